@@ -113,7 +113,7 @@ _Found = tuple[str, str, list[Edit] | None]
 
 
 def anomaly_mode(call: ast.Call, model: SemanticModel) -> _Found | None:
-    """Yield a finding for `set_detect_anomaly(True)`, `with detect_anomaly():`."""
+    """Return a finding for `set_detect_anomaly(True)`, `with detect_anomaly():`."""
     qualified = model.names.qualified(call.func)
     if qualified not in (_SETS, _DETECTS) or (qualified == _SETS and not is_switched_on(call)):
         return None
@@ -144,7 +144,7 @@ def is_switched_off(model: SemanticModel) -> bool:
 
 
 def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
-    """Yield a finding for `with torch.profiler.profile(...):` around a training loop."""
+    """Return a finding for `with torch.profiler.profile(...):` around a training loop."""
     if model.names.qualified(call.func) not in _PROFILERS:
         return None
     item = model.parent(call)
@@ -170,7 +170,7 @@ def trains(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def blocking_launches(assignment: ast.Assign, model: SemanticModel) -> _Found | None:
-    """Yield a finding for `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
+    """Return a finding for `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
     match assignment:
         case ast.Assign(
             targets=[ast.Subscript(value=environment, slice=ast.Constant(value=name))],

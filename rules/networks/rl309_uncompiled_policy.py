@@ -188,7 +188,7 @@ def steps_several(model: SemanticModel) -> bool:
 
 
 def default_numbers(model: SemanticModel) -> Iterator[int]:
-    """Return the default numbers of environments: in options, fields and variables."""
+    """Yield the default numbers of environments: in options, fields and variables."""
     for call in model.syntax.of_type(ast.Call):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"):
             continue

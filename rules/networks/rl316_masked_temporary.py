@@ -174,7 +174,7 @@ def build_fix(
 
 
 def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bool) -> Iterator[str]:
-    """Return the conditions of the fix."""
+    """Yield the conditions of the fix."""
     text = model.source.text(factor)
     if not number:
         yield f"`{text}` must be a number, or a tensor of a single one"

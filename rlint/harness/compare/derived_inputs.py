@@ -110,7 +110,7 @@ class _Planting:
         self.places.append(place)
 
     def _chosen(self, count: int, place: str) -> Iterator[tuple[int, float]]:
-        """Return some of a number of places, the same in each arm, with the values to write there."""
+        """Yield some of a number of places, the same in each arm, with the values to write there."""
         rng = random.Random(f"{self.seed} {place}")  # noqa: S311 - inputs, no secrets
         few = min(max(1, count // 4), 16) if count else 0
         for number, index in enumerate(sorted(rng.sample(range(count), few))):

@@ -236,7 +236,7 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
 
 
 def _reduced(node: Node, value: Any, walker: Walker) -> None:
-    """Return the pickled form of an object without attributes, for classes that are not written in Python."""
+    """Complete the node of an object without attributes from its pickled form, for classes written in C."""
     try:
         reduced = value.__reduce_ex__(2)
     except Exception:  # noqa: BLE001 - whatever a class says when it cannot be pickled

@@ -344,7 +344,7 @@ def _warnings(seen: Observation) -> set[object]:
 
 
 def _lacks_attribute(after: Observation, before: Observation) -> str:
-    """Whether the fixed code reads attributes that only its constructor would have set."""
+    """Return the reason if the fixed code reads attributes that only its constructor would have set."""
     if before.raised is not None or after.raised is None:
         return ""
     if after.raised.type.endswith("AttributeError") and "has no attribute" in after.raised.text:

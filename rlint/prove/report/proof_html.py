@@ -31,7 +31,7 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG
 
 
 def _lists(proof: Proof) -> Iterator[tuple[str, list[str]]]:
-    """Return the differences, and the fixes without a verdict, each list with a title."""
+    """Yield the differences, and the fixes without a verdict, each list with a title."""
     differing = list(proof_words.differing(proof))
     if differing:
         yield "What differs", differing

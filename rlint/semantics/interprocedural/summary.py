@@ -60,7 +60,7 @@ class CallSite:
     entered: tuple[str, ...] = ()  # … if none of these contexts and decorators changes it
     guards: tuple[Guard, ...] = ()  # the conditions that guard it (see path_conditions.py)
     locked: bool = False  # whether a lock is held around it in the same function (see locks.py)
-    starts: str = ""  # "process" or "thread", if a worker of this kind makes the call (see launches.py)
+    starts: str = ""  # "process" or "thread", if a worker of this kind makes the call (see spawn.py)
     many: bool = False  # whether several workers started by this line may run at once
     # position or keyword of switches, with the condition for them to be on; "*" if star arguments pass others
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
@@ -126,7 +126,7 @@ class FunctionSummary:
     lends: tuple[tuple[str, str, str], ...] = ()
     lent_alone: tuple[str, ...] = ()  # those that reach the results only through these calls
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
-    sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and their objects (see settled.py)
+    sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     off: tuple[str, ...] = ()  # parameters that default to False, None or 0
     ones: tuple[str, ...] = ()  # parameters that default to 1
@@ -141,7 +141,7 @@ class FunctionSummary:
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that
     returns_values: bool = False  # returns a value to its callers, known or not
-    walks_down: Type | None = None  # the container of the sum tree that it descends (see descents.py)
+    walks_down: Type | None = None  # the container of the sum tree that it descends (see sum_tree.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 
@@ -248,18 +248,18 @@ class ModuleSummary:
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
     replaced: frozenset[str] = (
         frozenset()
-    )  # functions and methods that the file replaces (see replacements.py)
+    )  # functions and methods that the file replaces (see replaced_functions.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
-    attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
-    speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
+    attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see write_only.py)
+    speedups: frozenset[str] = frozenset()  # how the file has torch compute (see torch_settings.py)
     constants: dict[str, Type] = field(default_factory=dict)
     parts: dict[str, tuple[NetworkPart, ...]] = field(
         default_factory=dict
-    )  # of networks (see parts_of_file.py)
+    )  # of networks (see architecture_summary.py)
     doings: dict[str, ForwardSummary] = field(default_factory=dict)  # by the function's qualified name
     frozen: frozenset[str] = frozenset()  # last names of networks whose weights may not require grad
-    made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see channels.py)
+    made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see queues.py)
     carried: tuple[tuple[str, str], ...] = ()  # last names of queues, with what is put into them
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why
     # declarations in comments or the configuration: a function, the index of a loop in it (-1 for all of it),
@@ -267,7 +267,7 @@ class ModuleSummary:
     declared: tuple[tuple[str, int, Heat, str], ...] = ()
     has_entries: bool = False  # are the entry points of the program declared, so that other scripts are none?
     entries: tuple[str, ...] = ()  # those in this file, by their names; "" for its module-level code
-    mentions: tuple[Reference, ...] = ()  # of functions with accessor names (see mentions.py)
+    mentions: tuple[Reference, ...] = ()  # of functions with accessor names (see references.py)
     restores: bool = False  # sets attributes of unknown objects by names known only at run time
     settings: dict[str, tuple[bool | int | None, ...]] = field(
         default_factory=dict

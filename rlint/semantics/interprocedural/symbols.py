@@ -96,7 +96,7 @@ class SymbolTable:
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
         """Return the module that `import dotted` means: of that name, beside the importer, or the only one
-        with that name relative to a folder that is not a package (`groups.py` makes the same assumption).
+        with that name relative to a folder that is not a package (`import_groups.py` assumes the same).
         """
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:

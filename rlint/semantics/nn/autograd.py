@@ -224,8 +224,8 @@ class LocalAutograd:
         return self._may_turn(call.func, qualified)
 
     def _may_turn(self, named: ast.expr, qualified: str) -> Autograd | str | None:
-        """Whether a name suggests that it affects autograd, or names a function of this file that does. If
-        only the name suggests it, return the access path of the name.
+        """Return UNKNOWN for a function of this file that changes the autograd mode; the access path of a
+        name that suggests it; None for other names.
         """
         last = last_name(named) or ""
         if (qualified.rpartition(".")[2] or last) in self._definitions_that_turn:

@@ -223,7 +223,7 @@ class _Reader:
             self._doings(function).uses.update((root, "") for root in roots)
 
     def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
-        """Yield the attributes among the arguments of a call, which it may call: `checkpoint(self.block,
+        """Record the attributes among the arguments of a call, which may call them: `checkpoint(self.block,
         x)`.
         """
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):

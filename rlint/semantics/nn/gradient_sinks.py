@@ -175,8 +175,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.compute(call)
 
     def _drawn(self, call: ast.Call) -> None:
-        """Whether a method of the value samples: distributions of torch sample outside of the graph. Others
-        may not: many user-written ones sample as `rsample` does.
+        """Record that distributions of torch sample outside of the graph, and follow the result of others:
+        many user-written ones sample as `rsample` does.
         """
         assert isinstance(call.func, ast.Attribute)
         if self.gradients.is_torch_distribution(call.func.value):

@@ -226,7 +226,7 @@ def _runs_often(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
-    """Return the drawing of a batch that this use of a list is part of."""
+    """Yield the drawing of a batch that this use of a list is part of."""
     parent = model.parent(use)
     match parent:
         case ast.Call(func=func, args=[first, *rest]) if first is use:

@@ -93,7 +93,7 @@ def _is_maker(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _parts(call: ast.Call) -> Iterator[ast.expr]:
-    """Return the arguments of an allocation, and its receiver."""
+    """Yield the arguments of an allocation, and its receiver."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
         yield call.func.value
     yield from call.args

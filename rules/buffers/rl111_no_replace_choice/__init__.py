@@ -157,7 +157,7 @@ class NoReplaceChoice(Rule):
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
 
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
-        """Yield a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
+        """Return a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
         p, replace = draw.given.get("p"), draw.given.get("replace")
         once = is_constant(replace, value=False)
         weighted = p is not None and not is_constant(p, None)

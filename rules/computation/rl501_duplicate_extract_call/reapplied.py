@@ -18,7 +18,7 @@ class Reapplied:
 
 
 def by_helper(call: ast.Call, model: SemanticModel) -> Reapplied | None:
-    """Whether the called function applies the same function as its caller to the same value."""
+    """Return the function that a helper and its caller both apply to the same value, or None."""
     if not (call.args or call.keywords):
         return None
     targets = model.types.call_targets(call)
@@ -40,7 +40,7 @@ def by_helper(call: ast.Call, model: SemanticModel) -> Reapplied | None:
 
 
 def in_loop(call: ast.Call, model: SemanticModel) -> Reapplied | None:
-    """Whether an earlier loop applies the function to the same items."""
+    """Return the function that this loop and an earlier one both apply to the same items, or None."""
     if call.keywords or len(call.args) != 1 or not isinstance(item := call.args[0], ast.Name):
         return None
     called = call.func

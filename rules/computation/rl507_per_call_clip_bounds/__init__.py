@@ -148,7 +148,7 @@ def candidates_of(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
 
 
 def bounds_of(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
-    """Return the bounds of a clipping call, as far as they are created in it."""
+    """Yield the bounds of a clipping call, as far as they are created in it."""
     for part in _places(call, model):
         if isinstance(part, ast.Call) or (
             isinstance(part, (ast.BinOp, ast.UnaryOp)) and not is_of_space(part, model)

@@ -66,8 +66,8 @@ class Again:
 
 
 def made_again(call: ast.Call, model: SemanticModel, *, may_leave: bool = False) -> Again | None:
-    """Whether a call is made unconditionally, in each iteration or on each call, with arguments that stay the
-    same. With `may_leave`, a function may return before it.
+    """Return the call if it is unconditional, in each iteration or on each call, with arguments that stay
+    the same; else None. With `may_leave`, a function may return before it.
     """
     looped = model.frequency.loops(call)
     loop = looped[0] if looped else None

@@ -32,7 +32,7 @@ def _puts_on_device(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def calls_behind(expression: ast.expr, model: SemanticModel, depth: int = 2) -> Iterator[ast.Call]:
-    """Return the calls of networks whose gradient a value carries, including calls in functions of the same
+    """Yield the calls of networks whose gradient a value carries, including calls in functions of the same
     file.
     """
     for call in model.gradients.sources(expression).calls:

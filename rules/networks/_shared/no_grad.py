@@ -55,7 +55,7 @@ def outermost_calls(
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Return the calls of a simple statement, outermost first."""
+    """Yield the calls of a simple statement, outermost first."""
     value = value_of(statement)
     for node in descendants(value) if value is not None else ():
         if isinstance(node, ast.Call):

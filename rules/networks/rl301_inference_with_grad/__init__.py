@@ -273,7 +273,7 @@ def _is_drawn(made: ast.expr, model: SemanticModel, depth: int) -> bool:
 
 
 def _converted(argument: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
-    """Return an argument, and the values converted to it: `states` for `torch.Tensor(states).to(device)`."""
+    """Yield an argument, and the values converted to it: `states` for `torch.Tensor(states).to(device)`."""
     yield argument
     match argument:
         case ast.Call(func=func, args=[data, *_]) if model.names.qualified(func) in CONVERTS:

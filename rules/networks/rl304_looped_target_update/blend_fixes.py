@@ -124,7 +124,7 @@ def _may_swap(keep: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
 
 
 def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
-    """Return the condition under which the second of two operations does not raise after the first has
+    """Yield the condition under which the second of two operations does not raise after the first has
     run.
     """
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)

@@ -147,7 +147,7 @@ def _is_reset(binding: Binding, loops: Sequence[ast.AST], model: SemanticModel) 
 
 
 def _names(expression: ast.AST) -> Iterator[ast.Name]:
-    """Return the names whose values an expression uses, without detached ones."""
+    """Yield the names whose values an expression uses, without detached ones."""
     if isinstance(expression, ast.Name):
         yield expression
         return

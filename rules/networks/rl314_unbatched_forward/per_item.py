@@ -170,7 +170,7 @@ class _Input:
         return [self.loop] if isinstance(self.loop, (ast.For, ast.AsyncFor)) else [*self.loop.generators]
 
     def names(self) -> Iterator[str]:
-        """Return the names in all inputs of the call."""
+        """Yield the names in all inputs of the call."""
         roots = [*self.parts, *(item.over for item in self.found.values())]
         for part in roots:
             for node in descendants(part):

@@ -115,7 +115,7 @@ def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
 
 
 def _given_to(node: ast.AST) -> Iterator[ast.AST]:
-    """Return all names in the arguments of a call: possibly a reward that a loss is computed from."""
+    """Yield all names in the arguments of a call: possibly a reward that a loss is computed from."""
     if isinstance(node, ast.Call):
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             yield from descendants(argument)
@@ -129,7 +129,7 @@ def _is_made(binding: Binding) -> bool:
 
 
 def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
-    """Return the parts of a value through which a gradient flows, without detached ones and those read as a
+    """Yield the parts of a value through which a gradient flows, without detached ones and those read as a
     number.
     """
     match value:
@@ -143,7 +143,7 @@ def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
 
 
 def _made_of(bindings: set[Binding], model: SemanticModel) -> Iterator[Binding]:
-    """Return the bindings from which the values of other bindings are computed."""
+    """Yield the bindings from which the values of other bindings are computed."""
     pending, seen = list(bindings), set(bindings)
     while pending and len(seen) < _DEPTH:
         value = pending.pop().value

@@ -142,7 +142,7 @@ class ValidatedDistribution(Rule):
                 yield self.needless(softmax, model)
 
     def validated(self, call: ast.Call, name: str, model: SemanticModel) -> Finding:
-        """Yield a finding for a distribution that validates its arguments."""
+        """Return a finding for a distribution that validates its arguments."""
         shown = model.source.text(call.func)
         what = "each value" if name in PASSES_ON else "its parameters and each value"
         parameter = defaulted(call.func, model) if model.names.qualified(call.func) is None else None
@@ -157,7 +157,7 @@ class ValidatedDistribution(Rule):
         )
 
     def diagonal(self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel) -> Finding:
-        """Yield a finding for a covariance matrix where standard deviations suffice."""
+        """Return a finding for a covariance matrix where standard deviations suffice."""
         given = "factorises" if normal.parameter == "covariance_matrix" else "solves with"
         return self.finding(
             model,
@@ -169,7 +169,7 @@ class ValidatedDistribution(Rule):
         )
 
     def needless(self, softmax: NeedlessSoftmax, model: SemanticModel) -> Finding:
-        """Yield a finding for a redundant softmax."""
+        """Return a finding for a redundant softmax."""
         return self.finding(model, softmax.node, softmax.message, fix=softmax.fix, advice=softmax.advice)
 
 

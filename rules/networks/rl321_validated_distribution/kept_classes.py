@@ -24,7 +24,7 @@ def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
 
 
 def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]:
-    """Return all values of the called expression's variable; None for other bindings."""
+    """Yield all values of the called expression's variable; None for other bindings."""
     match called:
         case ast.Name():
             for binding in model.dataflow.definitions(called):

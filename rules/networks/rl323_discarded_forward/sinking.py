@@ -239,7 +239,7 @@ def _at_the_end_alone(waste: Waste) -> bool:
 
 
 def _passed(waste: Waste) -> Iterator[ast.stmt]:
-    """Return the statements of the branch that run before the new place."""
+    """Yield the statements of the branch that run before the new place."""
     before = waste.before
     if before is not None and before not in (*waste.branch.body[:1], *waste.branch.orelse[:1]):
         yield from waste.branch.orelse if waste.taken else waste.branch.body

@@ -20,7 +20,7 @@ def repeatable(subject: ast.expr, model: SemanticModel) -> bool:
 
 
 def hazards(kind: Type, model: SemanticModel) -> Iterator[str]:
-    """Return the hazards of locks in events and queues: a killed process never releases those shared between
+    """Yield the hazards of locks in events and queues: a killed process never releases those shared between
     processes, and a signal handler runs in the thread that may hold them.
     """
     managed = kind.of.startswith("multiprocessing.managers.")
@@ -31,7 +31,7 @@ def hazards(kind: Type, model: SemanticModel) -> Iterator[str]:
 
 
 def overridden(subject: ast.expr, methods: tuple[str, ...], model: SemanticModel) -> Iterator[str]:
-    """Return the condition if classes of the project override methods that a fix calls."""
+    """Yield the condition if classes of the project override methods that a fix calls."""
     if model.types.may_override(subject, *methods):
         names = " and ".join(f"`{name}`" for name in methods)
         yield (

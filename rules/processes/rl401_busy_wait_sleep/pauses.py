@@ -53,7 +53,7 @@ def pause_of(statement: ast.stmt, model: SemanticModel) -> Pause | None:
 
 
 def own_pauses(block: list[ast.stmt], model: SemanticModel) -> Iterator[Pause]:
-    """Return the sleeps of a loop's body, without those of inner loops and functions."""
+    """Yield the sleeps of a loop's body, without those of inner loops and functions."""
     for statement in block:
         pause = pause_of(statement, model)
         if pause is not None:

@@ -16,7 +16,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, ask
 
 
 def waits_in(loop: WaitLoop, model: SemanticModel) -> Iterator[Wait]:
-    """Return the waits that a loop itself makes, without those of nested loops."""
+    """Yield the waits that a loop itself makes, without those of nested loops."""
     sleeps = any(is_in(call, loop) for call in model.names.calls_by_name.get("sleep", ()))
     if isinstance(loop, ast.For) and not sleeps:
         return

@@ -92,7 +92,7 @@ def _sort_of(
 
 
 def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
-    """Return the names of state in a call, without variables that the function has bound itself."""
+    """Yield the names of state in a call, without variables that the function has bound itself."""
     for node in descendants(call):
         if isinstance(node, ast.Attribute):
             yield node.attr

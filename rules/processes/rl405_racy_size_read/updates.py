@@ -137,7 +137,7 @@ def other_sections(shared: ast.expr, model: SemanticModel) -> list[LockSection]:
 
 
 def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Return the shared values that a statement itself writes."""
+    """Yield the shared values that a statement itself writes."""
     for node in descendants(statement):
         match node:
             case ast.Attribute(attr="value", value=owner, ctx=ast.Store()):

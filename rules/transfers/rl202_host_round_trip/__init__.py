@@ -244,7 +244,7 @@ class HostRoundTrip(Rule):
 
 
 def learned_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
-    """Yield a finding for copies to the host in a function through which a gradient flows back."""
+    """Return the copies to the host in a function through which a gradient flows back."""
     found = [
         node
         for node in descendants(function)

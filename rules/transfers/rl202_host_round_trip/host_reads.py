@@ -146,7 +146,7 @@ def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) ->
 
 
 def _conditions(test: ast.expr) -> list[ast.expr]:
-    """Yield the values whose truth a condition tests."""
+    """Return the values whose truth a condition tests."""
     match test:
         case ast.BoolOp(values=values):
             return [part for value in values for part in _conditions(value)]

@@ -127,7 +127,7 @@ class CopyIntoTensor(Rule):
 def of_class(
     call: ast.Call, array: ast.expr, maker: str, model: SemanticModel
 ) -> tuple[str, str, Fix | None] | None:
-    """Yield the finding for a legacy constructor, if its argument is an array."""
+    """Return the finding for a legacy constructor, if its argument is an array."""
     kind = model.types.type_of(array)
     if call.keywords or not (
         (kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0)
@@ -167,7 +167,7 @@ def fix_of_class(
 
 
 def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:
-    """Yield the finding for `torch.tensor`, if the memory of the array could be shared."""
+    """Return the finding for `torch.tensor`, if the memory of the array could be shared."""
     kind = model.types.type_of(array)
     if kind.tag is not TypeTag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
         return None
