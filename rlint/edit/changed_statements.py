@@ -241,7 +241,7 @@ def _wrapped(edit: Edit, piece: Piece, before: ast.Module, text: str, grammar: G
         return None
     old = replace(piece, edits=(replace(edit, text=f"({text[edit.start : edit.end]})"),))
     if not _is_same(_tree(old.rendered(text), grammar), before):
-        return None  # what is replaced was no expression
+        return None  # the replaced text was not an expression
     return replace(edit, text=f"({edit.text})")
 
 

@@ -232,7 +232,7 @@ class _Run:
         return self._offered(results, {})
 
     def _check_anew(self, cache: Cache, options: CheckOptions) -> dict[str, FileResult]:
-        """Check what the cache has no results of."""
+        """Check the groups without cached results."""
         from rlint.engine.cache.result_cache import ResultCache
 
         unheeded = options.ignore_suppressions

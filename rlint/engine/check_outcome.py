@@ -29,7 +29,7 @@ class CheckOutcome:
         return self.asked if options.cache is not None else None
 
     def add(self, other: CheckOutcome) -> None:
-        """Add what was found elsewhere."""
+        """Add results from elsewhere."""
         self.results += other.results
         self.summaries.update(other.summaries)
         self.asked.update(other.asked)

@@ -55,7 +55,7 @@ def collector_off() -> Iterator[None]:
         yield
     finally:
         atexit.unregister(gc.freeze)
-        atexit.register(gc.freeze)  # what is there at the end goes with the process, without a last look
+        atexit.register(gc.freeze)  # freed with the process, without a last collection
         gc.freeze()  # existing objects count as old: once enabled, the collector would scan all of them
         gc.unfreeze()
         gc.enable()

@@ -324,7 +324,7 @@ def run_rule(
                         found.setdefault((finding.start, finding.end, finding.message), judged)
                 if silent and notes.state.short and asked is model:
                     short.append(node)
-            except RecursionError:  # a place too deep does not count; what stands elsewhere in the file does
+            except RecursionError:  # a place that is too deep is ignored; other findings count
                 continue
         if short and likely is not None:
             for finding in likely_findings(rule, short, likely, list(found.values())):

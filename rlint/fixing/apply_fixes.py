@@ -329,7 +329,7 @@ class _Plan:
         if edit.start == edit.end:
             before = bisect_left(self._replacements, edit.start, key=lambda item: item[0]) - 1
             inside = before >= 0 and edit.start < self._replacements[before][1]
-            # edits that several fixes may share (constants after the imports) can stand together in any order
+            # edits that several fixes may share (constants after the imports) can be in any order
             together = edit.shared and edit.start not in self._alone
             return inside or (edit.start in self._insertions and not together)
         before = bisect_left(self._replacements, edit.end, key=lambda item: item[0]) - 1

@@ -153,7 +153,7 @@ def _dispatching(model: SemanticModel) -> str | None:
 
 
 def _looking_reason(fix: Fix, looking: Sequence[ast.Call], model: SemanticModel) -> str | None:
-    """Return why a later call could observe what is computed, and under which name."""
+    """Return why a later call could observe the computed value, and under which name."""
     for call in looking:
         function = model.function(call)
         within = model.source.span(function) if function is not None else (0, len(model.syntax.text))

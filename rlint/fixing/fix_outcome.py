@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Why(enum.Enum):
-    """Why a finding remains. The value is what machines read."""
+    """Why a finding remains. The value is used in machine-readable output."""
 
     NO_FIX = "no-fix"
     UNSAFE = "unsafe"

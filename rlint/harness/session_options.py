@@ -47,7 +47,7 @@ class SessionOptions:
     """Maximum bytes of one process."""
 
     def wants(self, device: str) -> bool:
-        """Whether a kind of device is asked for."""
+        """Whether a kind of device is requested."""
         return self.devices is None or device in self.devices
 
     @property

@@ -171,7 +171,7 @@ class _Verification:
         self, experiment: Experiment, device: str, records: list[Record], number: int, budget: float
     ) -> None:
         names = tuple(record.declared.name for record in records)
-        if not names:  # what was measurable has crashed meanwhile
+        if not names:  # a measurable workload has crashed meanwhile
             return
         title = f"{experiment.label} {experiment.name}".strip()
         self._progress.begin(f"{title}: timing on {device}, process {number + 1}")

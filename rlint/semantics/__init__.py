@@ -1,4 +1,4 @@
 """Answer what code means, for rules: types, dataflow, effects, frequency, networks, threads.
 
-Each package below answers one kind of question; `model` composes them. Knows no rule.
+Each package below answers one group of queries; `model` composes them. Knows no rule.
 """

@@ -1,4 +1,6 @@
-"""The semantic model: all that a rule can query about code. Rules ask; none rebuilds the answers."""
+"""The semantic model: all that a rule can query about code. Rules query it; no rule recomputes the
+answers.
+"""
 
 from __future__ import annotations
 

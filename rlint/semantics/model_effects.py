@@ -93,7 +93,7 @@ class EffectQueries:
         return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
 
     def is_repeatable(self, expression: ast.expr) -> bool:
-        """Whether evaluating it again, with nothing done in between, always gives an equal value. False for
+        """Whether evaluating it again, without other code in between, always gives an equal value. False for
         expressions that draw random numbers, mutate an object or are unknown, whose value other threads,
         processes or files determine, and that occur too often to be compared.
         """

@@ -98,7 +98,7 @@ class DebugModeLeftOn(Rule):
     triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find what switches the debugging on."""
+        """Yield a finding for code that enables the debugging."""
         if isinstance(node, ast.Assign):
             found = blocking_launches(node, model)
         else:

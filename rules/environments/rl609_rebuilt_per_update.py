@@ -145,7 +145,7 @@ def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
 
 
 def last(func: ast.expr) -> str:
-    """The last name of what is called."""
+    """Return the last name of the callee."""
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
@@ -172,13 +172,13 @@ def is_often(again: Again, what: str, model: SemanticModel) -> bool:
     call = again.call
     for node in model.ancestors(call):
         if isinstance(node, ast.Return):
-            return False  # a factory, whoever calls it
+            return False  # a factory, whatever calls it
         if isinstance(node, ast.stmt):
             break
     outer = model.parent(call)
     outer = model.parent(outer) if isinstance(outer, ast.keyword) else outer
     if what == "dataset" and isinstance(outer, ast.Call) and sort_of(outer, model) == "loader":
-        return False  # told of with the loader
+        return False  # reported with the loader
     if what == "pool" and again.loop is not None and tries_again(again.loop):
         return False
     if what == "optimizer" and starts_afresh(again.loop or model.function(call)):

@@ -131,7 +131,7 @@ class UncompiledPolicy(Rule):
 
 
 def is_part(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a part of another network that runs it. The whole is what should be compiled."""
+    """Whether it is a part of another network that runs it. The whole network should be compiled."""
     root = network
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         root = root.func if isinstance(root, ast.Call) else root.value

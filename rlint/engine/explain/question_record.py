@@ -43,7 +43,7 @@ class RecordingModel(SemanticModel):
         self._looked_for.clear()
 
     def _record_reason(self, why: str, *about: ast.AST | None) -> None:
-        """Record why a rule gives up."""
+        """Record why a rule returns without a finding."""
         self.asked.append(Question("", why, tuple(node for node in about if node is not None), None))
 
     def once(self, find: Callable[[Any, SemanticModel], Any], about: Any) -> Any:

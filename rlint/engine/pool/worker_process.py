@@ -84,8 +84,8 @@ def _divided(connections: Sequence[Connection]) -> _One:
 
 
 def _received(connection: Connection) -> Any:
-    """Return what the parent sends. Raises EOFError if the connection is closed, even in the middle of a
-    message.
+    """Return the next message of the parent. Raises EOFError if the connection is closed, even in the middle
+    of a message.
     """
     try:
         return connection.recv()

@@ -31,7 +31,7 @@ class Processes(Protocol):
     """Processes that are working or preparing."""
 
     def connections(self) -> list[Connection]:
-        """Return the connections to each of them. To be asked for once."""
+        """Return the connections to each of them. Called only once."""
 
     def end(self) -> None:
         """Terminate them, in any state."""

@@ -10,7 +10,7 @@ from rlint.harness.workload import Tolerance
 
 
 class Excuses:
-    """Answers what is excused at a path, and records which excuses were needed."""
+    """Answers which differences are excused at a path, and records which excuses were needed."""
 
     def __init__(
         self, tolerances: Mapping[str, Tolerance] | None = None, allowed: Mapping[str, str] | None = None

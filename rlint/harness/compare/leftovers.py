@@ -25,7 +25,7 @@ class Leftovers:
     _patience: float = _PATIENCE
 
     def running(self) -> frozenset[Any]:
-        """Return what runs now besides this thread."""
+        """Return the threads and processes that run now besides this thread."""
         return frozenset(one for one in (*threading.enumerate(), *_children()) if one.is_alive())
 
     def since(self, before: frozenset[Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Hears what a program prints, warns and logs."""
+"""Capture what a program prints, warns and logs."""
 
 from __future__ import annotations
 

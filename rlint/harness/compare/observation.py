@@ -134,7 +134,7 @@ class _Calls:
         self.found: list[Observation] = []
 
     def make(self, trial: Trial) -> None:
-        """Make all calls of a trial; none after one that exceeds its time."""
+        """Run all calls of a trial; none after one that exceeds its time."""
         if not self._prepare(trial.case):
             return
         if trial.derives:
@@ -168,7 +168,9 @@ class _Calls:
         return bool(self.found) and self.found[-1].raised is not None and self.found[-1].raised.late
 
     def _prepare(self, case: Case) -> bool:
-        """Create inputs, and return whether there are any. What the first preparation raises is observed."""
+        """Create inputs, and return whether there are any. An exception in the first preparation is
+        observed.
+        """
         if self._late:
             return False
         with self._scene.listener.listening() as heard:
@@ -212,7 +214,7 @@ class _Calls:
         roots |= _heard_roots(heards) | {
             f"printed.descriptor_{number}": Root(text, "printed") for number, text in written.items()
         }
-        with scene.listener.listening():  # to what is no part of the run
+        with scene.listener.listening():  # to anything that is not part of the run
             values: Mapping[str, Any] = {}
             try:
                 values = _outcome(driver, arm, self._inputs, self._result, failed=raised is not None)

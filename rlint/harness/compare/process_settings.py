@@ -174,7 +174,7 @@ class Surroundings:
             self._torch.restore()
 
     def _restore_logging(self) -> None:
-        if logging.root.manager.disable != self._disabled:  # to set it makes all loggers forget
+        if logging.root.manager.disable != self._disabled:  # setting it clears the caches of all loggers
             logging.disable(self._disabled)
         fresh = _LoggerState(logging.NOTSET, [], [], propagate=True, disabled=False)
         for name, logger in _every_logger().items():

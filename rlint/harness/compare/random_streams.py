@@ -1,4 +1,4 @@
-"""Seeds random generators, and gives their states as data that can be compared and shown."""
+"""Seed random generators, and return their states as data that can be compared and shown."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class TooManyObjectsError(WorkloadError):
 
 @dataclass(frozen=True, slots=True)
 class ObjectFact:
-    """A property of an object besides its contents: `kind` of difference, what it adds to the path, value."""
+    """A property of an object besides its contents: `kind` of difference, suffix of the path, value."""
 
     kind: str
     label: str
@@ -43,7 +43,7 @@ class Node:
     names: tuple[str, ...] = ()
     """Of the items, for a tuple whose items have names."""
     parts: dict[str, Child] = field(default_factory=dict)
-    """By what they add to the path: `.weight`, `['obs']`, `{3}` (a member of a set)."""
+    """By suffix of the path: `.weight`, `['obs']`, `{3}` (a member of a set)."""
     extent: Extent | None = None
     kind: str | None = None
     """The kind of difference in its data, if not "value"."""

@@ -47,8 +47,8 @@ def measure(
     """Observe some runs of each arm at each size, after runs that fill caches.
 
     Inputs are prepared before, and the result is alive when the peak is read. Observing slows the run down
-    several times. What the workload raises is raised. Sizes at which PyTorch is likely to allocate more than
-    MOST_ALLOCATIONS times are left out: each allocation takes some 3 kB of records.
+    several times. Exceptions of the workload are raised. Sizes at which PyTorch is likely to allocate more
+    than MOST_ALLOCATIONS times are left out: each allocation takes some 3 kB of records.
     """
     settle_memory()  # looking through packages takes longer than most runs
     try:

@@ -59,8 +59,8 @@ def measure(
 ) -> list[HostWaits]:
     """Trace some runs of each arm at each size with PyTorch's profiler, after a warm-up run.
 
-    Yields nothing if `why_not` returns a reason, or if the program does not use PyTorch. What the workload
-    raises is raised.
+    Yields nothing if `why_not` returns a reason, or if the program does not use PyTorch. Exceptions of the
+    workload are raised.
     """
     if why_not(device) is not None:
         return []
@@ -94,7 +94,9 @@ def traced(point: ArmAtSize, device: str) -> Traffic:
 
 
 def traffic_in(profiler: Any) -> Traffic:
-    """Count synchronisations and copies in the record of a PyTorch profiler. Only its trace tells bytes."""
+    """Count synchronisations and copies in the record of a PyTorch profiler. Only its trace contains numbers
+    of bytes.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))

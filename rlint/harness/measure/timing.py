@@ -1,8 +1,8 @@
 """Time a program before and after its fix, side by side in one process.
 
-A process gives rounds. In each round every arm runs one batch: the unchanged program, the same program loaded
-a second time (which measures the noise of the method), and the fixed one, in an order that changes from round
-to round. All sizes take turns, so that a slowdown of the machine affects all of them.
+A process yields rounds. In each round every arm runs one batch: the unchanged program, the same program
+loaded a second time (which measures the noise of the method), and the fixed one, in an order that changes
+from round to round. All sizes take turns, so that a slowdown of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def measure(
 ) -> Iterator[Round]:
     """Time a workload at all `sizes` for about `budget` seconds, including warm-up, but not loading.
 
-    `round` is the number of this process among those of the workload: another one gets another order. What
-    the workload raises is raised. Sizes whose runs are long get few rounds, in spite of the budget: never
-    fewer than LEAST_OF_VERY_LONG.
+    `round` is the number of this process among those of the workload: another one gets another order.
+    Exceptions of the workload are raised. Sizes whose runs are long get few rounds, in spite of the budget:
+    never fewer than LEAST_OF_VERY_LONG.
     """
     loaded = {}
     for name in ORDERS[round % len(ORDERS)]:  # the order of loading affects memory addresses

@@ -1,4 +1,4 @@
 """Run jobs of the harness in separate processes, with limits, and clean up after them.
 
-Answers what a job reported. Knows no verdict.
+Answers with the reports of a job. Knows no verdict.
 """

@@ -22,7 +22,7 @@ from rlint.harness.processes.start import ForkStart, Started, fresh
 if TYPE_CHECKING:
     from rlint.evidence.results import Machine
 
-_POLL = 0.1  # seconds between two looks at the process
+_POLL = 0.1  # seconds between two checks of the process
 _TAIL = 2_000  # characters of standard error quoted in the report of a crash
 
 
@@ -89,7 +89,7 @@ def run(
         try:
             with contextlib.suppress(BrokenPipeError):
                 pickle.dump(job, child.stdin)
-                child.stdin.flush()  # and stays open: its end tells the process that nobody waits any more
+                child.stdin.flush()  # and stays open: its end tells the process to exit
             _watch(child, life, limits, stop)
         finally:
             _end(child)

@@ -355,7 +355,7 @@ def _can_stand_in(one: Any) -> bool:
 
 
 _NEVER = ("torch", "builtins", "collections", "functools", "argparse", "types", "threading", "logging")
-"""Packages whose objects are what a program is about, or are referenced by too much of it."""
+"""Packages whose objects the program is about, or that too much of it refers to."""
 
 
 def held_by(node: Any) -> Iterator[Any]:

@@ -31,7 +31,7 @@ def instrument(tree: ast.Module, regions: Sequence[dict[str, Any]]) -> None:
             node = getattr(node, block)[place]
         block = getattr(node, region["block"])
         found.append((region["id"], block, block[region["start"] : region["stop"]]))
-    wrapped: dict[int, ast.stmt] = {}  # by statement, the one that stands for it now
+    wrapped: dict[int, ast.stmt] = {}  # by statement, the one that replaces it now
     for number, block, statements in sorted(found, key=lambda one: _size(one[2])):
         if statements:
             _wrap(number, block, statements, wrapped)

@@ -467,7 +467,7 @@ class _Record:
     def close(
         self, result: tuple[Any, ...], names: dict[str, Any], raised: BaseException | None, seconds: float
     ) -> None:
-        """Write down what came of the call."""
+        """Write the result of the call."""
         if self.broken:
             raise UncopyableError(self.broken)
         if self._unfinished and not self._region["yields"]:

@@ -1,4 +1,4 @@
-"""Recreate the objects that a recorder has serialised. What pickles of recorded calls name."""
+"""Recreate the objects that a recorder has serialised. Names that occur in pickles of recorded calls."""
 
 from __future__ import annotations
 

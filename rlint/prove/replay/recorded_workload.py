@@ -97,7 +97,7 @@ class RecordedWorkload(Workload):
                 later.held[name] = first.held[name]
 
     def run(self, program: Any, inputs: Inputs) -> Any:  # noqa: ARG002 - as the harness calls it
-        """Make the call."""
+        """Run the call."""
         for number, answers in inputs.answers.items():
             restored.set_answers(number, answers)
         restored.LOG.clear()

@@ -174,7 +174,7 @@ class _Replay:
                 self._sequence(number)
         self._found.good = tuple(good)
         if good and not self._found.differences and self._job.timed:
-            self._found.rounds = self._time(good)  # what is frozen stays so: collecting it again takes longer
+            self._found.rounds = self._time(good)  # frozen objects stay frozen: freezing again is slow
         else:
             gc.unfreeze()
         return self._found

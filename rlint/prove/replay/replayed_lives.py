@@ -30,7 +30,7 @@ _LOST = "its constructor changes, too, and later calls of the object were not al
 
 
 class LifeError(Exception):
-    """An object cannot be made again."""
+    """An object cannot be recreated."""
 
 
 class ReplayedLives:
@@ -50,7 +50,7 @@ class ReplayedLives:
         return Excuses(allowed=dict.fromkeys(sorted(self._excused), _OWN))
 
     def migrate(self, record: CallRecord, held: dict[str, Any], arm: RecordedArm) -> None:
-        """Set the objects of a recorded call to the state that this arm's constructor and methods gave them.
+        """Set the objects of a recorded call to the state that this arm's constructor and methods created.
 
         Before the fix, that has to be their state in the run. Raises LifeError.
         """

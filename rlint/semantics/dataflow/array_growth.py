@@ -39,7 +39,7 @@ _FILLS = models.names_having(Trait.ALLOCATES, "torch", "numpy", TypeTag.TENSOR) 
     "new_full",
 }
 _FULL = frozenset({"full", "full_like", "new_full"})
-# methods whose result has the rows of what they are called on
+# methods whose result has the rows of their receiver
 _KEEPS_ROWS = models.having(Trait.KEEPS_VALUES | Trait.RETURNS_SELF, TypeTag.TENSOR, TypeTag.NDARRAY)
 _MAY_JOIN = frozenset({ast.Call, ast.IfExp, ast.Name, ast.Subscript})
 _DEPTH = 4

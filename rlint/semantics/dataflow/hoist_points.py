@@ -69,7 +69,7 @@ def _has_items(iterable: ast.expr, model: SemanticModel) -> bool:
             bindings = model.names.bindings(iterable)
             if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
                 return False
-            value = bindings[0].value  # of all displays, nobody can empty a tuple
+            value = bindings[0].value  # a tuple is the only display that cannot be emptied
             return isinstance(value, (ast.Tuple, ast.Constant)) and _has_items(value, model)
         case ast.Call(func=func, args=arguments, keywords=[]) if arguments:
             qualified = model.names.qualified(func)

@@ -1,4 +1,4 @@
-"""Attributes that are set while an object is made and stay as they are: what a program calls its settings."""
+"""Attributes that are set during construction and then stay constant, such as the settings of a program."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BY_NAME = ("setattr", "delattr")
 
 
 def sets(analysis: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the attributes that each function of a file sets or deletes, by the function's qualified
-    name: the class (or access path) of the object, "" if unknown it, and the attribute. What a
-    constructor stores in its own object is left out.
+    """Return the attributes that each function of a file sets or deletes, by the function's qualified name:
+    the class (or access path) of the object, "" if unknown it, and the attribute. Assignments of a
+    constructor to its own object are left out.
     """
     found: dict[str, dict[tuple[str, str], None]] = {}
     for owner, attribute, node in _written(analysis):
@@ -56,7 +56,7 @@ def _path_of(owner: ast.expr, analysis: FileAnalysis) -> str:
 
 
 class Immutability:
-    """Which attributes keep what they got while their object was made, over all files."""
+    """Which attributes keep the value from construction, over all files."""
 
     def __init__(self, index: ProjectIndex, heat: HeatMap) -> None:
         self._index = index
@@ -64,9 +64,9 @@ class Immutability:
         self._known: dict[tuple[str, str], bool] = {}
 
     def is_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
-        """Whether an attribute of objects of this class is only set by the constructor, and by what only
-        the constructor calls, and no hot code creates such objects. None stands for an object of an
-        unknown class: then no function may set it at all.
+        """Whether an attribute of objects of this class is only set by the constructor, and by functions that
+        only the constructor calls, and no hot code creates such objects. None means an object of an unknown
+        class: then no function may set the attribute at all.
         """
         key = (owner.path if owner is not None else "", attribute)
         known = self._known.get(key)

@@ -281,7 +281,7 @@ class IteratorConsumers:
         return known
 
     def goes_through(self, function: FunctionSummary, argument: str) -> bool:
-        """Whether a function iterates over an argument, given by position or name."""
+        """Whether a function iterates over an argument at a position or keyword."""
         name = function.parameter_at(argument)
         return bool(name) and name in self.parameters(function)
 

@@ -53,7 +53,7 @@ def carried_by_loops(growth: ArrayGrowth, model: SemanticModel) -> LoopCarried:
     loops: list[AnyLoop] = []
     for loop in around:
         if _sets_key(loop, growth.target):
-            continue  # each pass has an entry of its own
+            continue  # each iteration has an entry of its own
         if any(_rebinds(node, growth.target) for node in loop.body):
             break
         loops.append(loop)

@@ -109,8 +109,8 @@ class Mutations:
                 trained.append(node)
             elif (may_alias or watched.changed_by(node)) and not watched.is_out_of_reach(node):
                 (far if watched.is_likely_out_of_reach(node) else doubts).append(_with_place(node))
-        # a training step is one doubt, however many calls it makes: the value may be a weight All calls that
-        # could change it only if they kept a reference are also one doubt.
+        # a training step is one doubt, however many calls it makes: the value may be a weight; all calls that
+        # could change it only if they kept a reference are also one doubt
         return (*doubts, *far[-1:], *trained[-1:])
 
     def doubts_within(self, expression: ast.expr, parts: Iterable[ast.AST]) -> tuple[ast.AST, ...] | None:

@@ -163,7 +163,7 @@ class ReachingDefinitions:
             outer, inner = chain[step], chain[step - 1]
             inner_block = _block_with(outer, inner)
             if isinstance(outer, LOOPS):
-                # the test of a `while` is evaluated again before each pass
+                # the test of a `while` is evaluated again before each iteration
                 if outer is first_statement and isinstance(outer, ast.While) and inner_block is outer.body:
                     between += inner_block[: _index(inner_block, inner)]
                 else:
@@ -309,7 +309,7 @@ class _Variable:
         return list(found)
 
     def _of_header(self, statement: ast.AST) -> list[Binding]:
-        """Return the bindings that the header of a statement makes."""
+        """Return the bindings of a statement's header."""
         bodies = {id(child) for child in getattr(statement, "body", ())}
         found = []
         for binding in self.inside(statement):

@@ -25,7 +25,7 @@ MOST_USES = 400
 _MOST_READS = 10 * MOST_USES  # the bindings from which each place was reached
 _DEEPEST = 4  # nested calls into which a value is followed
 _MAKES_TENSOR = models.having(Trait.FILLS, TypeTag.TENSOR) & models.having(Trait.DETACHES, TypeTag.TENSOR)
-"""Methods that make a tensor like another one: `values.new_zeros(3)`."""
+"""Methods that create a tensor like another one: `values.new_zeros(3)`."""
 _CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
 
 Label = TypeVar("Label")

@@ -71,7 +71,9 @@ def _rebound_in_classes(analysis: FileAnalysis) -> Iterator[str]:
 
 
 def _overridden_by_call(analysis: FileAnalysis) -> Iterator[str]:
-    """Yield the methods that a class made by a call overrides: `type("Traced", (Reward,), {"parse": f})`."""
+    """Yield the methods that a class created by a call overrides: `type("Traced", (Reward,), {"parse":
+    f})`.
+    """
     for call in analysis.syntax.written.calls_of(("type",)):
         match call.args:
             case [_, ast.Tuple(elts=bases), ast.Dict(keys=keys)]:

@@ -88,7 +88,7 @@ class Cadences(CallerWalk[Cadence]):
         return loop in loops
 
     def counts(self, call: IncomingCall) -> bool:
-        """Whether a call is made more than once."""
+        """Whether a call runs more than once."""
         return call.level is not Heat.COLD
 
     def join(self, answers: Iterator[tuple[IncomingCall, Cadence]]) -> Cadence | None:

@@ -128,7 +128,7 @@ class Conditions:
         )
 
     def meaning(self, test: ast.expr) -> ast.expr:
-        """Return the condition that a name stands for: `step % 100 == 0` for `is_log_step`."""
+        """Return the condition that a name holds: `step % 100 == 0` for `is_log_step`."""
         for _ in range(_MOST_STEPS):
             if not isinstance(test, ast.Name):
                 break
@@ -157,7 +157,7 @@ class Conditions:
             if not isinstance(op, (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt)):
                 return Condition(GuardKind.OTHER)
             if isinstance(op, (ast.NotEq, ast.Gt)) is taken:
-                return None  # the passes between
+                return None  # the iterations in between
             if taken and isinstance(op, ast.Lt) and isinstance(bound, ast.Constant):
                 share = bound.value if isinstance(bound.value, int) else 1
         elif taken:

@@ -18,7 +18,7 @@ SHORT_ROLLOUT = 32
 
 
 class GuardKind(Enum):
-    """What makes a condition true."""
+    """Kinds of conditions, by what makes them true."""
 
     INTERVAL = "in every Nth iteration"  # `step % n == 0`, `step - last >= n`, `step >= next_log`
     CLOCK = "at intervals of time"  # `time.time() - last > 5`

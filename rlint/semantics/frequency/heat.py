@@ -190,7 +190,7 @@ class HeatMap:
         return now
 
     def at_call(self, edge: CallEdge) -> Frequency:
-        """Return how often a call is made: an environment's `reset` at most once per episode."""
+        """Return how often a call runs: an environment's `reset` at most once per episode."""
         site, around = edge.site, edge.caller.loops_from(edge.site.loop)
         cap = min(site.cap, Heat.WARM) if self._environments.is_reset(edge.target) else site.cap
         return self.inside(edge.caller, around, inner_guards(site.guards, around), cap)

@@ -26,7 +26,7 @@ class ItemKind(Enum):
 
 @frozen
 class LoopItem:
-    """What one loop variable stands for.
+    """The meaning of one loop variable.
 
     `over` is the iterated object, without `enumerate`, `zip`, progress bars and `.items()`: `states` for the
     `s` of `for i, (s, a) in enumerate(zip(states, actions))`. `is_part` says that the variable is only a part

@@ -69,7 +69,7 @@ def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
                 TypeTag.MODULE,
                 TypeTag.OPTIMIZER,
             ):
-                return True  # each pass has a network of its own
+                return True  # each iteration has a network of its own
     return False
 
 

@@ -113,5 +113,5 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
 
 def _module_name(path: Path) -> str:
     if path.suffix == NOTEBOOK:
-        return ""  # nobody imports a notebook
+        return ""  # notebooks are not imported
     return path.parent.name if path.stem == "__init__" else path.stem

@@ -154,7 +154,7 @@ def _read(file: Path, _changed: int, _size: int) -> _TopLevel | None:
             content[start : start + 6] not in (b"import", b"from .")
             and content[start : start + 5] != b"from "
         ):
-            continue  # behind a condition, or in a function
+            continue  # under a condition, or in a function
         source, members, modules = match.groups()
         if modules is not None:
             imported += ((name, target, "") for target, name in _aliases(modules, whole=True))

@@ -69,8 +69,8 @@ class ProjectIndex(SymbolTable):
         self._paths: dict[tuple[str, str], Type] = {}
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
-        self._arguments: dict[str, Type] = {}  # "module.function@parameter" → what callers pass
-        self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → what single calls pass
+        self._arguments: dict[str, Type] = {}  # "module.function@parameter" → types that callers pass
+        self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → types that single calls pass
         self._guessed: dict[str, Type] = {}  # the same, from calls whose target is guessed by name
         self._depth = 0
         # Most resolutions of paths depend on no argument, and hold as long as the index does.
@@ -263,7 +263,7 @@ class ProjectIndex(SymbolTable):
         )
 
     def resolve(self, path: str, module: str) -> Type:
-        """Return the kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
+        """Return the type at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
         if "{" in path:
             return self._resolve_each(alternatives(path), module)
         key = (path, module)
@@ -633,7 +633,7 @@ class ProjectIndex(SymbolTable):
         return UNKNOWN
 
     def returned(self, function: FunctionSummary) -> Type:
-        """Return the kind of what a function of the project returns."""
+        """Return the return type of a function of the project."""
         kind: Type | None = None
         for value in function.returns:
             returned = self._known(value, function.module)

@@ -605,7 +605,7 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
         value = analysis.types.type_of(parent.value).aged()
         return value if value and value.tag is not TypeTag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
-        return None  # keeps its kind
+        return None  # keeps its type
     given = value_assigned(attribute, analysis.syntax.parents)
     if given is None:
         unpacked = place_assigned(attribute, analysis.syntax.parents)

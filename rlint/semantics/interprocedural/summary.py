@@ -50,7 +50,7 @@ class CallSite:
     method: str
     line: int
     loop: int
-    arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
+    arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's type
     cap: Heat = Heat.HOT  # the highest heat of the callee, whatever the conditions around it
     receiver: str = ""  # the last name of the method's receiver
     each_pass: bool | None = None  # whether the call runs in each iteration of its loop (see pacing.py)

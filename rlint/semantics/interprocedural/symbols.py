@@ -190,7 +190,7 @@ class SymbolTable:
         return self._subclasses.get(cls.path, [])
 
     def class_kind(self, cls: ClassSummary) -> Type:
-        """Return the kind of an instance of a class of the project."""
+        """Return the type of an instance of a class of the project."""
         known = self._class_kinds.get(cls.path)
         if known is None:
             tag = TypeTag.INSTANCE

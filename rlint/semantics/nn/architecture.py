@@ -69,7 +69,7 @@ class PartKind(Enum):
     METHOD = "method"
     """The result of a method of `self`."""
     INSTANCE = "instance"
-    """An instance of a class, made elsewhere."""
+    """An instance of a class, created elsewhere."""
     UNKNOWN = "unknown"
 
 

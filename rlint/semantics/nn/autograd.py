@@ -56,7 +56,7 @@ _TURNING = frozenset(name.rpartition(".")[2] for name in _OFF | _ON | _SET)
 _TURNS = regex(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
 _OF_GRADIENTS = regex(r"grad|infer(?!red)", re.IGNORECASE)
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
-# what frameworks call with autograd off
+# functions that frameworks call with autograd off
 _HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})  # through the object, which calls in other files may do
 _MOST_CALLERS = 24

@@ -368,7 +368,7 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
 
 
 def words_of(expression: ast.expr, model: SemanticModel) -> set[str]:
-    """Return the words in the names of an access: `self.q_targets[i]` gives q, targets.
+    """Return the words in the names of an access: q and targets for `self.q_targets[i]`.
 
     A loop variable counts as the object that it is taken from: `for t, q in zip(self.targets, self.nets)`.
     """

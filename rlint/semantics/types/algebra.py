@@ -1,4 +1,4 @@
-"""Kinds from kinds: of items, parts and sums. Looks at no code."""
+"""Operations on types: types of items, of parts and of sums. Examines no code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTIONS = "__options__"
 """The name of the class for the command-line options that a file declares."""
 _ANY_PLACE = frozenset({"[]", "[:]", "[?]"})
 NUMBERS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
-"""The kinds of Python's numbers."""
+"""The types of Python's numbers."""
 
 
 def is_immutable(kind: Type) -> bool:
@@ -136,7 +136,7 @@ def _deferred(owner: Type, step: str) -> Type:
 
 
 def along(kind: Type, path: tuple[int, ...]) -> Type:
-    """Return the kind at a path through tuple targets: of the item of the item …"""
+    """Return the type at a path through tuple targets: of the item of the item …"""
     for index in path:
         kind = part_of(kind, index) if index >= 0 else item_of(kind)  # below 0: of unknown position
     return kind
@@ -178,7 +178,7 @@ def parsed_options(parser: Type, method: str) -> Type:
 
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
-    """Return the kind of the result of a binary operator."""
+    """Return the type of the result of a binary operator."""
     if TypeTag.INSTANCE in (left.tag, right.tag):
         return UNKNOWN  # its class may define the result
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
@@ -219,7 +219,7 @@ def device_named(name: str) -> Device:
 
 @lru_cache(maxsize=4096)
 def library_value(qualified: str) -> Type:
-    """Return the kind of a constant of a library: a dtype, a number."""
+    """Return the type of a library constant: a dtype, a number."""
     if qualified.startswith("torch.") and qualified[6:] in element_types.TORCH_DTYPES:
         return Type(TypeTag.DTYPE, of=qualified)
     if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in (

@@ -104,7 +104,7 @@ def item_of_tensors(arguments: list[Type]) -> Type | None:
 
 
 def part_of(batch: Type) -> Type:
-    """Return the kind of an item of a batch."""
+    """Return the type of an item of a batch."""
     return Type(TypeTag.TENSOR, of=batch.of, device=batch.device)
 
 

@@ -55,7 +55,7 @@ _BINDS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 
 
 class TypeInference(CallInference, LiteralInference):
-    """The kinds in one file.
+    """The types in one file.
 
     An unknown type may carry in `of` the access path that leads to it (`buffers.Replay().storage`), which the
     project resolves once all files are known.
@@ -133,7 +133,7 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def binding_kind(self, binding: Binding) -> Type:
-        """Return the type of the value that one binding gives to its name."""
+        """Return the type of the value that one binding assigns."""
         known = self._bindings.get(binding)
         if known is None:
             if binding.kind is BindingKind.AUGMENT:

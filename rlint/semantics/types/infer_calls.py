@@ -59,7 +59,7 @@ class CallInference(ResultInference):
         if found.fresh and any(
             keyword.arg == "out" and not is_constant(keyword.value, None) for keyword in node.keywords
         ):
-            return found._replace(fresh=False)  # it is what the argument holds
+            return found._replace(fresh=False)  # it is the argument's content
         return found
 
     def _result_of_call(self, node: ast.Call) -> Type:

@@ -1,4 +1,4 @@
-"""The kinds of constants, displays, operators and subscripts."""
+"""Infer the types of constants, displays, operators and subscripts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class LiteralInference(DtypeInference):
     def _of_subscript(self, node: ast.Subscript) -> Type:
         owner = self.type_of(node.value)
         if owner.tag is TypeTag.TENSOR and has_key(node.slice):
-            return UNKNOWN  # what is likely a tensor is none then
+            return UNKNOWN  # a likely tensor is not one then
         if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
         return indexed(owner, self._index_step(node.slice))

@@ -1,7 +1,7 @@
 """Expressions that surely are devices, so that they may be used where only a device is accepted.
 
-`tensor.to(…)` also accepts a dtype or another tensor; `device=` does not. What an expression is called is no
-proof.
+`tensor.to(…)` also accepts a dtype or another tensor; `device=` does not. The name of an expression proves
+nothing.
 """
 
 from __future__ import annotations

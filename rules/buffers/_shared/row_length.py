@@ -105,7 +105,7 @@ def _width(held: ast.expr, model: SemanticModel, depth: int) -> int | None:
 
 
 def _in_the_body(held: ast.Attribute, model: SemanticModel) -> list[ast.expr | None]:
-    """Return the value that the body of the class gives an attribute."""
+    """Return the value that the body of the class assigns to an attribute."""
     around = model.class_of(held)
     scope = model.syntax.scopes[around] if around is not None else None
     bindings = scope.bindings.get(held.attr, []) if scope is not None else []

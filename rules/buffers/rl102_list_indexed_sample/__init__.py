@@ -146,7 +146,7 @@ class ListIndexedSample(Rule):
             return None
         alike = picks_alike(picked, model)
         if alike[0] is not node:
-            return None  # told once for all fields of the batch
+            return None  # reported once for all fields of the batch
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
         related = [(other, "iterates over the same items again") for other in alike[1:]]
         return self.finding(model, node, message, advice=ARRAYS, related=related)

@@ -46,7 +46,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         population = population_of(draw, model) if draw is not None else None
         size = draw.size if draw is not None and population is not None else None
     kind = model.types.type_of(size) if size is not None else None
-    # several sizes make a table of indices
+    # several sizes give a table of indices
     return None if kind is None or kind.tag in (TypeTag.TUPLE, TypeTag.LIST, TypeTag.NONE) else size
 
 

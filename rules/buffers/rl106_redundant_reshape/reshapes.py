@@ -82,7 +82,7 @@ def shape_of(link: Link, model: SemanticModel) -> list[ast.expr] | None:
 
 def gives_any_shape(link: Link, model: SemanticModel) -> bool:
     """Whether the resulting shape depends only on the number of values, so that the previous shape does not
-    matter. `view` may also be told a data type.
+    matter. `view` may also have a dtype as argument.
     """
     if shape_of(link, model) is not None:
         return True

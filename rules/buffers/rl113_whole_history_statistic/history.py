@@ -31,7 +31,7 @@ _LONG = 2_000
 @mutable
 class History:
     """A list that is created once and only grows: `starts` are the assignments of the empty list, `growths`
-    the calls and statements that append to it. `changed` tells whether single items are written.
+    the calls and statements that append to it. `changed` says whether single items are assigned.
     """
 
     holder: ast.Name | ast.Attribute

@@ -18,7 +18,7 @@ from rlint.rule import (
 from rlint.rules.computation._shared import worth
 
 _FEW = 5
-"""A loop of fewer passes saves little."""
+"""A loop of fewer iterations saves little."""
 _MOST_DOUBTS = 0
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _LIBRARIES = ("numpy.", "torch.", "scipy.")

@@ -1,4 +1,4 @@
-"""Displays of patterns, written anew with the patterns compiled."""
+"""Displays of patterns, rewritten with the patterns compiled."""
 
 from __future__ import annotations
 

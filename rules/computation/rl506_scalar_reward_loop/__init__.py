@@ -120,7 +120,7 @@ class ScalarRewardLoop(Rule):
     callees = SUMS | {"insert"}
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a list filled from the front, for sums computed anew, for small tensors."""
+        """Yield a finding for a list filled from the front, for recomputed sums, for small tensors."""
         front = front_of(node, model)
         if front is not None:
             yield from self._front(front, model)
@@ -186,7 +186,7 @@ class ScalarRewardLoop(Rule):
         if not any(_WORDS.search(part.rpartition(".")[2]) for part in parts):
             return
         if model.analysis.loops.is_bounded(loop):
-            return  # a few passes
+            return  # a few iterations
         if not is_list(front, model) or not is_first(front, model):
             return
         held = model.source.text(front.held)

@@ -63,7 +63,7 @@ class ClipBound:
     """An expression that computes the same bounds each time.
 
     `arrays` are the attributes that it converts, `names` the variables of the function that it reads, `loose`
-    the devices and dtypes that it takes from arguments. Names in `inlined` stand for attributes.
+    the devices and dtypes that it takes from arguments. Names in `inlined` are replaced by attributes.
     """
 
     node: ast.expr

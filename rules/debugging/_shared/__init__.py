@@ -1,1 +1,1 @@
-"""What several rules of this family share."""
+"""Code shared by several rules of this family."""

@@ -20,7 +20,7 @@ def step_of(beat: Cadence) -> Driver | None:
     if Driver.GENERATION in beat.drivers | beat.nested:
         return None
     if Driver.ENVIRONMENT_STEP in beat.drivers:
-        return Driver.ENVIRONMENT_STEP  # nested ones skip frames, or are made by `reset`
+        return Driver.ENVIRONMENT_STEP  # nested ones skip frames, or are part of `reset`
     many = beat.nested & {Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP, Driver.BATCH}
     return Driver.GRADIENT_STEP if Driver.GRADIENT_STEP in beat.drivers and not many else None
 

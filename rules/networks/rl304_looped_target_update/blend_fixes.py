@@ -163,7 +163,7 @@ def _in_state(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]
 
 
 def _loaded_after(blend: Blend, network: ast.expr, model: SemanticModel) -> list[Edit]:
-    """The removal of `network.load_state_dict(state)` right behind the loop."""
+    """Return the edit that deletes `network.load_state_dict(state)` directly after the loop."""
     loop = model.frequency.loops(blend.node)[0]
     if not isinstance(loop, ast.For) or not isinstance(blend.written, ast.Subscript):
         return []

@@ -154,7 +154,7 @@ class _Input:
         if binding.kind not in (BindingKind.ASSIGN, BindingKind.WALRUS) or binding.value is None:
             return False
         if self.model.dataflow.order.position(binding.value) > self.model.dataflow.order.position(self.call):
-            return False  # what an earlier pass left
+            return False  # a value of an earlier iteration
         return self.follow(part_bound(binding), depth - 1)
 
     def _is_inside(self, binding: Binding) -> bool:

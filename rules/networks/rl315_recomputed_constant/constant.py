@@ -104,7 +104,7 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
         node for node in descendants(found.node) if isinstance(node, ast.Call) and is_maker(node, model)
     ]
     if min(makers, key=lambda node: model.source.span(node)[0]) is not call:
-        return None  # told of at the first
+        return None  # reported at the first
     if any(takes_time(maker, model) for maker in makers):
         return found
     # filled tensors count if they are inputs of a computation, or if their size is a setting

@@ -110,7 +110,7 @@ def _rows_fix(
         return None
     held = {node.id for tensor in tensors for node in descendants(tensor) if isinstance(node, ast.Name)}
     if held & {part.id for part in names if isinstance(part, ast.Name)}:
-        return None  # the loop binds the names of the tensors anew
+        return None  # the loop rebinds the names of the tensors
     texts = [model.edit.code(tensor) for tensor in tensors]
     is_dropped = drop is not None and not _is_off(drop)
     drawn = _drawn(

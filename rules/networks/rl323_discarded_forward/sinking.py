@@ -110,7 +110,7 @@ def reads_of(names: list[ast.Name], scope: Scope, model: SemanticModel) -> list[
                 continue
             if any(binding.node is name for binding in model.dataflow.definitions(use)):
                 if model.source.span(model.syntax.statement(use))[0] <= bound_at:
-                    return None  # the next pass of a loop reads it
+                    return None  # the next iteration of a loop reads it
                 found.append(use)
     return found
 
@@ -135,7 +135,7 @@ def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None
             return None
         users = {use for read in reads if (use := _member(read, block, model)) is not None}
         if any(_member(read, block, model) is None for read in reads):
-            return None  # the next pass of a loop uses it
+            return None  # the next iteration of a loop uses it
         outside = {user for user in users if user not in moved}
         if not outside:
             return None

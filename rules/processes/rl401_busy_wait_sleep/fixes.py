@@ -1,4 +1,4 @@
-"""What the fixes of waits have in common."""
+"""Conditions shared by the fixes of waits."""
 
 from __future__ import annotations
 

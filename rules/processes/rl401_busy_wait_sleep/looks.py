@@ -49,7 +49,7 @@ class Looks:
         """Return the polls of a condition that is true (`holds`) or false while the loop waits.
 
         None if the condition does something else as well, or if the wait is for the outside world: a server,
-        a device, a window. A look at the clock is no poll.
+        a device, a window. Reading the clock is not a poll.
         """
         found: list[Poll] = []
         for leaf, positive in _leaves(test, positive=holds):

@@ -61,7 +61,7 @@ def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> b
     if binding.kind is not BindingKind.ASSIGN:  # a custom loader may move its batches
         return value is None or model.types.type_of(value).tag is not TypeTag.INSTANCE
     if value is None or isinstance(value, (ast.Subscript, ast.Attribute)):
-        return True  # a part of what a caller passed
+        return True  # a part of a caller's argument
     if isinstance(value, ast.Tuple) and len(binding.path) == 1:
         index = binding.path[0]
         if 0 <= index < len(value.elts):

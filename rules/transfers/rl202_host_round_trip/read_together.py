@@ -122,7 +122,7 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
         if model.function(other.node) is function and tuple(model.frequency.loops(other.node)) == loops
     ]
     if not found or _repeats_work(around, model):
-        return []  # once behind many passes of a loop
+        return []  # once after many iterations of a loop
     pacing = model.analysis.loops.pacing
     found = [other for other in found if pacing.each_pass(other.node) is not False and is_hot(other, model)]
     return sorted(found, key=lambda other: model.source.span(other.node))

@@ -335,7 +335,7 @@ class ResultInference(DtypeInference):
 
 
 def _tuple(*parts: Type) -> Type:
-    """Return a tuple of values of these kinds."""
+    """Return a tuple of values of these types."""
     return Type(TypeTag.TUPLE, item=known_item(reduce(Type.joined, parts)), fresh=True, parts=parts)
 
 
