@@ -1,4 +1,4 @@
-"""Serve editors: findings and fixes for what stands there before it is saved.
+"""Language server: findings and fixes for the text in the editor, before it is saved.
 
-Answers requests of the Language Server Protocol. Knows rules and findings as data.
+Answers requests of the Language Server Protocol. Treats rules and findings as data.
 """

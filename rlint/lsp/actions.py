@@ -1,4 +1,4 @@
-"""What an editor offers to do about findings: fix one, fix all, or hide one by a comment."""
+"""Code actions for findings: fix one, fix all, or suppress one by a comment."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from rlint.suppression.directives import DirectiveKind
 
 FIX_ALL = "source.fixAll.rlint"
 FIX_NOTEBOOK = "notebook.source.fixAll.rlint"
-"""What VS Code asks for once per notebook that is saved, and not once per cell."""
+"""The kind that VS Code requests once per saved notebook, and not once per cell."""
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL, FIX_NOTEBOOK)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedActions:
-    """What an editor asks actions for: a range, and perhaps certain kinds or diagnostics only."""
+    """The request for actions: a range, and possibly kinds or diagnostics."""
 
     document: Checked
     part: OpenDocument
-    """The text document that the range is one of: the document itself, or a cell of it."""
+    """The text document of the range: the document itself, or a cell of it."""
     where: types.Range
     context: types.CodeActionContext
     capabilities: types.ClientCapabilities
     other: Callable[[str], Checked | None]
-    """Gives the document that a fix calls by a name, as it is now; None where it cannot be read."""
+    """Returns the current document for a name in a fix; None if it cannot be read."""
 
     def wants(self, kind: str) -> bool:
-        """Whether actions of this kind are wanted, by name or with all others."""
+        """Whether actions of this kind are requested, by name or with all others."""
         return not any(self.context.only or ()) or self.names(kind)
 
     def names(self, kind: str) -> bool:
-        """Whether this kind of actions, or one that it belongs to, is asked for by name."""
+        """Whether this kind of actions, or a parent kind, is requested by name."""
         return any(kind == each or kind.startswith(f"{each}.") for each in self.context.only or () if each)
 
     @property
@@ -52,7 +52,7 @@ class RequestedActions:
 
 
 def found_here(asked: RequestedActions, findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings that quick fixes are asked for."""
+    """Return the findings for which quick fixes are requested."""
     if not asked.wants(types.CodeActionKind.QuickFix):
         return []
     places = [(finding, place_of(asked.document, finding)) for finding in findings]
@@ -64,17 +64,17 @@ def found_here(asked: RequestedActions, findings: Sequence[Finding]) -> list[Fin
 
 
 def quick_fixes(asked: RequestedActions, here: Sequence[Finding]) -> list[types.CodeAction]:
-    """Fixes of findings, safe ones first, then comments that hide them."""
+    """Return fixes of findings, safe ones first, then comments that suppress them."""
     offered = [action for finding in here for action in _fix(asked, finding)]
     offered.sort(key=lambda action: not action.is_preferred)
     return [*offered, *(action for finding in here for action in _comments(asked, finding))]
 
 
 def kind_of_fix_all(asked: RequestedActions) -> str | None:
-    """Return the kind under which the action that fixes everything is asked for; None where it is not.
+    """Return the kind under which the action that fixes everything is requested; None if it is not.
 
-    It has no place, so it is no answer to what can be done here: editors ask for it by name, from the menu of
-    source actions or when a file is saved.
+    It has no range, so it does not belong to a position: editors request it by name, from the menu of source
+    actions or when a file is saved.
     """
     kinds = [FIX_ALL] if asked.document.notebook is None else [FIX_NOTEBOOK, FIX_ALL]
     return next((kind for kind in kinds if asked.names(kind)), None)
@@ -83,7 +83,7 @@ def kind_of_fix_all(asked: RequestedActions) -> str | None:
 def fix_all(
     asked: RequestedActions, kind: str, edit: types.WorkspaceEdit | None, *, unsafe: bool
 ) -> types.CodeAction:
-    """Return the action that fixes all that can be fixed; without an edit it is asked for later."""
+    """Return the action that fixes everything; without an edit, it is resolved later."""
     which = "all fixable findings, unsafe fixes included" if unsafe else "all findings with safe fixes"
     return types.CodeAction(
         title=f"rlint: Fix {which}",
@@ -94,7 +94,7 @@ def fix_all(
 
 
 def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
-    """Yield the fix of a finding, if all its files are as it knows them, and can still be read with it."""
+    """Yield the fix of a finding, if all its files are unchanged, and the result parses."""
     fix = finding.fix
     if fix is None:
         return
@@ -128,7 +128,7 @@ def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction
 
 
 def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
-    """Comments that hide a finding, where one can stand."""
+    """Yield comments that suppress a finding, if a comment is possible there."""
     text = asked.document.source
     for kind, shown in (
         (DirectiveKind.NOQA, f"# noqa: {finding.code}"),
@@ -147,7 +147,7 @@ def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeA
 
 
 def _diagnostics(asked: RequestedActions, finding: Finding) -> list[types.Diagnostic] | None:
-    """Return those of the editor's own diagnostics that are about a finding."""
+    """Return those of the editor's own diagnostics that belong to a finding."""
     place = place_of(asked.document, finding)
     return [
         diagnostic

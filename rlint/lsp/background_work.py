@@ -1,4 +1,4 @@
-"""What is done in the thread beside the event loop: checking a text, and fixing it."""
+"""Work in the background thread beside the event loop: checking a text, and fixing it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ _GARBAGE_THRESHOLD = 200_000  # as in rlint's other processes
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A text to work on, with those of all open documents. `stopped` says when nobody waits any more."""
+    """A text to work on, with those of all open documents. `stopped` is set when the result is no longer
+    needed.
+    """
 
     name: str
     path: Path
@@ -45,13 +47,13 @@ class Task:
     texts: Mapping[Path, str]
     stopped: Callable[[], bool]
     baseline: Path | None = None
-    """A file of findings that the project lives with, and that are not shown."""
+    """A file of accepted findings, which are not shown."""
     confidence: Confidence = Confidence.POSSIBLE
     """The least sure findings that are shown."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
     fixability: Fixability = AS_FOUND
     notebook: Notebook | None = None
-    """The notebook that the text was made of, if it is one."""
+    """The notebook from which the text was created, if it is one."""
 
     @property
     def source(self) -> Source:
@@ -61,8 +63,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What is asked about fixes: may they be? `codes` are those that files are checked for, by their names;
-    None for one that is only read. `paths` are those of all files.
+    """A request for permission of fixes. `codes` are the rules that files are checked for, by file name; None
+    for a file that is only read. `paths` are those of all files.
     """
 
     findings: Sequence[Finding]
@@ -71,7 +73,7 @@ class Permission:
 
 
 def explain(task: Task, line: int, settings: Settings) -> str:
-    """Return what each rule knows of a line of the text, counted from 1, as `rlint explain` tells it."""
+    """Return the explanation of a line of the text, counted from 1, as `rlint explain` prints it."""
     from rlint.engine.explain.explainer import ExplainedLine, Explainer
     from rlint.engine.explain.hiding import Hiding
     from rlint.output import line_text
@@ -106,8 +108,8 @@ def check(live: Live, task: Task) -> LiveCheck | None:
 
 
 def fix(live: Live, task: Task) -> str | None:
-    """Return the text with everything fixed that `rlint fix` would fix in it, apart from fixes that hang
-    on other files; None if it was stopped.
+    """Return the text with all fixes of `rlint fix`, except those that depend on other files; None if it was
+    stopped.
     """
     text = task.text
     for _ in range(MAX_PASSES):
@@ -129,9 +131,9 @@ def _unparsable(made: apply_fixes.Pass, name: str, task: Task, was: str) -> Prob
 
 
 def permitted(task: Task, asked: Permission) -> list[Finding]:
-    """Return the findings, without the fixes that some file forbids as it is now, be it open or not."""
+    """Return the findings, without the fixes that the current state of another file forbids, open or not."""
     texts = {**task.texts, task.path: task.text}
-    # Those that nothing connects with the text were not read for it, and may hold a name nevertheless.
+    # Files without a connection to the text were not read for it, but may contain a name.
     around = files_around(task.path)
     if around is None:
         return [replace(each, fix=None) if _hangs(each) else each for each in asked.findings]
@@ -156,7 +158,7 @@ def _hangs(finding: Finding) -> bool:
 
 
 def _new(found: LiveCheck, task: Task, baseline: Path) -> LiveCheck:
-    """Leave out what the baseline knows."""
+    """Return the findings that the baseline does not contain."""
     checked = Known({task.name: task.path}, {task.path: task.codes})
     try:
         new, _ = read_baseline(baseline).split(found.findings, lambda _: task.text, checked)
@@ -167,7 +169,7 @@ def _new(found: LiveCheck, task: Task, baseline: Path) -> LiveCheck:
 
 
 def one_thread() -> ThreadPoolExecutor:
-    """Return a thread that works on one thing after the other, and has loaded the rules before the first."""
+    """Return a thread that runs tasks one after the other, and has loaded the rules before the first."""
     before = threading.stack_size(_STACK)
     try:
         pool = ThreadPoolExecutor(1, "rlint", gc.set_threshold, (_GARBAGE_THRESHOLD, 50, 50))

@@ -1,4 +1,4 @@
-"""Where the links of a heat chain stand: lines of loops, and the functions that they reach."""
+"""Locations of the links of a heat chain: lines of loops, and the functions that they reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IN_CELL = re.compile(r"(?P<path>[^\n]+?):cell (?P<cell>\d+):(?P<line>\d+) (?P<h
 
 @dataclass(frozen=True, slots=True)
 class ChainPlace:
-    """A line of a file, or of the text of a notebook, counted from 1; and why it makes something hot."""
+    """A line of a file, or of the text of a notebook, counted from 1; and its reason in the chain."""
 
     path: Path
     line: int
@@ -30,8 +30,8 @@ class ChainPlace:
 def places_of(
     chain: tuple[str, ...], index: ProjectIndex, paths: Mapping[str, Path]
 ) -> tuple[ChainPlace, ...]:
-    """Return the places of a chain's links, as far as they have one: a link is `file:line header` or the
-    name of a function. `paths` are the files, by the names that links use.
+    """Return the locations of a chain's links, as far as they have one: a link is `file:line header` or the
+    name of a function. `paths` are the files, by their names in links.
     """
     found: list[ChainPlace] = []
     for link in chain:
@@ -46,7 +46,7 @@ def places_of(
 
 
 def _in_cell(link: str, index: ProjectIndex, paths: Mapping[str, Path]) -> ChainPlace | None:
-    """Return where a loop stands that a link of the form `train.ipynb:cell 3:2 for ...` names."""
+    """Return the location of a loop in a link of the form `train.ipynb:cell 3:2 for ...`."""
     named = _IN_CELL.fullmatch(link)
     if named is None or named["path"] not in paths:
         return None
@@ -59,7 +59,7 @@ def _in_cell(link: str, index: ProjectIndex, paths: Mapping[str, Path]) -> Chain
 
 
 def _function(qualname: str, index: ProjectIndex, paths: Mapping[str, Path]) -> ChainPlace | None:
-    """Return the place of the only function of this name."""
+    """Return the location of the only function of this name."""
     named = [
         ChainPlace(paths[module.path], module.functions[qualname].line, qualname)
         for module in index.modules.values()

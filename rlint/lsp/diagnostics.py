@@ -29,11 +29,11 @@ _SEVERITIES = {
 
 
 class Wording:
-    """How findings are told to one client: what it cannot show by other means is put into the message."""
+    """Texts of findings for one client: information that it cannot show otherwise is added to the message."""
 
     def __init__(self, capabilities: types.ClientCapabilities) -> None:
         text = capabilities.text_document
-        # A client that asks for its diagnostics says under `diagnostic` what it can show.
+        # A client that pulls diagnostics declares its abilities under `diagnostic`.
         kinds = [text.publish_diagnostics, text.diagnostic] if text else []
         self._related = any(kind and kind.related_information for kind in kinds)
         self._linked = any(kind and kind.code_description_support for kind in kinds)
@@ -49,7 +49,7 @@ class Wording:
         self, document: Checked, finding: Finding, places: Sequence[ChainPlace], page: str | None
     ) -> tuple[OpenDocument, types.Diagnostic] | None:
         """Return the diagnostic of a finding, and the text document that it belongs to. `places` are those of
-        its heat chain, `page` is the URL of its rule's page. None where it stands in no text document.
+        its heat chain, `page` is the URL of its rule's page. None if it is in no text document.
         """
         where = place_of(document, finding)
         if where is None:
@@ -79,7 +79,7 @@ class Wording:
         return where.part, diagnostic
 
     def problem(self, document: OpenDocument, problem: Problem) -> types.Diagnostic:
-        """Return the diagnostic of what kept rlint from reading a file or cell, such as a syntax error."""
+        """Return the diagnostic of a problem with reading a file or cell, such as a syntax error."""
         start = document.text.place_of(Position(problem.line or 1, problem.column or 1))
         line = document.text.line(problem.line or 1)
         end = (
@@ -101,15 +101,15 @@ def _saving_of_rule(code: str) -> Saving | None:
 
 
 def place_of(document: Checked, finding: Finding) -> DocumentPlace | None:
-    """Return where a finding stands in the document it was found in."""
+    """Return the range of a finding in the document it was found in."""
     return document.place(finding.start, finding.end)
 
 
 def moved(
     diagnostics: Iterable[types.Diagnostic], before: DocumentText, after: DocumentText
 ) -> list[types.Diagnostic]:
-    """Diagnostics of a text where they stand in a later one that nothing can be said of: those on lines
-    before and behind what was changed.
+    """Return the diagnostics of a text at their positions in a later version that cannot be checked: those on
+    lines before and after the change.
     """
     old, new = before.lines, after.lines
     same = _common(old, new)

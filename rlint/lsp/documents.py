@@ -1,4 +1,4 @@
-"""The documents that the editor has open, as they stand there."""
+"""The documents that are open in the editor, with their current text."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def path_of(uri: str) -> Path | None:
-    """Return the path that a `file:` URI names; None for any other."""
+    """Return the path of a `file:` URI; None for any other."""
     parts = urlsplit(uri)
     if parts.scheme != "file":
         return None
     host = f"//{parts.netloc}" if parts.netloc not in ("", "localhost") else ""
-    # A query or fragment is part of a name whose `?` or `#` the client forgot to escape.
+    # A query or fragment is part of a name whose `?` or `#` the client did not escape.
     rest = "".join((f"?{parts.query}" if parts.query else "", f"#{parts.fragment}" if parts.fragment else ""))
     if os.name == "nt":
         from urllib.request import url2pathname  # slow to import, and needed for drives alone
@@ -47,14 +47,14 @@ class DocumentPlace:
 
     @property
     def location(self) -> types.Location:
-        """Return the place as the protocol names it."""
+        """Return the place as an LSP location."""
         return types.Location(self.part.uri, self.range)
 
 
 class Checked(Protocol):
-    """One version of something that is checked as one text: a file, or a notebook of several cells.
+    """One version of a document that is checked as one text: a file, or a notebook of several cells.
 
-    `source` is that text; `parts` are the text documents that the editor shows of it.
+    `source` is that text; `parts` are its text documents in the editor.
     """
 
     uri: str
@@ -71,37 +71,37 @@ class Checked(Protocol):
 
     @property
     def notebook(self) -> Notebook | None:
-        """Return the notebook that `source` stands for, if it is one."""
+        """Return the notebook of `source`, if it is one."""
 
     @property
     def parts(self) -> Sequence[OpenDocument]:
-        """Return the text documents that it is made of, in their order."""
+        """Return its text documents, in order."""
 
     def part(self, uri: str) -> OpenDocument | None:
         """Return the text document with this URI."""
 
     def place(self, start: Position, end: Position) -> DocumentPlace | None:
-        """Return where a span of `source` stands in the editor."""
+        """Return the location of a span of `source` in the editor."""
 
     def line_place(self, line: int) -> DocumentPlace | None:
-        """Return the code of a line of `source`, counted from 1, without the space around it."""
+        """Return the range of a line of `source`, counted from 1, without surrounding whitespace."""
 
     def line_of(self, part: OpenDocument, line: int) -> int | None:
-        """Return the line of `source`, counted from 1, in which a line of a part stands, counted from 0."""
+        """Return the line of `source`, counted from 1, for a line of a part, counted from 0."""
 
     def offset(self, part: OpenDocument, place: types.Position) -> int | None:
-        """Return the offset in `source` of a place in a part."""
+        """Return the offset in `source` of a position in a part."""
 
     def text_edits(self, edits: Iterable[Edit]) -> list[tuple[OpenDocument, list[types.TextEdit]]]:
         """Return edits of `source` as edits of the parts that they change."""
 
     def can_take(self, text: str) -> bool:
-        """Whether the parts can be changed so that `source` becomes this text."""
+        """Whether edits of the parts can turn `source` into this text."""
 
 
 class OpenDocument:
-    """One version of an open text document. A change makes another object of it. Without a version, it is a
-    file that is not open.
+    """One version of an open text document. A change creates a new object. Without a version, it is a file
+    that is not open.
     """
 
     notebook: Notebook | None = None
@@ -115,7 +115,7 @@ class OpenDocument:
 
     @cached_property
     def is_python(self) -> bool:
-        """Whether it is a program that rlint reads, from a file or not saved yet."""
+        """Whether it is a Python program, saved or not."""
         scheme = urlsplit(self.uri).scheme
         if scheme == "file":
             return self.path is not None and self.path.suffix == ".py"
@@ -123,7 +123,7 @@ class OpenDocument:
 
     @cached_property
     def source(self) -> str:
-        """Return the program, without the byte-order mark that some clients leave in it."""
+        """Return the program, without the byte-order mark that some clients keep in it."""
         # The mark would be a syntax error; a space in its place would be an indentation.
         mark = self.text.source.startswith(_BYTE_ORDER_MARK)
         return self.text.source[1:] if mark else self.text.source
@@ -135,7 +135,7 @@ class OpenDocument:
 
     @property
     def parts(self) -> Sequence[OpenDocument]:
-        """Return a file is shown as one document."""
+        """Return the document itself: a file is one document."""
         return (self,)
 
     def part(self, uri: str) -> OpenDocument | None:
@@ -143,7 +143,7 @@ class OpenDocument:
         return self if unquote(uri) == unquote(self.uri) else None
 
     def place(self, start: Position, end: Position) -> DocumentPlace:
-        """Return where a span of the program stands in the editor."""
+        """Return the location of a span of the program in the editor."""
         start, end = (
             replace(each, column=each.column + 1) if self.begins_with_mark and each.line == 1 else each
             for each in (start, end)
@@ -159,11 +159,11 @@ class OpenDocument:
         return line + 1 if part is self and 0 <= line < len(self.text.lines) else None
 
     def offset(self, part: OpenDocument, place: types.Position) -> int | None:
-        """Return the offset in the program of a place in the document."""
+        """Return the offset in the program of a position in the document."""
         return self.text.offset(place) - int(self.begins_with_mark) if part is self else None
 
     def text_edits(self, edits: Iterable[Edit]) -> list[tuple[OpenDocument, list[types.TextEdit]]]:
-        """Return edits of the program, in the order in which insertions at one place must stand."""
+        """Return edits of the program, in the order that insertions at one position require."""
         mark = int(self.begins_with_mark)
         ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
         return [
@@ -181,7 +181,7 @@ class OpenDocument:
         return True
 
     def changed(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> OpenDocument:
-        """Return the document after changes, of which each refers to what the one before has left."""
+        """Return the document after changes, each of which refers to the result of the previous one."""
         source, encoding = self.text.source, self.text.encoding
         for change in changes:
             source = DocumentText(source, encoding).changed(change)
@@ -189,7 +189,7 @@ class OpenDocument:
 
 
 class Documents:
-    """All that is open, by URIs, which clients do not always escape alike. That of a cell leads to its
+    """All open documents, by URI, which clients escape in different ways. That of a cell leads to its
     notebook.
     """
 
@@ -201,24 +201,24 @@ class Documents:
         return iter(list(self._open.values()))
 
     def get(self, uri: str) -> Checked | None:
-        """Return the newest version of what is open, by its own URI or that of one of its parts."""
+        """Return the newest version of an open document, by its own URI or that of one of its parts."""
         key = unquote(uri)
         return self._open.get(self._cells.get(key, key))
 
     def find(self, uri: str) -> tuple[Checked, OpenDocument] | None:
-        """Return the text document with this URI, and what it is a part of."""
+        """Return the text document with this URI, and the document that it is part of."""
         whole = self.get(uri)
         part = whole.part(uri) if whole is not None else None
         return (whole, part) if whole is not None and part is not None else None
 
     def at(self, path: Path, encoding: str) -> Checked | None:
-        """Return the document at a path: what stands in the editor, or else in the file, if that is read."""
+        """Return the document at a path: as open in the editor, or else the file, if that can be read."""
         opened = (document for document in self if document.path == path and document.is_python)
         if (found := next(opened, None)) is not None:
             return found
         source = read_source(path, str(path))
         if not isinstance(source, Source) or source.notebook is not None:
-            return None  # of a notebook, the editor would have to say how it calls its cells
+            return None  # only the editor knows the URIs of a notebook's cells
         return OpenDocument(path.as_uri(), "python", None, source.text, encoding)
 
     def put(self, document: Checked) -> None:
@@ -231,13 +231,13 @@ class Documents:
                 self._cells[unquote(part.uri)] = key
 
     def close(self, uri: str) -> None:
-        """Forget a document."""
+        """Remove a document."""
         key = unquote(uri)
         self._forget_cells(key)
         self._open.pop(key, None)
 
     def texts(self) -> dict[Path, str]:
-        """Return what stands in the editor, by the paths of the files."""
+        """Return the texts in the editor, by file path."""
         return {
             document.path: document.source
             for document in self._open.values()

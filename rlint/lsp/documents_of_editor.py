@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Let the server understand these messages."""
+    """Register the handlers of these messages."""
     session, publisher = server.session, server.publisher
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)

@@ -1,4 +1,4 @@
-"""What is open, what was found in it, and whether that still holds."""
+"""Open documents, their findings, and whether these are up to date."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Done = TypeVar("_Done")
 
 class EditorSession:
     """Documents and the results of checking them. All methods run in the event loop; the work itself is done
-    in one thread beside it, so that the editor is answered meanwhile. `report` is told what goes wrong.
+    in a background thread, so that the server stays responsive. `report` is called with problems.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -40,16 +40,16 @@ class EditorSession:
     # -- what changes --------------------------------------------------------------------------
 
     def forget_results(self) -> None:
-        """Settings or other files have changed: what was found may be out of date."""
+        """Discard results, as settings or other files have changed."""
         self._world += 1
 
     def forget_plans(self) -> None:
-        """Files were made, renamed or deleted."""
+        """Discard plans, as files were created, renamed or deleted."""
         self._pool.submit(self._live.forget_plans)
         self.forget_results()
 
     def close(self, document: Checked) -> None:
-        """Forget a document; what stands in its file counts again."""
+        """Remove a document; its file is then read from disk."""
         self.documents.close(document.uri)
         self._results.pop(unquote(document.uri), None)
         self._running.pop(unquote(document.uri), None)
@@ -57,12 +57,12 @@ class EditorSession:
         self.forget_results()
 
     def later(self, work: Callable[[], None]) -> None:
-        """Let the thread do something when it has done what it was asked for before."""
+        """Run a function in the thread after the tasks queued before."""
         if not self._stopping:
             self._pool.submit(work)
 
     def stop(self) -> None:
-        """Begin nothing more, and end what is being done."""
+        """Accept no more tasks, and end the running one."""
         self._stopping = True
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -77,7 +77,7 @@ class EditorSession:
         return self.folders.applied(self._path_of(document))
 
     def depending_on(self, document: Checked) -> list[Checked]:
-        """Return the other open documents whose findings depend on what stands in this one."""
+        """Return the other open documents whose findings depend on the text of this one."""
         path = self._path_of(document)
         return [
             other
@@ -97,11 +97,11 @@ class EditorSession:
         if running is None or running[0] is not document or running[1] != self._world:
             task = asyncio.ensure_future(self._check(document, self._world))
             running = self._running[key] = (document, self._world, task)
-        # Others may wait for the same: a request that is cancelled must not take it with it.
+        # Other requests may wait for the same task: cancelling one must not cancel it.
         return await asyncio.shield(running[2])
 
     async def checked_closed(self, document: Checked) -> LiveCheck | None:
-        """Return what is found in a file that is not open; None if it was opened meanwhile."""
+        """Return the findings of a file that is not open; None if it was opened meanwhile."""
 
         def stopped() -> bool:
             return self._stopping or self.documents.get(document.uri) is not None
@@ -110,21 +110,19 @@ class EditorSession:
         return await self._work(document, background_work.check, nothing, stopped)
 
     async def files_to_report(self) -> list[Path]:
-        """Return the files that are not open and that the settings ask to report."""
+        """Return the files that are not open and that the settings request to report."""
         return await self._in_background(self.folders.files_to_report) or []
 
     async def state_of(self, path: Path, stamps: dict[Path, object]) -> object:
-        """Return what the findings in a file that is not open follow from; None where nothing is known.
-        `stamps` is what was seen of files in this round.
+        """Return the state from which the findings of a file that is not open follow; None if it is not
+        known. `stamps` is the state of files seen in this round.
         """
         texts = self.documents.texts()
         state = await self._in_background(lambda: self._live.state_of(path, texts, stamps))
         return None if state is None else (state, self.folders.applied(path).settings)
 
     async def fixed(self, document: Checked) -> str | None:
-        """Return the text with everything fixed that `rlint fix` would fix in it; None if another version
-        came.
-        """
+        """Return the text with all fixes of `rlint fix`; None if a newer version arrived."""
         return await self._work(document, background_work.fix, document.source)
 
     async def explained(self, document: Checked, line: int) -> str | None:
@@ -141,7 +139,7 @@ class EditorSession:
     async def permitted(
         self, document: Checked, found: LiveCheck, findings: Sequence[Finding]
     ) -> Sequence[Finding]:
-        """Findings in a document, without the fixes that other files forbid, as `rlint fix` would."""
+        """Return the findings of a document, without the fixes that other files forbid, as in `rlint fix`."""
         concerned = [each.fix for each in findings if each.fix is not None and each.fix.needs_permission]
         if not concerned:
             return findings
@@ -175,7 +173,7 @@ class EditorSession:
         otherwise: _Done,
         stopped: Callable[[], bool] | None = None,
     ) -> _Done | None:
-        """Let the thread do something with a document, if the settings include it."""
+        """Run a task for a document in the thread, if the settings include it."""
         path, applied = self._path_of(document), self.applied(document)
         codes = applied.settings.codes_for(path)
         if not (applied.included and document.is_python and codes):
@@ -201,7 +199,7 @@ class EditorSession:
         return otherwise
 
     async def _in_background(self, work: Callable[[], _Done]) -> _Done | None:
-        """Let the thread do something; None if it takes nothing more."""
+        """Run a task in the thread; None if it accepts no more."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
         except RuntimeError:
@@ -210,7 +208,7 @@ class EditorSession:
         return None
 
     def _path_of(self, document: Checked) -> Path:
-        """Return the path of a document; one that it could have, if it was never saved."""
+        """Return the path of a document; a possible one, if it was never saved."""
         if document.path is not None:
             return document.path
         roots = self.folders.roots

@@ -1,4 +1,4 @@
-"""What the editor says of rlint's settings: at the start, or whenever they change."""
+"""Settings from the editor: at the start, or whenever they change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlint.errors import RlintError, did_you_mean
 from rlint.file_paths import absolute
 
 SECTION = "rlint"
-"""Under which editors keep the settings."""
+"""The section under which editors store the settings."""
 
 _SHARED = frozenset(
     """select ignore extend-select extend-ignore per-file-ignores extend-per-file-ignores exclude
@@ -32,7 +32,7 @@ _KINDS: Mapping[str, tuple[type, str]] = {
     "explanations": (str, '"shown" or "returned"'),
     "workspace-diagnostics": (bool, "true or false"),
 }
-"""Keys for the editor alone, and what they hold."""
+"""Keys for the editor only, with their types."""
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "run": ("onType", "onSave"),
     "rule-pages": ("html", "markdown"),
@@ -43,7 +43,9 @@ _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
-    """The settings of the editor for one folder. `values` are those that a configuration could also hold."""
+    """The settings of the editor for one folder. `values` are those that a configuration file could also
+    contain.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     enable: bool = True
@@ -52,27 +54,26 @@ class EditorSettings:
     debounce: int = 150
     syntax_errors: bool = True
     rule_pages: str = "html"
-    """What the pages of rules are written as that no `rule-url` leads to."""
+    """Format of the pages of rules without a `rule-url`."""
     explanations: str = "shown"
-    """Whether the explanation of a line is shown as a message, or returned alone, for a client to show."""
+    """Whether the explanation of a line is shown as a message, or only returned, for the client to show."""
     workspace_diagnostics: bool = False
-    """Whether files that are not open are checked, too, for clients that ask for their diagnostics."""
+    """Whether files that are not open are checked, too, for clients that pull diagnostics."""
 
     def layer(self, root: Path) -> Layer:
         """Return the editor's settings as a layer above the configuration files."""
         return option_layer(self.values, root, editor="editor")
 
     def configuration_file(self, root: Path) -> Path | None:
-        """Return the file that counts instead of those found beside the code."""
+        """Return the file that replaces those found beside the code."""
         if self.configuration is None:
             return None
         return absolute(root / Path(self.configuration).expanduser())
 
 
 def read_options(*given: object) -> tuple[EditorSettings, list[str]]:
-    """Read settings as an editor sends them, in camel case or as configuration files write them; `null` is as
-    if not given. Of several objects the later ones count where both say something. What is wrong is left out
-    and told.
+    """Return settings from the editor, in camel case or as in configuration files; `null` means not set. Of
+    several objects, later ones take precedence. Invalid values are left out and reported.
     """
     shared: dict[str, Any] = {}
     own: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Explain the line under the cursor: what each rule knows of it, and why it is silent."""
+"""Explain the line at the cursor: what each rule knows of it, and why it reports nothing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 COMMAND = "rlint.explain"
 KIND = "rlint.explain"
-"""The kind of the code action: of no standard kind, so that it is offered where it is asked for alone."""
+"""The kind of the code action: not a standard kind, so that it is only offered on request."""
 _MISTAKE = "`rlint.explain` takes the URI of an open document and one of its lines, counted from 0"
 
 
 def action(asked: RequestedActions) -> types.CodeAction | None:
-    """Return the action that explains a line, where the menu of actions is opened or the kind is asked for,
-    and not for the light bulb that follows the cursor.
+    """Return the action that explains a line, if the menu of actions is opened or the kind is requested, but
+    not for the light bulb that follows the cursor.
     """
     context = asked.context
     is_invoked = context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Invoked
@@ -31,9 +31,7 @@ def action(asked: RequestedActions) -> types.CodeAction | None:
 
 
 def register(server: Server) -> None:
-    """Let the server carry the command out: it shows the explanation, unless the client does that itself, and
-    returns it.
-    """
+    """Register the command: it shows the explanation, unless the client does that itself, and returns it."""
     session = server.session
 
     @server.command(COMMAND)

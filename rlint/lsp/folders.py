@@ -1,4 +1,4 @@
-"""The settings that apply to a document: of its folder in the workspace, and of the files beside it."""
+"""The settings of a document: of its folder in the workspace, and of the files beside it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _Stamps = dict[Path, FileStamp | None]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What applies to one file. `root` is the folder that its name is shown relative to."""
+    """The settings of one file. `root` is the folder that its displayed name is relative to."""
 
     root: Path
     options: EditorSettings
     settings: Settings
     included: bool
-    """False for a file that the settings pass over."""
+    """False for a file that the settings exclude."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class _Read:
 
 
 class Folders:
-    """The folders of the workspace, each with the editor's options for it. `report` is told of mistakes in
-    the settings; the last settings that were right go on to apply, or else the defaults.
+    """The folders of the workspace, each with the editor's options for it. `report` is called with errors in
+    the settings; the last valid settings then apply, or else the defaults.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -54,27 +54,27 @@ class Folders:
         return list(self._options)
 
     def set(self, roots: Iterable[Path], options: Callable[[Path | None], EditorSettings]) -> None:
-        """Replace folders and options; `options` are asked for each folder, and for what lies in none."""
+        """Replace folders and options; `options` is called for each folder, and for files outside of all."""
         self._options = {root: options(root) for root in roots}
         self._default = options(None)
         self._read.clear()
 
     def applied(self, path: Path) -> Applied:
-        """Return the settings that apply to a file now; changed configuration files are reread."""
+        """Return the current settings of a file; changed configuration files are reread."""
         inside = [root for root in self._options if root == path.parent or root in path.parents]
         root = max(inside, key=lambda root: len(root.parts), default=None)
         options = self._default if root is None else self._options[root]
         root = root or project_root(path) or path.parent
         settings = self._settings(root, path.parent, options)
-        foreign = not inside and _INSTALLED in path.parts  # somebody looks into a library
+        foreign = not inside and _INSTALLED in path.parts  # a file of a library
         included = options.enable and not foreign and not _excluded(settings, path, root)
         included = included and (settings.notebooks or path.suffix != NOTEBOOK)
         return Applied(root, options, settings, included)
 
     def files_to_report(self) -> list[Path]:
-        """Find the files of the folders whose options ask for diagnostics of files that are not open.
+        """Return the files of the folders whose options request diagnostics of files that are not open.
 
-        Notebooks are left out: how an editor calls the cells of one that it has not opened is not known.
+        Notebooks are left out: the URIs of the cells of an unopened one are not known.
         """
         found: dict[Path, None] = {}
         for root, options in list(self._options.items()):
@@ -88,7 +88,7 @@ class Folders:
 
     @property
     def reports_workspace(self) -> bool:
-        """Whether the options of any folder ask for diagnostics of files that are not open."""
+        """Whether the options of any folder request diagnostics of files that are not open."""
         return any(options.workspace_diagnostics for options in (self._default, *self._options.values()))
 
     def _settings(self, root: Path, folder: Path, options: EditorSettings) -> Settings:
@@ -114,9 +114,7 @@ class Folders:
 
 
 def _without_files(root: Path, options: EditorSettings) -> Settings:
-    """Return the settings where configuration files are of no use; without the editor's, if those are to
-    blame.
-    """
+    """Return the settings without invalid configuration files; without the editor's, if those are invalid."""
     try:
         return SettingsResolver(root, isolated=True, overrides=[options.layer(root)]).main
     except RlintError:
@@ -124,11 +122,11 @@ def _without_files(root: Path, options: EditorSettings) -> Settings:
 
 
 def _excluded(settings: Settings, path: Path, root: Path) -> bool:
-    """Whether the settings pass over a file, itself or by a folder below the root that it lies in."""
+    """Whether the settings exclude a file, itself or through a folder below the root."""
     between = [each for each in (path, *path.parents) if root in each.parents]
     return any(settings.excludes_entry(str(each)) for each in between)
 
 
 def _stamps(files: Iterable[Path]) -> _Stamps:
-    """Return the state of files, of those that are not there, too: they may come."""
+    """Return the state of files, including those that do not exist yet."""
     return {path: stamp_of(path) for path in files}

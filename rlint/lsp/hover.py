@@ -1,4 +1,4 @@
-"""What is shown where the pointer rests: on a finding, or on a code in a suppression comment."""
+"""Hover texts: for a finding, or for a code in a suppression comment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_LISTED = 30
 
 @dataclass(frozen=True, slots=True)
 class Hovered:
-    """Where the pointer rests: a place in a text document, which may be a cell of `document`."""
+    """The position of the pointer: a place in a text document, which may be a cell of `document`."""
 
     document: Checked
     part: OpenDocument
@@ -69,7 +69,7 @@ def hover(
 
 
 def _named(at: Hovered) -> tuple[DirectiveItem, types.Range] | None:
-    """Return the code or name under the pointer, in a comment that asks to hide findings."""
+    """Return the code or name under the pointer, in a suppression comment."""
     text = at.document.source
     if "noqa" not in text.lower() and "rlint" not in text.lower():
         return None

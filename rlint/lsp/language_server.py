@@ -1,4 +1,4 @@
-"""The server itself, and how it talks to an editor."""
+"""The server itself, and its communication with an editor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Server(LanguageServer):
         self.publisher = Publisher(self, self.session)
         self.preferences = Preferences(self, self.session.folders, self.tell)
         self.watches = False
-        """Does the editor tell of files that change on disk?"""
+        """Whether the editor reports files that change on disk."""
         self.was_shut_down = False
         for features in (documents_of_editor, notebooks_of_editor, questions, explaining, lifecycle):
             features.register(self)
@@ -42,7 +42,7 @@ class Server(LanguageServer):
         self.publisher.saved(document)
 
     def closed(self, document: Checked) -> None:
-        """Forget a document that was closed, and check again those that depend on it."""
+        """Remove a document that was closed, and check again those that depend on it."""
         others = self.session.depending_on(document)
         self.session.close(document)
         self.publisher.clear(document)
@@ -50,7 +50,7 @@ class Server(LanguageServer):
             self.publisher.schedule_soon(other)
 
     def tell(self, message: str) -> None:
-        """Show a mistake to the user, once until the settings change."""
+        """Show a problem to the user, once until the settings change."""
         if message not in self._told:
             self._told.add(message)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"rlint: {message}"))
@@ -61,14 +61,14 @@ class Server(LanguageServer):
 
 
 def serve(tcp: tuple[str, int] | None = None) -> int:
-    """Serve one editor, over standard input and output or a TCP port, until it leaves. Return the exit
-    status: 1 if it went without saying so.
+    """Serve one editor, over standard input and output or a TCP port, until it disconnects. Return the exit
+    status: 1 if it disconnected without `exit`.
     """
     server = Server()
     with contextlib.suppress(SystemExit):  # how pygls ends
         if tcp is None:
             messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # pygls closes it in the end
-            with contextlib.redirect_stdout(sys.stderr):  # nothing else may come between the messages
+            with contextlib.redirect_stdout(sys.stderr):  # no other output may come between the messages
                 server.start_io(stdout=messages)
         else:
             server.start_tcp(*tcp)

@@ -1,4 +1,4 @@
-"""Messages about what lies around the documents: the beginning and the end, settings, folders and files."""
+"""Messages of the session: initialisation and shutdown, settings, folders and files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROGRAMS = types.FileOperationRegistrationOptions(
 
 
 def register(server: Server) -> None:
-    """Let the server understand these messages."""
+    """Register the handlers of these messages."""
     session, publisher, preferences = server.session, server.publisher, server.preferences
     pulling = Pulling(server)
 
@@ -88,7 +88,7 @@ def register(server: Server) -> None:
 
 
 async def _register_at_client(server: Server) -> None:
-    """Ask the client to tell of changes, as far as it can."""
+    """Register for change notifications, as far as the client supports them."""
     workspace = server.client_capabilities.workspace
     wanted = []
     watched = workspace.did_change_watched_files if workspace else None
@@ -102,6 +102,6 @@ async def _register_at_client(server: Server) -> None:
         section = types.DidChangeConfigurationRegistrationOptions(SECTION)
         wanted.append(types.Registration("settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, section))
     if wanted:
-        with contextlib.suppress(Exception):  # a client that refuses goes without
+        with contextlib.suppress(Exception):  # a client that refuses sends none
             await server.client_register_capability_async(types.RegistrationParams(wanted))
             server.watches = bool(watched and watched.dynamic_registration)

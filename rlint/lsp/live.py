@@ -1,7 +1,7 @@
-"""An engine that stays: what is known of the files of a project is kept from one check to the next.
+"""A persistent engine: knowledge about the files of a project is kept between checks.
 
-Plans, summaries and what follows from them are those of `rlint.engine.plan` and `rlint.engine.worker`; this
-only remembers them, and knows when they are out of date.
+Plans, summaries and their results are those of `rlint.engine.plan` and `rlint.engine.worker`; this only
+caches them, and determines when they are out of date.
 """
 
 from __future__ import annotations
@@ -28,30 +28,32 @@ if TYPE_CHECKING:
 
 _MOST_SUMMARIES = 10_000
 _MOST_LINKED = 3
-"""Of so many groups of files, the knowledge is kept. It is the largest thing that is kept."""
+"""Maximum number of groups of files whose linked program is kept. It is the largest object that is kept."""
 
 _Stamp = str | FileStamp
-"""What a file's summary was made of: the text in the editor, or time, size and inode of the file."""
+"""The input of a file's summary: the text in the editor, or time, size and inode of the file."""
 
 _Key = tuple[Path, str, str, str, DeclaredKnowledge]
-"""What tells the summaries of files apart."""
+"""The key of a file's summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """What was found in a text. `problems` are what kept rlint from its work, a syntax error among them."""
+    """The findings of a text. `problems` are the reasons why rlint could not check it, including a syntax
+    error.
+    """
 
     text: str
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     parsed: bool
-    """False where the text is no Python, so that nothing can be said of it."""
+    """False if the text is not valid Python, so that it has no findings."""
     chains: Mapping[tuple[str, ...], tuple[ChainPlace, ...]]
-    """Where the links of the findings' chains stand."""
+    """Locations of the links of the findings' chains."""
     tells_more: bool
-    """Whether there is something new in it for other files."""
+    """Whether its summary has changed for other files."""
     paths: Mapping[str, Path] = field(default_factory=dict)
-    """Of all files that were read, by their names, as findings and fixes call them."""
+    """Paths of all files that were read, by their names in findings and fixes."""
 
     @classmethod
     def nothing(cls, text: str) -> LiveCheck:
@@ -78,16 +80,16 @@ class Live:
         self._generation = 0
 
     def forget_plans(self) -> None:
-        """Look anew for the files around each text: some were made, renamed or deleted."""
+        """Recompute the files around each text, as some were created, renamed or deleted."""
         self._generation += 1
 
     def forget(self, path: Path) -> None:
-        """Forget a text that is no longer checked."""
+        """Discard a text that is no longer checked."""
         self._plans.pop(path, None)
 
     def state_of(self, path: Path, texts: Mapping[Path, str], stamps: dict[Path, object]) -> object:
-        """Return what the findings in a file follow from, to be compared; None where that is not known.
-        `stamps` holds what was seen of files already, so that each is looked at once.
+        """Return the state from which the findings of a file follow, for comparison; None if it is not known.
+        `stamps` contains the state of files seen already, so that each is examined once.
         """
         planned = self._plans.get(path)
         if planned is None:
@@ -106,7 +108,7 @@ class Live:
         self, target: Target, texts: Mapping[Path, str], *, stopped: Callable[[], bool]
     ) -> LiveCheck | None:
         """Check a target, whose source is given. `texts` are those of files that are open in the editor; they
-        count instead of what is on disk. None if `stopped` said yes meanwhile.
+        replace the contents on disk. None if `stopped` said yes meanwhile.
         """
         assert target.source is not None
         text = target.source.text
@@ -167,21 +169,22 @@ class Live:
             return known[1]
         found = worker.Worker().summarise([job]).get(job.name)
         if found is None:
-            # A file that cannot be read right now, say since somebody types in it, tells what it told before.
+            # A file that cannot be parsed right now, for instance during typing, keeps its previous summary.
             found = known[1] if known is not None and job.path in texts else None
             self._summaries[_key(job)] = (stamp, found)
             return found
         return self._kept(job, stamp, found)[0]
 
     def _kept(self, job: FileTask, stamp: _Stamp | None, made: ModuleSummary) -> tuple[ModuleSummary, bool]:
-        """Keep a summary, and tell whether it differs from the one before. One that does not is not new: what
-        follows from it need not be worked out again.
+        """Cache a summary, and return whether it differs from the previous one. If it does not, results
+        derived from it stay valid.
         """
         known = self._summaries.get(_key(job))
         news = known is None or known[1] != made
         kept = made if news or known is None or known[1] is None else known[1]
         self._summaries[_key(job)] = (stamp, kept)
-        # who was asked first by a text that is not saved knows nothing yet; others know what is on disk
+        # an unsaved text first queried as a dependency is not known yet; the others have their contents on
+        # disk
         return kept, news and (known is not None or _is_unsaved(job.path, stamp))
 
     def _link(self, group: Mapping[str, ModuleSummary]) -> WholeProgram:
@@ -191,7 +194,7 @@ class Live:
             known = self._linked[key] = (
                 dict(group),
                 WholeProgram(group.values()),
-            )  # so that no id is used again
+            )  # so that no id is reused
             if len(self._linked) > _MOST_LINKED:
                 self._linked.popitem(last=False)
         self._linked.move_to_end(key)
@@ -205,7 +208,7 @@ class Live:
 
 @lru_cache(maxsize=256)
 def _imports(text: str) -> tuple[bytes, ...]:
-    """Return the import statements of a text: as long as they stay, so do the files around it."""
+    """Return the import statements of a text: if they do not change, neither do the files around it."""
     return tuple(match.group() for match in import_statements(text.encode("utf-8", "surrogatepass")))
 
 
@@ -214,7 +217,7 @@ def _key(job: FileTask) -> _Key:
 
 
 def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, _Stamp | None]:
-    """Of which state the files are, apart from those in the editor."""
+    """Return the states of files, except those in the editor."""
     return {job.path: None if job.path in texts else stamp_of(job.path) for job in group}
 
 

@@ -1,4 +1,4 @@
-"""The pages of rules as an editor shows them, with what was measured."""
+"""The pages of rules as shown in an editor, with their measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=256)
 def page(entry: RuleEntry, link: str | None = None) -> str:
-    """Return a rule's page as Markdown; `link` is where it can be read by itself."""
+    """Return a rule's page as Markdown; `link` is its URL."""
     text = entry.page
     if entry.plugin is not None:
         text = f"{text.rstrip()}\n\n(Provided by the plugin {entry.origin}.)\n"

@@ -1,4 +1,4 @@
-"""The editor's settings: said at the start, sent when they change, or asked for."""
+"""The editor's settings: sent at the start, when they change, or on request."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rlint.lsp.editor_settings import SECTION, EditorSettings, read_options
 from rlint.lsp.folders import Folders
 
 _PATIENCE = 5.0
-"""Seconds in which an editor that is asked for its settings should have answered."""
+"""Maximum seconds to wait for an editor's answer to a request for its settings."""
 
 
 class Preferences:
-    """Keeps what the editor said, and gives each folder its options. `report` is told of mistakes."""
+    """Stores the editor's settings, and provides the options of each folder. `report` is told of mistakes."""
 
     def __init__(self, server: LanguageServer, folders: Folders, report: Callable[[str], None]) -> None:
         self._server = server
@@ -29,16 +29,16 @@ class Preferences:
         self._sent: object = None
 
     def begin(self, options: object) -> None:
-        """Take the options of the initialisation; they count until the editor says more."""
+        """Set the options of the initialisation; they apply until the editor sends others."""
         self._at_start = options
         self._apply({})
 
     def take(self, settings: object) -> None:
-        """Take the settings that come with a change of configuration."""
+        """Set the settings of a change of configuration."""
         self._sent = settings
 
     async def ask(self) -> None:
-        """Ask the editor for the settings of each folder, if it answers such questions, and apply all."""
+        """Request the settings of each folder, if the editor supports that, and apply all."""
         workspace = self._server.client_capabilities.workspace
         roots = self._roots()
         answers: Sequence[object] = ()

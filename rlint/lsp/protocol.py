@@ -1,4 +1,4 @@
-"""How messages about documents are handled: rlint keeps the texts itself."""
+"""Handling of document messages: rlint keeps the texts itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 
 class Protocol(LanguageServerProtocol):
-    """Leaves texts and notebooks to `rlint.lsp`: pygls takes form feeds and other characters for line ends,
+    """Leaves texts and notebooks to `rlint.lsp`: pygls treats form feeds and other characters as line ends,
     which neither the protocol nor Python does, and would apply changes on the wrong line.
     """
 
@@ -25,7 +25,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_change(
         self, params: types.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Something was typed."""
+        """Handle a change of a text."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -46,7 +46,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_notebook_document__did_change(
         self, params: types.DidChangeNotebookDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Cells were edited, added, moved or deleted."""
+        """Handle edited, added, moved or deleted cells."""
         yield self.fm.features[types.NOTEBOOK_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)

@@ -1,4 +1,4 @@
-"""Diagnostics, and when they go to the editor: pushed some time after it was typed, or when it asks."""
+"""Publishing of diagnostics: pushed some time after typing, or on request."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rlint.lsp.rule_links import RuleLinks
 from rlint.lsp.text import DocumentText
 
 _SOON = 0.05
-"""Seconds after which all documents are looked at again, so that several reasons make one look."""
+"""Delay in seconds before all documents are checked again, so that several causes lead to one check."""
 _LATER = 0.5
-"""Seconds after which other documents are looked at again that what was typed may concern."""
+"""Delay in seconds before other documents that may be affected by typing are checked again."""
 
 
 class Publisher:
-    """Turns results into diagnostics, and sends those that are not out of date."""
+    """Converts results to diagnostics, and sends those that are up to date."""
 
     def __init__(self, server: LanguageServer, session: EditorSession) -> None:
         self._server = server
@@ -45,14 +45,14 @@ class Publisher:
         """Set whenever diagnostics of files that are not open may have changed."""
 
     def begin(self, capabilities: types.ClientCapabilities) -> None:
-        """Learn what the client can show, and whether it asks for diagnostics."""
+        """Read the client's abilities, and whether it pulls diagnostics."""
         self._wording = Wording(capabilities)
         text = capabilities.text_document
         self._pulled = text is not None and text.diagnostic is not None
 
     @property
     def is_pulled(self) -> bool:
-        """Whether the client asks for diagnostics: then none are sent to it."""
+        """Whether the client pulls diagnostics: then none are pushed to it."""
         return self._pulled
 
     async def ready(self) -> None:
@@ -60,19 +60,19 @@ class Publisher:
         await self._ready.wait()
 
     def links_of(self, document: Checked) -> Callable[[str], str | None]:
-        """Return what gives the URL of a rule's page, by the settings that apply to a document."""
+        """Return a function for the URL of a rule's page, by the settings of a document."""
         applied = self._session.applied(document)
         base, kind = applied.settings.rule_url, applied.options.rule_pages
         return lambda code: self._links.url(code, base, kind)
 
     def settle(self) -> None:
-        """The settings are known: from now on diagnostics may be sent."""
+        """Record that the settings are known, so that diagnostics may be sent."""
         self._ready.set()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Do something in the background."""
+        """Run a function in the background."""
         task = asyncio.ensure_future(work)
-        self._tasks.add(task)  # the event loop alone would let it be collected
+        self._tasks.add(task)  # the event loop itself only keeps a weak reference
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Future[Any]) -> None:
@@ -92,11 +92,11 @@ class Publisher:
         self._timers[key] = loop.call_later(delay, lambda: self.run(self._push(document.uri)))
 
     def schedule_soon(self, document: Checked) -> None:
-        """Send the diagnostics of a document that something else concerns."""
+        """Send the diagnostics of a document that is affected by another change."""
         self.schedule(document, _SOON)
 
     def schedule_all(self) -> None:
-        """Look at all documents again."""
+        """Check all documents again."""
         if self._pulled:
             self._ask_to_ask()
         self.changed.set()
@@ -104,19 +104,19 @@ class Publisher:
             self.schedule_soon(document)
 
     def saved(self, document: Checked) -> None:
-        """A document was opened or saved: look at it at once."""
+        """Check a document that was opened or saved at once."""
         self._saved[unquote(document.uri)] = document
         self.changed.set()
         self.schedule(document, 0)
 
     def typed(self, document: Checked) -> None:
-        """A document was changed: look at it after a pause in typing, unless only saving counts."""
+        """Check a changed document after a pause in typing, unless only saving counts."""
         options = self._session.applied(document).options
         if options.run == "onType":
             self.schedule(document, options.debounce / 1000)
 
     def clear(self, document: Checked) -> None:
-        """Forget a document that was closed: it has no diagnostics any more."""
+        """Clear the diagnostics of a document that was closed."""
         key = unquote(document.uri)
         self._cancel(key)
         self._saved.pop(key, None)
@@ -125,7 +125,9 @@ class Publisher:
             self.clear_part(part)
 
     def clear_part(self, part: OpenDocument) -> None:
-        """Forget a text document that was closed, or the cell of a notebook that was deleted."""
+        """Clear the diagnostics of a text document that was closed, or of the cell of a notebook that was
+        deleted.
+        """
         key = unquote(part.uri)
         self._shown.pop(key, None)
         self._reported.pop(key, None)
@@ -146,7 +148,7 @@ class Publisher:
         self._spread(document, found)
 
     def _spread(self, document: Checked, found: LiveCheck) -> None:
-        """Look again at other documents if what was typed in this one may mean something to them."""
+        """Check other documents again if the change of this one may affect them."""
         if found.tells_more:
             self.changed.set()
         others = self._session.depending_on(document) if found.tells_more else []
@@ -165,8 +167,8 @@ class Publisher:
     # -- asked for -----------------------------------------------------------------------------
 
     async def report(self, uri: str, previous: str | None) -> types.DocumentDiagnosticReport:
-        """Return the diagnostics that a client asks for, of the newest version; or that `previous` still
-        holds.
+        """Return the diagnostics that a client requests, of the newest version; or that `previous` is still
+        valid.
         """
         await self._ready.wait()
         while (opened := self._session.documents.find(uri)) is not None:
@@ -188,7 +190,7 @@ class Publisher:
             if known is None or known[1] != diagnostics:
                 others = others or (known is not None and part is not asked)
                 self._reported[key] = (self.new_result_id(), diagnostics)
-        if others:  # what is typed in one cell may mean something to others, which were asked for before
+        if others:  # a change in one cell may affect others, which were requested before
             self._ask_to_ask()
         self._spread(document, found)
         number, diagnostics = self._reported[unquote(asked.uri)]
@@ -197,7 +199,7 @@ class Publisher:
         return types.RelatedFullDocumentDiagnosticReport(items=diagnostics, result_id=number)
 
     def new_result_id(self) -> str:
-        """Return the name of a report that no other has."""
+        """Return a unique id of a report."""
         self._number += 1
         return str(self._number)
 
@@ -207,7 +209,7 @@ class Publisher:
             self.run(self._refresh())
 
     async def _refresh(self) -> None:
-        with contextlib.suppress(Exception):  # what the client answers does not matter
+        with contextlib.suppress(Exception):  # the client's answer is not needed
             await self._server.workspace_diagnostic_refresh_async(None)
 
     # -- diagnostics ---------------------------------------------------------------------------
@@ -233,7 +235,7 @@ class Publisher:
     def diagnostics_of(
         self, document: Checked, found: LiveCheck
     ) -> list[tuple[OpenDocument, list[types.Diagnostic]]]:
-        """Return the diagnostics of what was found, by the parts of the document."""
+        """Return the diagnostics of results, by the parts of the document."""
         link = self.links_of(document)
         by_part: dict[str, tuple[OpenDocument, list[types.Diagnostic]]]
         by_part = {part.uri: (part, []) for part in document.parts}
@@ -245,7 +247,7 @@ class Publisher:
         return list(by_part.values())
 
     def _moved(self, part: OpenDocument) -> list[types.Diagnostic]:
-        """Return what was shown before, as far as it stands where nothing has changed since."""
+        """Return the earlier diagnostics, as far as their lines have not changed since."""
         text, shown = self._shown.get(unquote(part.uri), (part.text, []))
         return moved(shown, text, part.text)
 

@@ -1,4 +1,4 @@
-"""Diagnostics for clients that ask for them; to others they are sent (see publisher.py), never both."""
+"""Diagnostics for clients that pull them; to others they are pushed (see publisher.py), never both."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ID = "diagnostics"
 
 
 class Pulling:
-    """Answers questions for diagnostics, once the client is known to ask them.
+    """Answers requests for diagnostics, once the client is known to make them.
 
-    Where the client lets a server register what it answers, that is done when the settings are known, and
-    again when they begin or cease to ask for files that are not open; else it is said at the start.
+    If the client supports dynamic registration, that is done when the settings are known, and again when they
+    begin or cease to include files that are not open; else at the start.
     """
 
     def __init__(self, server: Server) -> None:
@@ -27,13 +27,13 @@ class Pulling:
         self._registered: bool | None = None
 
     def begin(self, capabilities: types.ClientCapabilities) -> None:
-        """Answer a client that asks, and tell it so at the start if it can be told in no other way."""
+        """Declare pulling to a client that only supports static registration."""
         text = capabilities.text_document
         if text is not None and text.diagnostic is not None and not text.diagnostic.dynamic_registration:
             self._answer(workspace=self._server.session.folders.reports_workspace)
 
     async def register(self) -> None:
-        """Tell a client that asks, and that can be told so at any time, what it may ask."""
+        """Register pulling with a client that supports dynamic registration."""
         server = self._server
         text = server.client_capabilities.text_document
         wanted = server.session.folders.reports_workspace
@@ -44,7 +44,7 @@ class Pulling:
         first, self._registered = self._registered is None, wanted
         if first:
             self._answer(workspace=True)
-        with contextlib.suppress(Exception):  # a client that refuses goes without
+        with contextlib.suppress(Exception):  # a client that refuses does not pull
             if not first:
                 gone = types.Unregistration(_ID, types.TEXT_DOCUMENT_DIAGNOSTIC)
                 await server.client_unregister_capability_async(types.UnregistrationParams([gone]))

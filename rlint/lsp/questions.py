@@ -1,4 +1,4 @@
-"""What an editor asks: actions, and what to show where the pointer rests."""
+"""Requests of an editor: code actions, and hover texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Let the server understand these questions."""
+    """Register the handlers of these requests."""
     session = server.session
     options = types.CodeActionOptions(
         code_action_kinds=[*actions.KINDS, explaining.KIND], resolve_provider=True

@@ -1,4 +1,4 @@
-"""Where the page of a rule can be read: below the configured URL, or else in a file that is written here."""
+"""URLs of the pages of rules: below the configured URL, or else of a file that is written here."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _FOLDER = "rule-pages"
 
 
 class RuleLinks:
-    """Gives the URLs of rules' pages. A page is written into the user's cache folder when it is first linked
-    to; `later` runs that beside the event loop.
+    """Returns the URLs of rules' pages. A page is written to the user's cache folder when it is first linked
+    to; `later` runs that in the background.
     """
 
     def __init__(self, later: Callable[[Callable[[], None]], object]) -> None:
@@ -34,7 +34,7 @@ class RuleLinks:
 
     def url(self, code: str, base: str | None, kind: str) -> str | None:
         """Return the URL of a rule's page: below `base`, where its pages are published, or of a file of this
-        kind. None where there is no such rule, or no folder to write to.
+        kind. None if there is no such rule, or no folder to write to.
         """
         if base is not None:
             return f"{base.rstrip('/')}/{code}.html"
@@ -58,7 +58,7 @@ class RuleLinks:
 
 
 def _write(path: Path, entry: RuleEntry, kind: str) -> None:
-    """Write the page of a rule, unless the file holds it already."""
+    """Write the page of a rule, unless the file is up to date."""
     content = (page(entry) if kind == MARKDOWN else _html(entry)).encode()
     if read_regular(path, linked=False) != content:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Positions of the protocol in a text: lines from 0, columns in the code units that were agreed on."""
+"""Positions of the protocol in a text: lines from 0, columns in the negotiated code units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BYTES_PER_UNIT = {"utf-8": 1, "utf-16": 2}
 
 
 class DocumentText:
-    """A text and the unit that the client counts columns in: "utf-8", "utf-16" or "utf-32"."""
+    """A text and the unit in which the client counts columns: "utf-8", "utf-16" or "utf-32"."""
 
     def __init__(self, source: str, encoding: str) -> None:
         self.source = source
@@ -19,8 +19,8 @@ class DocumentText:
         self._positions = Positions(source)
 
     def offset(self, place: types.Position) -> int:
-        """Return the character offset of a place; one behind the end of its line or of the text means
-        that end.
+        """Return the character offset of a position; one after the end of its line or of the text means that
+        end.
         """
         line = place.line + 1
         if line > len(self._positions.starts):
@@ -36,11 +36,11 @@ class DocumentText:
         return start + len(content)
 
     def place(self, offset: int) -> types.Position:
-        """Line and column of a character offset."""
+        """Return line and column of a character offset."""
         return self.place_of(self._positions.position(min(offset, len(self.source))))
 
     def place_of(self, position: Position) -> types.Position:
-        """Line and column of a position that rlint gives."""
+        """Return line and column of an rlint position."""
         content = self._positions.line_text(position.line)
         return types.Position(position.line - 1, self._units(content[: position.column - 1]))
 
@@ -54,7 +54,7 @@ class DocumentText:
         return [self._positions.line_text(line) for line in range(1, len(self._positions.starts) + 1)]
 
     def line(self, number: int) -> types.Range:
-        """Return the code of a line, counted from 1, without the space around it."""
+        """Return the range of a line, counted from 1, without surrounding whitespace."""
         content = self._positions.line_text(number)
         start = self._positions.line_start(number)
         indent = len(content) - len(content.lstrip())

@@ -1,4 +1,4 @@
-"""From rlint's edits, which count characters, to those of the protocol."""
+"""Conversion of rlint's edits, which count characters, to those of the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlint.source.line_diff import changes
 
 
 def differences(before: str, after: str) -> list[Edit]:
-    """Return the edits, line by line, that make `after` of `before`."""
+    """Return the edits, line by line, that turn `before` into `after`."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, old))]
     return [
@@ -27,7 +27,7 @@ def differences(before: str, after: str) -> list[Edit]:
 
 
 def difference(before: str, after: str) -> Edit:
-    """Return the one edit that makes `after` of `before`, without what both begin and end with."""
+    """Return the one edit that turns `before` into `after`, without their common prefix and suffix."""
     start = 0
     shorter = min(len(before), len(after))
     while start < shorter and before[start] == after[start]:
@@ -41,7 +41,7 @@ def difference(before: str, after: str) -> Edit:
 def workspace_edit(
     edits: Sequence[tuple[Checked, Iterable[Edit]]], capabilities: types.ClientCapabilities
 ) -> types.WorkspaceEdit:
-    """Return an edit of documents; where the client can tell, of the versions at hand and no others."""
+    """Return an edit of documents; if the client supports versions, of exactly the known ones."""
     made = [each for document, own in edits for each in document.text_edits(own)]
     workspace = capabilities.workspace.workspace_edit if capabilities.workspace else None
     if workspace is None or not workspace.document_changes:

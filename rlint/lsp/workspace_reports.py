@@ -1,4 +1,6 @@
-"""Diagnostics of all files of the workspace, for clients that ask for them: those that are not open, too."""
+"""Diagnostics of all files of the workspace, for clients that request them, including files that are not
+open.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
     from rlint.lsp.publisher import Publisher
 
 _PAUSE = 1.0
-"""Seconds after a change before files that are not open are checked again."""
+"""Delay in seconds after a change before files that are not open are checked again."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was reported of a file that is not open; `state` says what that was a consequence of."""
+    """The last report of a file that is not open; `state` identifies its inputs."""
 
     state: object
     number: str
@@ -29,8 +31,8 @@ class _Known:
 
 
 class WorkspaceReports:
-    """Answers a client that asks for the workspace: at once with what it does not know, or when something
-    changes. Only folders are looked at whose settings ask for it (`workspaceDiagnostics`).
+    """Answers a client that requests the workspace: at once with new results, or when something changes. Only
+    folders are included whose settings request it (`workspaceDiagnostics`).
     """
 
     def __init__(self, server: Server, session: EditorSession, publisher: Publisher) -> None:
@@ -41,7 +43,7 @@ class WorkspaceReports:
 
     async def report(self, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
         """Return what has changed since the reports that the client names. With a token for partial results,
-        each file's report is sent as soon as it is there.
+        each file's report is sent as soon as it is available.
         """
         await self._publisher.ready()
         previous = {unquote(each.uri): each.value for each in params.previous_result_ids}
@@ -57,7 +59,7 @@ class WorkspaceReports:
     async def _news(
         self, previous: dict[str, str], token: types.ProgressToken | None
     ) -> list[types.WorkspaceDocumentDiagnosticReport] | None:
-        """Return the reports that the client does not have yet, those apart that were sent already; None if
+        """Return the reports that the client does not have yet, without those that were sent already; None if
         there were none.
         """
         items: list[types.WorkspaceDocumentDiagnosticReport] = []
@@ -82,7 +84,7 @@ class WorkspaceReports:
         for path in await self._session.files_to_report():
             uri = path.as_uri()
             if self._session.documents.get(uri) is not None:
-                seen.add(unquote(uri))  # the client asks for it by itself
+                seen.add(unquote(uri))  # the client requests it separately
                 continue
             known = await self._checked(path, uri, stamps)
             if known is None:
@@ -97,7 +99,9 @@ class WorkspaceReports:
         return items if news else None
 
     async def _checked(self, path: Path, uri: str, stamps: dict[Path, object]) -> _Known | None:
-        """Return what is found in a file that is not open; what was found before, if that follows still."""
+        """Return the findings of a file that is not open; the earlier ones, if their inputs have not
+        changed.
+        """
         key = unquote(uri)
         before = self._known.get(key)
         state = await self._session.state_of(path, stamps)

@@ -1,10 +1,9 @@
-"""What the standard library, numpy, torch and RL libraries do: data that `semantics` looks up.
+"""Models of the standard library, numpy, torch and RL libraries, as data that `semantics` looks up.
 
-A fact is about a call with plain arguments. Four things depend on the arguments and are left to
-who asks: keywords that make a function write to an argument (`MUTATING_KEYWORDS`), an iterator
-that is used up (`consumes_iterators`), a function that is called (`calls_back`), and where a
-tensor's method puts its result (`RELOCATING_METHODS`; of all others the result lies where the
-tensor lies, if its type names no device).
+A fact is about a call with plain arguments. Four properties depend on the arguments and are left to the
+client: keywords that make a function write to an argument (`MUTATING_KEYWORDS`), an iterator that is consumed
+(`consumes_iterators`), a function that is called (`calls_back`), and the device of a tensor method's result
+(`RELOCATING_METHODS`; the results of all others are on the tensor's device, if their type names none).
 """
 
 from __future__ import annotations
@@ -71,22 +70,22 @@ CLASSES = {
 """Classes whose methods may be called through the class: `str.lower(text)`."""
 
 GIVES_BACK = frozenset({"torch.autograd.Variable", "typing.cast"})
-"""Functions that return the very object that they are given."""
+"""Functions that return an argument itself."""
 INPLACE_FUNCTIONS = frozenset(
     name
     for name, fact in _CALLABLES.items()
     if fact.traits & Trait.FIRST_CHANGES or (name.startswith("torch.") and name.endswith("_"))
 )
-"""Functions that change their first argument, or what it holds."""
+"""Functions that modify their first argument, or its items."""
 
 FOLLOWS_ARGUMENT = numpy.FOLLOWS_ARGUMENT
 """numpy functions whose result is an array for an array, a tensor for a tensor, else a scalar."""
 
 MUTATING_KEYWORDS = frozenset({"inplace", "out", "overwrite_a", "overwrite_b", "overwrite_input"})
-"""Keywords that make a pure function write to one of its arguments (and so does `copy=False`)."""
+"""Keywords that make a pure function write to one of its arguments (as `copy=False` does)."""
 
 RELOCATING_METHODS = having(Trait.RELOCATES, TypeTag.TENSOR)
-"""Methods of tensors whose result may lie elsewhere than the tensor."""
+"""Methods of tensors whose result may be on another device."""
 
 
 _LIBRARIES = frozenset(name.partition(".")[0] for name in _CALLABLES)
@@ -102,17 +101,17 @@ def is_data_class(path: str) -> bool:
 
 
 def is_library(module: str) -> bool:
-    """Whether a module is one of a library that is known here: `torch.nn`, `time`."""
+    """Whether a module belongs to a library with tables: `torch.nn`, `time`."""
     return module.partition(".")[0] in _LIBRARIES
 
 
 @lru_cache(maxsize=16384)
 def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | None:
-    """Look up a function or class by its full name: `torch.zeros`, `builtins.len`.
+    """Return the row of a function or class by its qualified name: `torch.zeros`, `builtins.len`.
 
-    With the number of arguments in the call (keywords included), it says more of functions whose
-    result depends on that: `torch.max(x)` gives a tensor, `torch.max(x, dim)` a pair. And it knows
-    that a call with many may write to one of them: `relu(x, True)`, `numpy.add(a, b, a)`.
+    With the number of arguments in the call (keywords included), it is more precise for functions whose
+    result depends on that: `torch.max(x)` returns a tensor, `torch.max(x, dim)` a pair. It also determines
+    whether a call with many arguments may write to one of them: `relu(x, True)`, `numpy.add(a, b, a)`.
     """
     name = canonical(qualified)
     fact = _CALLABLES.get(name) or _CALLABLES.get(public(name)) or rl.pretrained(name)
@@ -124,7 +123,9 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
 
 
 def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) -> Fact | None:
-    """Look up a method of a value of this kind; to the effect, the receiver counts as an argument."""
+    """Return the row of a method of a value of this type; for its effect, the receiver counts as an
+    argument.
+    """
     known = _METHODS.get(tag)
     fact = known.get(method) if known is not None else None
     if fact is not None and argument_count is not None:
@@ -135,7 +136,7 @@ def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) ->
 
 
 def _with_arguments(fact: Fact, count: int) -> Fact:
-    """Return what is known of a call with so many arguments."""
+    """Return the row for a call with this many arguments."""
     for number, other in fact.by_count:
         if number == count:
             return other
@@ -145,24 +146,24 @@ def _with_arguments(fact: Fact, count: int) -> Fact:
 
 
 def attribute_kind(tag: TypeTag, attribute: str) -> Type:
-    """Look up the kind of an attribute of a value of this kind."""
+    """Return the type of an attribute of a value of this type."""
     known = ATTRIBUTES.get(tag)
     return known.get(attribute, UNKNOWN) if known is not None else UNKNOWN
 
 
 def attributes_giving(tag: TypeTag, *owners: TypeTag) -> frozenset[str]:
-    """Return the attributes of values of the other types that are of this type."""
+    """Return the attributes of this type that values of the other types have."""
     known = (attribute for owner in owners for attribute in ATTRIBUTES[owner].items())
     return frozenset(name for name, kind in known if kind.tag is tag)
 
 
 def consumes_iterators(qualified: str) -> bool:
-    """Tell whether this uses up an iterator that it is given, at once or as its own result is used."""
+    """Whether a function consumes an iterator argument, at once or when its own result is consumed."""
     return _has(qualified, Trait.ITERATES)
 
 
 def calls_back(qualified: str) -> bool:
-    """Tell whether this calls a function that it is given, as an argument or a keyword such as `key`."""
+    """Whether a function calls an argument, or a keyword such as `key`."""
     return _has(qualified, Trait.CALLS_BACK)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of attributes, by the kind of value that they belong to."""
+"""The types of attributes, by the type of their object."""
 
 from __future__ import annotations
 
@@ -93,4 +93,4 @@ ATTRIBUTES: dict[TypeTag, dict[str, Type]] = {
 }
 
 FORM_ATTRIBUTES = frozenset("device dtype itemsize nbytes ndim shape size".split())
-"""Attributes of arrays and tensors that tell their form, and nothing of their elements."""
+"""Attributes of arrays and tensors that describe their form, not their elements."""

@@ -68,7 +68,7 @@ FACTS: Table = table(
     facts("builtins", READS, BYTES, "bytes", Trait.ITERATES | Trait.CHEAP),
     facts("builtins", READS, NEW, "bytearray", Trait.ITERATES),
     facts("builtins", READS, NEW, "memoryview"),
-    # Of a tensor or an array these give another one, so that their result stays unknown.
+    # For a tensor or an array these return another one, so that their result stays unknown.
     facts("builtins", PURE, ANYTHING, "abs pow", Trait.CARRIES | Trait.OF_NUMBERS | Trait.CHEAP),
     facts("builtins", PURE, ANYTHING, "complex", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.CHEAP),
     facts("builtins", PURE, ANYTHING, "divmod round", Trait.OF_NUMBERS | Trait.CHEAP),

@@ -1,4 +1,4 @@
-"""The names of all functions and methods that have a property."""
+"""The names of all functions and methods that have a trait."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rlint.models.value_type import TypeTag
 CALLABLES: Table = table(builtins.FACTS, stdlib.FACTS, numpy.FACTS, torch.FACTS, rl.FACTS)
 """Functions and classes, by their canonical names."""
 METHODS: dict[TypeTag, Table] = methods.METHODS | objects.METHODS
-"""Methods, by what they are called on."""
+"""Methods, by the type of their receiver."""
 
 _Owner = str | TypeTag
 
 
 @lru_cache(maxsize=1024)
 def having(traits: Trait, *owners: _Owner) -> frozenset[str]:
-    """Return the names that have one of the traits: full names of the functions and classes that stand in
-    the modules among the owners, plain names of the methods of the types among them.
+    """Return the names that have one of the traits: qualified names of functions and classes in the modules
+    among the owners, plain names of methods of the types among them.
 
     >>> having(Trait.JOINS, "numpy")  # {"numpy.stack", "numpy.concatenate" …}
     >>> having(Trait.KEEPS_ORDER, TypeTag.TENSOR)  # {"view", "reshape" …}
@@ -38,7 +38,7 @@ def having(traits: Trait, *owners: _Owner) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def names_having(traits: Trait, *owners: _Owner) -> frozenset[str]:
-    """Return what `having` does, without the modules, and with the other names that functions go by."""
+    """Return the same as `having`, without the modules, and with the aliases of functions."""
     full = having(traits, *owners)
     others = {other.rpartition(".")[2] for other, name in SAME.items() if name in full}
     return frozenset(name.rpartition(".")[2] for name in full) | others
@@ -46,20 +46,20 @@ def names_having(traits: Trait, *owners: _Owner) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def mutators(*tags: TypeTag) -> frozenset[str]:
-    """Return the methods that change what they are called on, which is of one of these types."""
+    """Return the methods that modify their receiver, which has one of these types."""
     return doing(EffectKind.MUTATES, *tags)
 
 
 @lru_cache(maxsize=256)
 def doing(kinds: EffectKind, *owners: _Owner) -> frozenset[str]:
-    """Return the names, as `having` does, of what has an effect of one of these kinds."""
+    """Return the names, as `having` does, of functions and methods with one of these effects."""
     rows = (row for owner in owners for row in _all_rows(owner))
     return frozenset(name for name, fact in rows if fact.effect.kind & kinds)
 
 
 @lru_cache(maxsize=256)
 def giving(tag: TypeTag, *owners: _Owner) -> frozenset[str]:
-    """Return the names, as `having` does, of what returns a value of this type."""
+    """Return the names, as `having` does, of functions and methods that return a value of this type."""
     rows = (row for owner in owners for row in _all_rows(owner))
     return frozenset(name for name, fact in rows if fact.result.tag is tag)
 
@@ -75,7 +75,7 @@ def _all_rows(owner: _Owner) -> Iterable[tuple[str, Fact]]:
 
 @cache
 def _rows(owner: _Owner) -> tuple[tuple[Trait, frozenset[str]], ...]:
-    """Return the names of an owner's rows, by all traits that they have."""
+    """Return the names of an owner's rows, by all of their traits."""
     found: dict[Trait, set[str]] = {}
     for name, fact in _all_rows(owner):
         if fact.traits:

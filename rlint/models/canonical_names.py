@@ -1,4 +1,4 @@
-"""One name for each thing that a library exports under several."""
+"""One canonical name for each object that a library exports under several."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ SAME = {
     "typing.Deque": "collections.deque",
     "typing.OrderedDict": "collections.OrderedDict",
 }
-"""The canonical names of what goes by another name, too."""
+"""The canonical names of aliases."""
 
-# Modules whose every name is found in another one, too.
+# Modules whose names are all exported by another one, too.
 _MODULES = {
     "concurrent.futures._base": "concurrent.futures",
     "concurrent.futures.process": "concurrent.futures",
@@ -82,7 +82,7 @@ _MODULES = {
     "tqdm.std": "tqdm",
 }
 
-# Packages that offer at their top the classes of the modules inside.
+# Packages that export the classes of their submodules.
 _PACKAGES = regex(
     r"(torch\.nn|torch\.optim|torch\.distributions|torch\.utils\.data|transformers"
     r"|gymnasium\.spaces|gymnasium\.wrappers|gymnasium\.vector)"
@@ -107,9 +107,9 @@ _ROOTS = frozenset(name.partition(".")[0] for name in (*SAME, *_MODULES)) | {
 
 @lru_cache(maxsize=16384)
 def canonical(qualified: str) -> str:
-    """Give the one name of a thing: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`.
+    """Return the canonical name of an object: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`.
 
-    A name that is not known to be another one's double comes back as it is.
+    A name that is not known to be an alias is returned unchanged.
     """
     root, _, rest = qualified.partition(".")
     if root not in _ROOTS:
@@ -132,10 +132,10 @@ def canonical(qualified: str) -> str:
 
 
 def public(qualified: str) -> str:
-    """Give the name by which an RL library shows a class of an inner module.
+    """Return the name under which an RL library exports a class of a submodule.
 
-    Kept apart from `canonical`: where such a library is itself what is read, its classes must keep
-    the names of the modules that define them.
+    Separate from `canonical`: when such a library itself is analysed, its classes must keep the names of
+    their modules.
     """
     match = _LIBRARIES.fullmatch(qualified)
     return f"{match[1]}.{match[2]}" if match is not None else qualified

@@ -1,4 +1,4 @@
-"""Calls that cost about as much as remembering their value would."""
+"""Calls that cost about as much as storing their result would."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _CHEAP_PREFIXES = ("math.", "os.path.", "operator.", "typing.", "torch.distribut
 
 
 def is_cheap(qualified: str) -> bool:
-    """Tell whether calling this is so cheap that doing it twice is no finding."""
+    """Whether a call is so cheap that repeating it is not worth a finding."""
     fact = CALLABLES.get(qualified)
     if fact is not None and fact.traits & (Trait.CHEAP | Trait.ASKS_FILES):
         return not fact.traits & Trait.ASKS_FILES
     if qualified.endswith("Config"):
-        return True  # a bag of settings (`ExprExtractionConfig()`), made where it is passed
+        return True  # a settings object (`ExprExtractionConfig()`), created where it is passed
     return qualified.startswith(_CHEAP_PREFIXES)
 
 
 def is_cheap_method(tag: TypeTag, method: str) -> bool:
-    """Tell whether this method of such a value is so cheap that calling it twice is no finding."""
+    """Whether a method of such a value is so cheap that repeating it is not worth a finding."""
     fact = METHODS.get(tag, {}).get(method)
     return fact is not None and bool(fact.traits & Trait.CHEAP)

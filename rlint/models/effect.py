@@ -1,4 +1,4 @@
-"""What calling something does besides returning a value. Unknown is an answer."""
+"""Effects of calls besides returning values. Unknown is an answer."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from rlint.frozen import frozen
 
 
 class EffectKind(IntFlag):
-    """What a call does, as flags: a function has those of all that it runs. None at all is pure: the
-    result depends on the arguments alone, and nothing changes that anyone can see.
+    """The effects of a call, as flags: a function has those of all code that it runs. No flag means pure: the
+    result depends on the arguments only, and nothing observable changes.
 
-    The order counts. Up to `READS` nothing changes; what is above `INDIRECT` is known to happen.
+    The order counts. Up to `READS` nothing changes; flags above `INDIRECT` are certain.
     """
 
     READS = 1 << 0
     """Reads state: attributes, globals, the memory of mutable arguments."""
     UNKNOWN = 1 << 1
-    """May do anything: the source does not say. Treat it as an effect, but do not call it one."""
+    """May have any effect: the source does not determine it. Treat it as an effect, but do not describe it as
+    one.
+    """
     INDIRECT = 1 << 2
-    """Done by functions of the project, which may reach more than the arguments of the call."""
+    """Caused by functions of the project, which may modify more than the arguments of the call."""
 
     PRINTS = 1 << 3
     LOGS = 1 << 4
     WARNS = 1 << 5
     READS_CLOCK = 1 << 6
     DRAWS = 1 << 7
-    """Draws random numbers, which moves a random stream on."""
+    """Draws random numbers, which advances a random stream."""
     SLEEPS = 1 << 8
     WAITS = 1 << 9
     """Waits for other threads, for other processes or for the device."""
@@ -35,29 +37,29 @@ class EffectKind(IntFlag):
     """Exchanges data with other processes of the training."""
     LOADS_MODEL = 1 << 13
     RENDERS = 1 << 14
-    """Draws a frame of an environment."""
+    """Renders a frame of an environment."""
     ACCUMULATES_GRADIENTS = 1 << 15
     MOVES_MODULE = 1 << 16
     MUTATES = 1 << 17
-    """Changes an object that others hold: its receiver, an argument, an attribute, a global."""
+    """Modifies an object that other code holds: its receiver, an argument, an attribute, a global."""
     CONSUMES = 1 << 18
-    """Takes items from an iterator, which are gone then; if it is a generator, runs its code."""
+    """Consumes items of an iterator; if it is a generator, runs its code."""
     OTHER = 1 << 19
-    """Anything else: a process is started, a stream seeded, a setting changed."""
+    """Any other effect: starting a process, seeding a stream, changing a setting."""
 
     TELLS = PRINTS | LOGS
-    """What only a person sees."""
+    """Output that is only for users."""
 
 
-_KNOWN = EffectKind.PRINTS  # the lowest flag of what is known to happen
+_KNOWN = EffectKind.PRINTS  # the lowest flag of the certain effects
 _NO_MATTER = EffectKind.READS | EffectKind.INDIRECT
 
 
 @frozen
 class Effect:
-    """What a call does, and the first of it in words for a person ("draws random numbers").
+    """The effects of a call, and the first of them in words for messages ("draws random numbers").
 
-    `detail` is for people alone: what rlint does is decided by `kind`.
+    `detail` is only for messages: decisions are based on `kind`.
     """
 
     kind: EffectKind
@@ -65,21 +67,21 @@ class Effect:
 
     @property
     def pure(self) -> bool:
-        """True where the result depends on the arguments alone and nothing changes."""
+        """True if the result depends on the arguments only and nothing changes."""
         return not self.kind
 
     @property
     def quiet(self) -> bool:
-        """True where nothing changes: the call may be dropped if its value is not needed."""
+        """True if nothing changes: the call may be removed if its value is not needed."""
         return self.kind <= EffectKind.READS
 
     @property
     def acts(self) -> bool:
-        """True where something is known to change, not only not known to stay."""
+        """True if an effect is certain, not only possible."""
         return self.kind >= _KNOWN
 
     def does_only(self, kinds: EffectKind) -> bool:
-        """Whether all that is done is of these kinds, reading aside. True also where nothing is done."""
+        """Whether all effects are of these kinds, except reading. True also if there are no effects."""
         return not self.kind & ~_NO_MATTER & ~kinds
 
     def without(self, kinds: EffectKind) -> Effect:
@@ -100,7 +102,7 @@ class Effect:
         return Effect(kind | other.kind, worse.detail)
 
     def through(self, name: str) -> Effect:
-        """Return the effect of a function of the project, `name`, as its callers see it."""
+        """Return the effect of a function of the project, `name`, as its callers observe it."""
         if self.kind < _KNOWN or self.kind & EffectKind.INDIRECT:
             return self
         return Effect(self.kind | EffectKind.INDIRECT, f"`{name}` {self.detail}")

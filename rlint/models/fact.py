@@ -1,4 +1,4 @@
-"""What one fact is, and how the tables write down many of them at once."""
+"""The format of one row, and how the tables define many of them at once."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from rlint.models.value_type import Type, TypeTag
 
 @frozen
 class Fact:
-    """What calling something does, what it returns, and its other properties."""
+    """The effect of a call, its result, and its other properties."""
 
     effect: Effect
     result: Type
     traits: Trait = NO_TRAITS
     parameters: tuple[str, ...] = ()
-    """Names of the arguments that may be given by position, as far as one of them decides something. A name
-    with a star is that of all arguments from there on.
+    """Names of the positional arguments, as far as one of them matters. A name with a star is that of all
+    further arguments.
     """
     called: tuple[int, ...] = ()
     """Positions of those parameters that are called."""
     by_count: tuple[tuple[int, Fact], ...] = ()
-    """What differs in a call with so many arguments, keywords included."""
+    """Differences for calls with this many arguments, keywords included."""
     plain_arguments: int | None = None
     """With more arguments than these, the call may write to one of them, or to the receiver."""
     since: str = ""
-    """The version of the library that introduced it, and those that introduced keywords: "1.9 out=2.0".
-    Empty for what is older than any version in use.
+    """The version of the library that introduced it, and those that introduced keywords: "1.9 out=2.0". Empty
+    for anything older than any version in use.
     """
 
 
 Table = dict[str, Fact]
-"""Facts by name: qualified names of callables, or bare names of methods."""
+"""Rows by name: qualified names of callables, or plain names of methods."""
 
 DRAWS = Effect(EffectKind.DRAWS, "draws random numbers")
 DRAWS_INTO = Effect(EffectKind.DRAWS | EffectKind.MUTATES, "changes a value at random")
@@ -75,12 +75,12 @@ PATTERN = Type(TypeTag.PATTERN)
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Read a list of names that is written as text, with blanks between them."""
+    """Return the names in a text, separated by blanks."""
     return tuple(text.split())
 
 
 Counts = Mapping[int, Type | tuple[Effect, Type]]
-"""Results by the number of arguments, with the effect where that differs, too."""
+"""Results by the number of arguments, with the effect if that differs, too."""
 
 
 def facts(  # noqa: PLR0913 - the fields of a row
@@ -95,7 +95,7 @@ def facts(  # noqa: PLR0913 - the fields of a row
     plain: int | None = None,
     since: str = "",
 ) -> Table:
-    """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact.
+    """Return the same row for each of the whitespace-separated `names`, after `prefix`.
 
     `takes` names the positional parameters, with `()` after those that are called: `"function() iterable"`.
     """
@@ -116,7 +116,7 @@ def _counted(given: Type | tuple[Effect, Type], effect: Effect) -> Fact:
 
 
 methods = partial(facts, "")
-"""Give every method of the whitespace-separated `names` the same fact."""
+"""Return the same row for each method of the whitespace-separated `names`."""
 
 
 def makers(
@@ -130,7 +130,9 @@ def makers(
     takes: str = "",
     since: str = "",
 ) -> Table:
-    """Classes and factories: the type of the result carries the qualified name of what created it."""
+    """Return rows of classes and factories: the type of the result carries the qualified name of its
+    constructor.
+    """
     qualified = [f"{prefix}.{name}" for name in words(names)]
     return {
         name: Fact(effect, Type(tag, of=name, item=item, fresh=True), traits, *_signature(takes), since=since)
@@ -139,7 +141,7 @@ def makers(
 
 
 def table(*parts: Table) -> Table:
-    """Join parts into one table; a name that stands in two of them is a mistake in the tables."""
+    """Join parts into one table; a name in two of them is an error in the tables."""
     joined: Table = {}
     for part in parts:
         expected = len(joined) + len(part)

@@ -1,4 +1,4 @@
-"""What of torch passes a gradient on, and what lets it end."""
+"""How torch functions propagate gradients, and which end them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 
 COMPARES = names_having(Trait.COMPARES, "torch", TypeTag.TENSOR)
-"""Methods and functions whose result is true or false, element by element or as a whole."""
+"""Methods and functions whose result is boolean, elementwise or as a whole."""
 
 GIVES_INDEX = names_having(Trait.GIVES_INDEX, "torch", TypeTag.TENSOR)
-"""Methods and functions whose result counts or numbers elements."""
+"""Methods and functions whose result is counts or indices of elements."""
 
 GIVES_NUMBER = having(Trait.GIVES_NUMBER, TypeTag.TENSOR)
 """Methods whose result is a number, or a tensor of integers."""
 
 DETACHES = names_having(Trait.DETACHES, "torch", TypeTag.TENSOR, TypeTag.DISTRIBUTION)
-"""Methods and functions whose result has left the graph (`sample` is that of a distribution)."""
+"""Methods and functions whose result is detached from the graph (`sample` is that of a distribution)."""
 
 ENDING_ATTRIBUTES = frozenset(
     words("batch_shape data device dtype event_shape grad indices is_cuda layout names ndim shape")
@@ -25,33 +25,33 @@ ENDING_ATTRIBUTES = frozenset(
 """Attributes of a tensor (or of a named pair) that carry no gradient."""
 
 SHOWING_ATTRIBUTES = frozenset(words("grad_fn is_leaf requires_grad"))
-"""Attributes of a tensor that tell whether it carries a gradient."""
+"""Attributes of a tensor that show whether it carries a gradient."""
 
 INDICES_SECOND = names_having(Trait.INDICES_SECOND, "torch", TypeTag.TENSOR)
-"""Methods and functions that give values, which carry a gradient, and their indices, which do not."""
+"""Methods and functions that return values, which carry a gradient, and their indices, which do not."""
 
 NEEDS_NO_GRADIENT = having(Trait.NEEDS_NO_GRADIENT, TypeTag.TENSOR) | {"__array__"}
-"""Methods that raise for a tensor that needs a gradient: where they are called, there is none."""
+"""Methods that raise for a tensor that requires grad: at their calls, there is no gradient."""
 
 WITHOUT_PARAMETERS = having(Trait.WITHOUT_PARAMETERS, "torch.nn")
-"""Layers and losses that learn nothing."""
+"""Layers and losses without parameters."""
 
 CARRIED_BY_BUILTINS = having(Trait.CARRIES, "builtins")
-"""Builtin functions whose result is made of their arguments."""
+"""Builtin functions whose result is computed from their arguments."""
 
 LOOKED_AT_BY_BUILTINS = having(Trait.ONLY_LOOKS, "builtins")
-"""Builtin functions that only look at their arguments."""
+"""Builtin functions that only inspect their arguments."""
 
 SHOWN_BY_BUILTINS = having(Trait.SHOWS, "builtins")
-"""Those among them that write a tensor down together with its place in the graph."""
+"""Those among them that show a tensor together with its `grad_fn`."""
 
 CONVERTS = having(Trait.TO_NUMBER, "builtins")
-"""Those that make a number of a tensor, and warn where it needs a gradient."""
+"""Those that convert a tensor to a number, and warn if it requires grad."""
 
 MAKES_ARRAY = having(Trait.NEEDS_NO_GRADIENT, "numpy")
-"""Functions that raise for a tensor that needs a gradient: where they are called, there is none."""
+"""Functions that raise for a tensor that requires grad: at their calls, there is no gradient."""
 
 PUTS_IN = having(Trait.INSERTS, TypeTag.LIST, TypeTag.SET, TypeTag.DEQUE) | having(
     Trait.INSERTS_ALL, TypeTag.LIST
 )
-"""Methods that put their argument into a container."""
+"""Methods that insert their argument into a container."""

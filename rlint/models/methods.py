@@ -190,7 +190,7 @@ _NDARRAY: Table = table(
     methods(PURE, NEW_ARRAY, "clip", plain=2, takes="min max out"),
     methods(PURE, NEW_ARRAY, "cumprod cumsum", plain=2, takes="axis dtype out"),
     methods(PURE, NEW_ARRAY, "take", plain=2),
-    # A scalar or an array, as `axis` says.
+    # A scalar or an array, depending on `axis`.
     methods(PURE, NEW, "all any max min", Trait.REDUCES, by_count={0: SCALAR}, plain=1, takes="axis out"),
     methods(
         PURE, NEW, "mean prod std var", Trait.REDUCES, by_count={0: SCALAR}, plain=2, takes="axis dtype out"
@@ -326,7 +326,7 @@ _TENSOR: Table = table(
     methods(PURE, TENSORS, "split_with_sizes tensor_split"),
     methods(PURE, NEW_TENSORS, "aminmax frexp slogdet svd"),
     methods(PURE, NEW_TENSORS, "cummax cummin kthvalue mode sort topk", Trait.INDICES_SECOND),
-    # One tensor or several, as the arguments say.
+    # One tensor or several, depending on the arguments.
     methods(PURE, NEW, "all any", Trait.REDUCES, by_count={0: NEW_TENSOR}),
     methods(
         PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND, by_count={0: NEW_TENSOR}
@@ -548,4 +548,4 @@ METHODS: dict[TypeTag, Table] = {
 }
 
 IN_PLACE_TENSOR = Fact(_TENSOR_CHANGES, TENSOR)
-"""Of a tensor's method whose name ends in one underscore."""
+"""The effect of a tensor method whose name ends in one underscore."""

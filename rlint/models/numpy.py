@@ -1,4 +1,4 @@
-"""Facts about numpy. A name that some version of numpy lacks does no harm here."""
+"""Facts about numpy. Names that some version of numpy lacks are harmless here."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ _CHANGES = Effect(EffectKind.MUTATES, "changes the array")
 _SETTINGS = Effect(EffectKind.OTHER, "changes a setting of numpy")
 _CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
-# These ask their argument for its own method: a tensor in, a tensor out.
+# These dispatch to a method of their argument: tensors yield tensors.
 _OWN_METHOD_VIEWS = "ravel reshape round squeeze swapaxes transpose"
 _OWN_METHOD_COPIES = "argsort clip cumprod cumsum repeat take"
 
 _ARRAYS_TABLE: Table = table(
-    # Made anew from what is given. The memory of `empty` is arbitrary, yet nothing depends on it rightly.
+    # Newly allocated from the arguments. The memory of `empty` is arbitrary, but correct programs do not
+    # depend on it.
     facts("numpy", PURE, NEW_ARRAY, "append", Trait.JOINS_FLAT),
     facts(
         "numpy",
@@ -103,7 +104,7 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", PURE, NEW_ARRAY, "roll", Trait.MIRRORS),
     facts("numpy", PURE, NEW_ARRAY, "tile", Trait.REPEATS),
     facts("numpy", PURE, NEW_ARRAY, "tril triu", Trait.SAME_KIND),
-    # These may give back their argument, or a view of it.
+    # These may return their argument, or a view of it.
     facts("numpy", PURE, ARRAY, "asanyarray", Trait.FROM_DATA, takes="a dtype order"),
     facts("numpy", PURE, ARRAY, "asarray_chkfinite", Trait.FROM_DATA),
     facts("numpy", PURE, ARRAY, "ascontiguousarray asfortranarray", Trait.FROM_DATA, takes="a dtype"),
@@ -126,7 +127,7 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", PURE, ARRAY, "expand_dims", Trait.KEEPS_ORDER | Trait.CHEAP),
     facts("numpy", PURE, ARRAY, "flip fliplr flipud rot90", Trait.MIRRORS),
     facts("numpy", PURE, ARRAY, "matrix_transpose moveaxis permute_dims rollaxis", Trait.PERMUTES),
-    # A scalar, an array or a tensor, as the argument is: always new memory.
+    # A scalar, an array or a tensor, like the argument: always new memory.
     facts(
         "numpy",
         PURE,
@@ -310,7 +311,7 @@ _ARRAYS_TABLE: Table = table(
     ),
     facts("numpy", FILE_IO, NEW_ARRAY, "fromfile"),
     facts("numpy", FILE_IO, NEW_ARRAY, "genfromtxt loadtxt", Trait.LOADS),
-    facts("numpy", FILE_IO, Type(TypeTag.NDARRAY), "memmap"),  # others may have the file in memory, too
+    facts("numpy", FILE_IO, Type(TypeTag.NDARRAY), "memmap"),  # other code may have mapped the file, too
     facts("numpy", FILE_IO, ANYTHING, "load", Trait.LOADS),
     facts("numpy", FILE_IO, NOTHING, "save savetxt savez savez_compressed"),
     facts("numpy", _SETTINGS, ANYTHING, "seterr seterrcall set_printoptions setbufsize"),
@@ -325,7 +326,7 @@ _LINALG: Table = table(
     facts("numpy.linalg", PURE, NEW, "cond cross det matmul matrix_norm matrix_rank multi_dot"),
     facts("numpy.linalg", PURE, NEW, "norm outer tensordot trace vecdot vector_norm"),
     facts("numpy.linalg", PURE, TUPLE, "eig eigh lstsq slogdet"),
-    # A tuple or an array, as the arguments say.
+    # A tuple or an array, depending on the arguments.
     facts("numpy.linalg", PURE, NEW, "qr svd"),
     facts(
         "numpy.fft", PURE, NEW_ARRAY, "fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft"

@@ -1,4 +1,4 @@
-"""Facts about methods of things that do something: files, threads, queues, environments, buffers."""
+"""Rows for methods of objects with effects: files, threads, queues, environments, buffers."""
 
 from __future__ import annotations
 

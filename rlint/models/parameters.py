@@ -1,4 +1,4 @@
-"""Views of the rows by the positions of arguments: their names, and which of them are called."""
+"""Parameters of functions by position: their names, and which of them are called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
         if fact.parameters
     },
 }
-"""Names of the arguments that a function takes by position, by its qualified name, with `numpy.ndarray.` or
+"""Names of a function's positional parameters, by its qualified name, with `numpy.ndarray.` or
 `numpy.random.Generator.` before the names of methods.
 """
 
@@ -30,4 +30,4 @@ CALLED_AT: Mapping[str, tuple[int, ...]] = {
         if fact.parameters
     },
 }
-"""Positions of the arguments that a function calls, by its qualified name, where its parameters are known."""
+"""Positions of the arguments that a function calls, by its qualified name, if its parameters are known."""

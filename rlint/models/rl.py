@@ -34,7 +34,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 
 LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
-"""Libraries that a file imports which trains or runs language models."""
+"""Libraries imported by files that train or run language models."""
 
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
@@ -310,7 +310,7 @@ FACTS: Table = table(_ENVIRONMENTS, _REPLAY, _LANGUAGE, _AROUND)
 
 
 def pretrained(qualified: str) -> Fact | None:
-    """Look up the loading of one of the many model and tokenizer classes of transformers."""
+    """Return the row for loading one of the many model and tokenizer classes of transformers."""
     library, _, rest = qualified.partition(".")
     name, _, constructor = rest.rpartition(".")
     if library != "transformers" or constructor not in ("from_pretrained", "from_config") or "." in name:

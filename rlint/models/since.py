@@ -29,14 +29,14 @@ class Introduced:
 
 @cache
 def functions() -> dict[str, Introduced]:
-    """Return what is known of functions and classes, by their canonical names."""
+    """Return the versions of functions and classes, by their canonical names."""
     rows = ((name, fact.since) for name, fact in CALLABLES.items() if fact.since)
     return {name: _introduced(_library(name), since) for name, since in rows}
 
 
 @cache
 def methods() -> dict[str, Introduced]:
-    """Return what is known of methods, by their bare names; where types differ, the latest version counts."""
+    """Return the versions of methods, by their plain names; if types differ, the latest version counts."""
     found: dict[str, Introduced] = {}
     for tag, table in METHODS.items():
         library = NUMPY if tag in _OF_NUMPY else PYTHON if tag in _OF_PYTHON else TORCH
@@ -48,7 +48,7 @@ def methods() -> dict[str, Introduced]:
 
 @cache
 def words_of_newer_code() -> frozenset[str]:
-    """Return the names of everything with a known version: other code needs no particular version."""
+    """Return all names with a known version: other code requires no particular version."""
     known = list(_all())
     names = {name.rpartition(".")[2] for name, introduced in known if introduced.version}
     return frozenset(names | {word for _, introduced in known for word, _ in introduced.keywords})

@@ -1,4 +1,4 @@
-"""Functions whose result depends on more than their arguments and the memory of these."""
+"""Functions whose result depends on more than the memory of their arguments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _READ_ARGUMENTS = tuple(
     fnmatch functools gzip hashlib heapq hmac itertools json math numpy operator pickle pprint reprlib
     statistics struct torch typing urllib.parse zlib""")
 )
-"""Modules whose functions read nothing but the memory of their arguments …"""
+"""Modules whose functions only read the memory of their arguments …"""
 _READ_STATE = words("numpy.random. torch.backends. torch.cuda. torch.distributed. torch.random.")
-"""… and those in them whose functions do read more."""
+"""… and their functions that do read more."""
 
 
 def reads_state(qualified: str) -> bool:
-    """Tell whether a function that reads something may read more than its arguments."""
+    """Whether a function that reads state may read more than its arguments."""
     if not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE):
         return True
     fact = CALLABLES.get(qualified)

@@ -1,4 +1,4 @@
-"""Facts about the rest of the standard library, as far as RL code uses it."""
+"""Rows for the rest of the standard library, as far as RL code uses it."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ _CONTAINERS: Table = table(
         "update_wrapper",
         Trait.FIRST_CHANGES,
     ),
-    # What it does is what the given function does.
+    # Its effect is that of its argument.
     facts(
         "functools",
         READS,
@@ -445,7 +445,7 @@ _CONCURRENCY: Table = table(
     makers("concurrent.futures", PURE, TypeTag.FUTURE, "Future"),
     facts("concurrent.futures", _WAITS, TUPLE, "wait"),
     facts("concurrent.futures", _WAITS, ITERATOR, "as_completed"),
-    # Awaited, not called: none of these may be taken for its namesake among the threads.
+    # Awaited, not called: none of these may be confused with its namesake for threads.
     makers("asyncio", PURE, TypeTag.INSTANCE, "Condition Event Lock Queue Semaphore"),
     facts(
         "asyncio", Effect(EffectKind.OTHER, "schedules a coroutine"), ANYTHING, "create_task ensure_future"

@@ -90,7 +90,7 @@ _TENSORS: Table = table(
     facts("torch", DRAWS, NEW_TENSOR, "randn_like", Trait.DRAWS_LIKE | Trait.DETACHES),
     facts("torch", DRAWS, NEW_TENSOR, "rrelu"),
     facts("torch", DRAWS, TENSOR, "alpha_dropout dropout feature_dropout"),
-    # Given a tensor, these keep its device and may keep its memory.
+    # With a tensor as argument, these keep its device and may share its memory.
     facts("torch", PURE, TENSOR, "as_tensor", Trait.FROM_DATA | Trait.CHEAP, takes="data dtype device"),
     facts("torch", PURE, TENSOR, "asarray", Trait.FROM_DATA, since="1.11"),
     facts("torch", PURE, TENSOR, "from_dlpack utils.dlpack.from_dlpack"),
@@ -188,7 +188,7 @@ _TENSORS: Table = table(
     facts("torch", PURE, NEW_TENSOR, "isin", Trait.COMPARES, since="1.10"),
     facts("torch", PURE, NEW_TENSOR, "repeat_interleave tile", Trait.REPEATS),
     facts("torch", PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES),
-    # Views, or the argument itself where there is nothing to do.
+    # Views, or the argument itself if nothing changes.
     facts(
         "torch",
         PURE,
@@ -211,7 +211,7 @@ _TENSORS: Table = table(
     facts("torch", PURE, NEW_TENSORS, "cummax cummin kthvalue mode sort", Trait.INDICES_SECOND),
     facts("torch", PURE, NEW_TENSORS, "slogdet var_mean"),
     facts("torch", PURE, NEW_TENSORS, "topk", Trait.INDICES_SECOND),
-    # One tensor or several, as the arguments say.
+    # One tensor or several, depending on the arguments.
     facts("torch", PURE, NEW, "all any", Trait.REDUCES, by_count={1: NEW_TENSOR}),
     facts("torch", PURE, NEW, "gradient"),
     facts("torch", PURE, NEW, "unique unique_consecutive", by_count={1: NEW_TENSOR}),
@@ -323,7 +323,7 @@ _FUNCTIONAL: Table = table(
         "torch.nn.functional", PURE, TENSOR, "channel_shuffle interpolate pad pixel_shuffle pixel_unshuffle"
     ),
     facts("torch.nn.functional", PURE, TENSOR, "upsample"),
-    # With `return_indices` these give two tensors.
+    # With `return_indices` these return two tensors.
     facts("torch.nn.functional", PURE, NEW, "adaptive_max_pool1d adaptive_max_pool2d max_pool1d max_pool2d"),
     facts("torch.nn.functional", PURE, NEW, "max_pool3d max_unpool2d"),
     facts("torch.nn.functional", DRAWS, TENSOR, "alpha_dropout dropout dropout1d dropout2d dropout3d"),
@@ -337,7 +337,7 @@ _FUNCTIONAL: Table = table(
 )
 
 _LAYERS: Table = table(
-    # The weights of these are drawn when the layer is made.
+    # The weights of these are drawn when the layer is created.
     makers("torch.nn", DRAWS, TypeTag.MODULE, "AdaptiveLogSoftmaxWithLoss", Trait.NO_SINGLE_TENSOR),
     makers(
         "torch.nn",
@@ -675,7 +675,7 @@ _LEARNING: Table = table(
     facts("torch", PURE, _CONTEXT, "autograd.profiler.record_function"),
     facts("torch.autograd", PURE, _CONTEXT, "detect_anomaly"),
     facts("torch.profiler", PURE, _CONTEXT, "profile record_function"),
-    # Called, it acts at once; as a context, it acts at its end again.
+    # A call takes effect at once; a context manager also at its end.
     facts("torch", _SETTINGS, _CONTEXT, "set_grad_enabled autograd.set_detect_anomaly"),
 )
 

@@ -1,4 +1,4 @@
-"""Methods that say what they do by their name alone, whatever they are called on."""
+"""Methods that are recognised by name alone, for receivers of unknown type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlint.models.value_type import Type, TypeTag
 
 _ANY_COUNT = 99
 
-# Name: how many arguments it takes, from and to, and what it gives.
+# Name: the minimum and maximum number of arguments, and the result.
 _CERTAIN: dict[str, tuple[int, int, Type]] = {
     **dict.fromkeys(words("capitalize casefold lower swapcase title upper"), (0, 0, STR)),
     **dict.fromkeys(
@@ -25,7 +25,7 @@ _CERTAIN: dict[str, tuple[int, int, Type]] = {
     "endswith": (1, 3, BOOL),
     "startswith": (1, 3, BOOL),
     "splitlines": (0, 1, STRINGS),
-    # Of numbers a tensor's or a sampler's, without any a string's alone.
+    # With numbers, a method of a tensor or a sampler; without any, of a string.
     "split": (0, 0, STRINGS),
     "rsplit": (0, 2, STRINGS),
     "rpartition": (1, 1, TUPLE),
@@ -42,7 +42,7 @@ _CERTAIN: dict[str, tuple[int, int, Type]] = {
     "fullmatch": (1, 3, ANYTHING),
 }
 
-# With text for their first argument these work on text, too.
+# With a string as first argument these are also methods of strings.
 _GIVEN_TEXT: dict[str, tuple[int, int, Type]] = {
     "encode": (1, 2, ANYTHING),
     "partition": (1, 1, TUPLE),
@@ -51,11 +51,11 @@ _GIVEN_TEXT: dict[str, tuple[int, int, Type]] = {
 
 
 def method_on_unknown(method: str, argument_count: int, *, text_first: bool = False) -> Fact | None:
-    """Look up a method of a value that nothing is known about: a few names say it all.
+    """Return the row of a method of a value of unknown type: a few names are enough.
 
-    Only names are known that do the same sort of thing on every common type that has them. With
-    `text_first`, for a first argument that is certainly text, there are some more: `x.split(",")`
-    is a string's, where `x.split(n)` may draw the batches of a training set.
+    Only names are known that have the same effect for every common type that has them. With `text_first`, for
+    a first argument that certainly is a string, there are some more: `x.split(",")` is a method of strings,
+    where `x.split(n)` may draw the batches of a training set.
     """
     if method in ("count", "index"):
         return Fact(READS, ANYTHING) if argument_count == 1 else None

@@ -1,4 +1,4 @@
-"""What a value is, as far as the source tells. Unknown is an answer."""
+"""Types of values, as far as the source determines them. Unknown is an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlint.enums import Enum
 
 
 class TypeTag(Enum):
-    """The sorts of values that RL code is made of."""
+    """Tags of the types that occur in RL code."""
 
     UNKNOWN = "unknown"
     NONE = "none"
@@ -29,17 +29,17 @@ class TypeTag(Enum):
     NDARRAY = "ndarray"
     NUMPY_SCALAR = "numpy scalar"
     TENSOR = "tensor"
-    PARAMETERS = "parameters"  # what `module.parameters()` gives
+    PARAMETERS = "parameters"  # the result of `module.parameters()`
     STATE_DICT = "state dict"
     MODULE = "module"  # a torch.nn.Module instance
     OPTIMIZER = "optimizer"
     SCHEDULER = "scheduler"
     DISTRIBUTION = "distribution"
-    DEVICE = "device"  # a torch.device, or where annotations say so its name or number
+    DEVICE = "device"  # a torch.device, or its name or number if annotations say so
     DTYPE = "dtype"
     DATASET = "dataset"
     LOADER = "loader"
-    BATCH = "batch"  # what a loader yields: tensors on the host, possibly nested
+    BATCH = "batch"  # an item of a loader: tensors on the host, possibly nested
     ENVIRONMENT = "environment"
     SPACE = "space"
     REPLAY_BUFFER = "replay buffer"
@@ -71,7 +71,7 @@ class TypeTag(Enum):
 
 
 class Device(Enum):
-    """Where a tensor lies, or what a `torch.device` names."""
+    """The device of a tensor, or the one that a `torch.device` names."""
 
     UNKNOWN = "unknown"
     HOST = "host"
@@ -80,8 +80,8 @@ class Device(Enum):
 
 
 class Choice(NamedTuple):
-    """One of the kinds that a value may be of, with the place where the code shows it ("" where that is not
-    kept): `agent.py:31`.
+    """One of the types that a value may have, with the place where the code shows it ("" if it is not
+    recorded): `agent.py:31`.
     """
 
     kind: Type
@@ -89,13 +89,13 @@ class Choice(NamedTuple):
 
 
 class Caveat(NamedTuple):
-    """What stands between a kind and certainty.
+    """Why a type is not certain.
 
     `doubtful` says that the value comes from an attribute of a class which restores attributes by name
-    (`__setstate__`, `self.__dict__.update(state)`): it may be something else once that has happened.
-    `short` says that a likelier answer exists: a join lost something on the way. `choices` are the parts of
-    that join, where it is the kind itself. `assumes` are, of a likely kind, the independent assumptions that
-    it rests on; of a chain of them, the first one is named.
+    (`__setstate__`, `self.__dict__.update(state)`), after which its type may be another. `short` says that a
+    likelier answer exists: a join lost a part on the way. `choices` are the parts of that join, if it is the
+    type itself. `assumes` are the independent assumptions of a likely type; of a chain of them, only the
+    first.
     """
 
     doubtful: bool = False
@@ -107,21 +107,19 @@ class Caveat(NamedTuple):
 class Type(NamedTuple):
     """The kind of a value.
 
-    `of` is the qualified name of the class or constructor where it is known: the class of an
-    INSTANCE or MODULE, the constructor of a LOCK ("threading.Lock"), the referred function or
-    class of a FUNCTION or CLASS. Of a value that is of one of several classes, it is all of their names
-    ("{agents.DQN|agents.SAC}", see `alternatives`). `item` is the kind of the elements, where they are all
-    alike; of a FUNCTION that is a lambda, of what it returns. `device` is where a tensor lies (or which
-    device a DEVICE names). `fresh` says that the value was
-    just made by the expression and nothing else can hold it or its memory. `optional` says it may
-    be None. `parts` are the kinds of a tuple's elements one by one, where the length is known; of a dict
-    with `keys`, what lies at each of these.
-    `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
-    for the default floating-point type of torch, which is float32 unless the program sets another),
-    `rank` the number of its dimensions; "" and None where they are not known. `caveat` is there where
-    something stands between the kind and certainty, or where more is likely than is sure.
+    `of` is the qualified name of the class or constructor if it is known: the class of an INSTANCE or MODULE,
+    the constructor of a LOCK ("threading.Lock"), the referred function or class of a FUNCTION or CLASS. If
+    the value has one of several classes, it contains all of their names ("{agents.DQN|agents.SAC}", see
+    `alternatives`). `item` is the type of the elements, if they are all alike; of a FUNCTION that is a
+    lambda, the type of its result. `device` is the device of a tensor (or the one that a DEVICE names).
+    `fresh` says that the expression has just created the value and no other code can hold it or its memory.
+    `optional` says it may be None. `parts` are the types of a tuple's elements, if the length is known; of a
+    dict with `keys`, the types of their values. `dtype` is that of an array or tensor ("float32", "uint8",
+    "bool" …; "float" for the default floating-point type of torch, which is float32 unless the program sets
+    another), `rank` the number of its dimensions; "" and None if they are not known. `caveat` is set if the
+    type is not certain, or if more is likely than is sure.
 
-    A tuple, since no other object is made and compared so often.
+    A tuple, since it is the object that is created and compared most often.
     """
 
     tag: TypeTag = TypeTag.UNKNOWN
@@ -138,7 +136,7 @@ class Type(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether the value may become something else by code that names no attribute."""
+        """Whether code that names no attribute may replace the value."""
         return self.caveat is not None and self.caveat.doubtful
 
     @property
@@ -148,20 +146,20 @@ class Type(NamedTuple):
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """Return the assumptions that a likely kind rests on."""
+        """Return the assumptions of a likely type."""
         return self.caveat.assumes if self.caveat is not None else ()
 
     def __bool__(self) -> bool:
-        """False for the unknown kind."""
+        """False for the unknown type."""
         return self.tag is not TypeTag.UNKNOWN
 
     def aged(self) -> Type:
-        """Return the same kind once something else may hold the value."""
+        """Return the same type, marked as possibly held by other code."""
         return _aged(self) if self.fresh else self
 
     def joined(self, other: Type) -> Type:
-        """Return what is certain of a value that is either of the two. If that is less than one of them says,
-        the alternatives are kept as choices (see `likeliest`).
+        """Return what is certain of a value with either of the two types. If that is less than one of them
+        says, the alternatives are kept as choices (see `likeliest`).
         """
         if self == other:
             return self
@@ -202,24 +200,24 @@ INSTANCES = frozenset(
     TypeTag[name]
     for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
-"""Values that may be instances of classes of the project."""
+"""Types of values that may be instances of classes of the project."""
 _JOINED = INSTANCES | {TypeTag.UNKNOWN, TypeTag.CLASS, TypeTag.FUNCTION}
-"""Values whose `of` leads to a definition, or to one of several."""
+"""Types whose `of` refers to a definition, or to one of several."""
 _MOST_ALTERNATIVES = 12
 _LONGEST_PATH = 1000
 MOST_ASSUMPTIONS = 4
-"""More of them are not kept: what rests on so many is a guess."""
+"""Maximum number of assumptions that are kept: an answer with more of them is a guess."""
 _MAY_BE_ANY = frozenset({TypeTag.UNKNOWN, TypeTag.NONE})
 _MOVED = frozenset({Device.HOST, Device.CUDA})
 _OF_TENSORS = frozenset({TypeTag.TENSOR, TypeTag.BATCH})
 _ADDED_UP = frozenset({TypeTag.TENSOR, TypeTag.NDARRAY})
-"""Values that variables hold which begin as the number 0."""
+"""Types of variables that are initialised with the number 0."""
 _HELD = frozenset(TypeTag[name] for name in "LIST DICT SET DEQUE ITERATOR".split())
 
 
 def _says_less(first: Type, second: Type) -> bool:
-    """Whether two kinds with one tag lose in a join what only one of them knows; of two devices, the
-    accelerator is what matters.
+    """Whether a join of two types with the same tag loses what only one of them knows; of two devices, the
+    accelerator matters.
     """
     if {first.device, second.device} == _MOVED and first.tag in _OF_TENSORS:
         return True
@@ -231,7 +229,7 @@ def _says_less(first: Type, second: Type) -> bool:
 
 
 def _choices(kind: Type) -> tuple[Choice, ...]:
-    """Return the kinds that a value of a kind may be of; none where nothing is known of it."""
+    """Return the types that a value of a type may have; none if nothing is known of it."""
     known = kind.caveat.choices if kind.caveat is not None else ()
     if known:
         return (*known, Choice(deferred(kind.of))) if kind.of and not kind else known
@@ -250,7 +248,7 @@ def _lost(first: Type, second: Type, *, doubtful: bool = False) -> Caveat | None
 
 
 def with_choice(kind: Type, choice: Choice) -> Type:
-    """Return an unknown kind, with one more kind that its value may be of."""
+    """Return an unknown type, with one more choice."""
     caveat = kind.caveat or Caveat()
     if any(known.kind == choice.kind for known in caveat.choices):
         return kind
@@ -260,7 +258,7 @@ def with_choice(kind: Type, choice: Choice) -> Type:
 
 
 def _contradict(kinds: Iterable[Type]) -> bool:
-    """Whether no value is of all these kinds, as far as they are known."""
+    """Whether no value can have all these types, as far as they are known."""
     tags = {kind.tag for kind in kinds} - _MAY_BE_ANY
     if len(tags) > 1:
         tags -= {TypeTag.INT} if tags & _ADDED_UP else set()
@@ -268,7 +266,7 @@ def _contradict(kinds: Iterable[Type]) -> bool:
 
 
 def _both(first: Type, second: Type) -> Caveat | None:
-    """Return the caveat of what was made of two kinds and keeps what they say."""
+    """Return the caveat of a type that combines two others."""
     one, two = first.caveat, second.caveat
     if one is None or two is None or one == two:
         return one or two
@@ -278,14 +276,14 @@ def _both(first: Type, second: Type) -> Caveat | None:
 
 
 def _all(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Both lists of assumptions, as one that names each once."""
+    """Return both lists of assumptions as one, without duplicates."""
     if not first or not second or first == second:
         return first or second
     return tuple(dict.fromkeys((*first, *second)))[:MOST_ASSUMPTIONS]
 
 
 def access_path(kind: Type) -> str:
-    """Return the access path of a value that is of a kind: `agents.DQN()` of an instance; "" for none."""
+    """Return the access path of a value of a type: `agents.DQN()` for an instance; "" for none."""
     if not kind.of or kind.tag not in _JOINED:
         return ""
     if kind.tag not in INSTANCES:
@@ -294,8 +292,8 @@ def access_path(kind: Type) -> str:
 
 
 def either(*paths: str) -> str:
-    """Return the one access path that stands for several, `{a.X()|b.Y()}`; "" where one of them is not known,
-    or where they are too many.
+    """Return one access path for several, `{a.X()|b.Y()}`; "" if one of them is not known, or if there are
+    too many.
     """
     found = sorted({each for path in paths for each in (path[:1] == "{" and _members(path)) or (path,)})
     if not all(found) or len(found) > _MOST_ALTERNATIVES:
@@ -308,7 +306,9 @@ def either(*paths: str) -> str:
 
 @lru_cache(maxsize=16384)
 def alternatives(path: str) -> tuple[str, ...]:
-    """Return the plain access paths that a path stands for, itself where it is one; none of too many."""
+    """Return the plain access paths of a path with choices, or the path itself; none if there are too
+    many.
+    """
     if "{" not in path:
         return (path,)
     start = path.index("{")
@@ -320,7 +320,7 @@ def alternatives(path: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _members(path: str) -> tuple[str, ...]:
-    """Return the paths between the braces of a path that is nothing but a choice."""
+    """Return the paths between the braces of a path that only consists of a choice."""
     if not path.startswith("{") or _closing(path, 0) != len(path) - 1:
         return ()
     if path.count("{") == 1:
@@ -351,12 +351,12 @@ def _closing(path: str, start: int) -> int:
 UNKNOWN = Type()
 
 PLAIN = {tag: Type(tag) for tag in TypeTag}
-"""The kinds of which nothing is known but the tag."""
+"""The types that consist of a tag only."""
 
 
 @lru_cache(maxsize=16384)
 def deferred(path: str) -> Type:
-    """Return the unknown kind of what an access path leads to."""
+    """Return the unknown type with an access path to resolve."""
     return Type(of=path)
 
 

@@ -1,11 +1,11 @@
-"""Names that the authors of programs choose, and what they mean by them. No library decides these."""
+"""Vocabulary: names that authors choose, and what they usually mean. No library decides these."""
 
 from __future__ import annotations
 
 from rlint.models.fact import words
 
 STORES = frozenset(words("push remember save send store write"))
-"""Methods that keep what they are given: `memory.push(state, action, reward)`, `buffer.remember(episode)`."""
+"""Methods that store their arguments: `memory.push(state, action, reward)`, `buffer.remember(episode)`."""
 
 COMMON_METHODS = frozenset(
     words("""get put append add update close reset items keys values copy to step run start join save load
@@ -16,31 +16,31 @@ COMMON_METHODS = frozenset(
     numpy cpu cuda clone detach astype to_dict to_json to_list to_numpy tolist as_dict from_dict from_json
     describe head tail evaluate query select""")
 )
-"""Methods that classes of all sorts have, so that their name does not tell whose they are: `worker.run()`."""
+"""Methods of many classes, whose name does not determine the class: `worker.run()`."""
 
 PATCHES = frozenset(words("patch setattr delattr object multiple"))
-"""Last names of what tests replace attributes with: `mock.patch.object(agent, "act")`."""
+"""Last names of functions that replace attributes in tests: `mock.patch.object(agent, "act")`."""
 
 GENERATES = frozenset(words("generate generate_samples generate_sequences"))
-"""Methods that write text: `engine.generate_sequences(prompts)`."""
+"""Methods that generate text: `engine.generate_sequences(prompts)`."""
 
 OF_TOKENS = words("input_ids tokenizer pad_token_id eos_token_id past_key_values")
-"""What files for language models name: `model(batch["input_ids"])`, `self.tokenizer.eos_token`."""
+"""Names in files for language models: `model(batch["input_ids"])`, `self.tokenizer.eos_token`."""
 
 FEW = frozenset(words("items keys values parameters named_parameters"))
-"""Methods that give what there is a handful of: `for name, loss in losses.items()`."""
+"""Methods that yield few items: `for name, loss in losses.items()`."""
 
 HANDS_OUT = frozenset(words("get get_nowait recv recv_bytes recv_pyobj sample sample_batch"))
-"""Methods that give the next batch or message: `replay.sample(256)`, `socket.recv_pyobj()`."""
+"""Methods that return the next batch or message: `replay.sample(256)`, `socket.recv_pyobj()`."""
 
 LAYERS_WITH_WEIGHTS = tuple(words("Linear Conv LSTM GRU RNN Embedding Attention Transformer"))
-"""Parts of names of layers that learn, those of projects, too: `NoisyLinear`, `CrossAttention`."""
+"""Parts of the names of layers with weights, including custom ones: `NoisyLinear`, `CrossAttention`."""
 
 SHORT_NAMES = {"gym": "gymnasium", "np": "numpy", "nn": "torch.nn", "F": "torch.nn.functional"}
-"""What programs call modules of libraries that they import: `np.zeros(8)` below `from utils import *`."""
+"""Usual names of imported modules: `np.zeros(8)` after `from utils import *`."""
 
 IMITATED = frozenset(words("builtins copy json math numpy queue random re string time torch"))
-"""Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
+"""Libraries whose name may denote an imitation that behaves differently: `import jax.numpy as np`."""
 
 SET_UP = frozenset(
     words("""plot draw render visualize visualise visualization show save load export report init setup build
@@ -85,7 +85,7 @@ DONE = {
     "tolist": "values",
     "transform": "transformed",
 }
-"""What a variable is called that holds the result of a function: `parsed = parse(text)`."""
+"""Names of variables for the result of a function: `parsed = parse(text)`."""
 
 CONSTANTS = {
     "arange": "indices",
@@ -100,36 +100,36 @@ CONSTANTS = {
     "pow": "powers",
     "power": "powers",
 }
-"""What a constant is called that a function of a library made: `mask = torch.tril(…)`."""
+"""Names of constants that a library function creates: `mask = torch.tril(…)`."""
 
 LOGS = frozenset(
     words("""add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
     log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track
     warn warning write""")
 )
-"""Methods that tell a person or a tracker how the run goes: `tracker.log_scalar("loss", loss)`."""
+"""Methods that report progress to the user or a tracker: `tracker.log_scalar("loss", loss)`."""
 
 WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
-"""Methods of writers of event files, whose classes few programs name: `writer.add_scalar("loss", loss)`."""
+"""Methods of writers of event files, whose class programs seldom name: `writer.add_scalar("loss", loss)`."""
 
 MEASURES_TIME = tuple(words("perf_counter perf_counter_ns time monotonic synchronize elapsed_time timeit"))
-"""Last names of what is called to find out how long something takes: `start = time.perf_counter()`."""
+"""Last names of functions that measure time: `start = time.perf_counter()`."""
 
 OF_TENSORS = frozenset(
     words("detach cpu cuda unsqueeze log_prob log_probs backward requires_grad_ masked_fill logsumexp")
 )
-"""Methods that nothing but a tensor, or what stands for one, has: `values.unsqueeze(0)`."""
+"""Methods that only tensors, or tensor-like objects, have: `values.unsqueeze(0)`."""
 
 WORKS = frozenset(words("step backward render act learn train forward predict generate reset"))
-"""Methods that get the training on: `agent.learn(batch)`."""
+"""Methods that advance the training: `agent.learn(batch)`."""
 
 NOTHING_THERE = frozenset(
     words("Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull")
 )
-"""Last names of exceptions that say that there is nothing to take yet: `except queue.Empty:`."""
+"""Last names of exceptions for an empty queue or the like: `except queue.Empty:`."""
 
 READS_TENSOR = frozenset(
     words("""as_numpy asnumpy detach_numpy get_numpy np_from_torch t2n _t2n tensor2np tensor2numpy
     tensor_to_numpy to_host to_np to_numpy tonumpy torch_to_numpy""")
 )
-"""Functions of a program's own that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
+"""Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""

@@ -1,4 +1,4 @@
-"""Read profiles of real runs, match them to source files, and turn them into shares and gains.
+"""Read profiles of real runs, match them to source files, and convert them to shares and gains.
 
-Answers what a finding cost in a run. Runs no code of the user, and knows no rule by name.
+Answers what a finding cost in a run. Runs no user code, and knows no rule by name.
 """

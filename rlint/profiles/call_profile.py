@@ -1,7 +1,7 @@
-"""Profiles that know who called whom, and no whole stacks: those of cProfile.
+"""Profiles with caller-callee edges, but without whole stacks: those of cProfile.
 
-What a function spent is shared out among its callers as the profile measured it for each of them. What it
-spent for a caller of its caller is taken to have the same proportions, as gprof does.
+The time of a function is divided among its callers as the profile measured it for each of them. Its time for
+a caller of its caller is assumed to have the same proportions, as in gprof.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from rlint.profiles.profile_model import Claim, Frame, together
 
 _ROUNDS, _SETTLED = 8, 0.01
-"""How long it is tried to settle the parts of functions that call one another in a circle."""
-_MOST = 0.5  # of a profile belongs to the program that it is of
+"""Limits of the iteration that resolves the shares of recursive functions."""
+_MOST = 0.5  # entry of a profile that belongs to the program itself
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileEdge:
-    """What a function spent while one of its callers had called it directly."""
+    """The time of a function while one of its callers had called it directly."""
 
     caller: int
     callee: int
@@ -30,7 +30,7 @@ class ProfileEdge:
 
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:
-    """What a function spent in all."""
+    """The total time of a function."""
 
     calls: int
     own: float
@@ -50,7 +50,8 @@ class ProfileGraph:
         self.frames = tuple(frames)
         self._entries = tuple(entries)
         self.total = sum(entry.own for entry in entries)
-        # samplers that write this format say -1; what they say of circles is no sum of moments either
+        # samplers that write this format use -1; their times of recursive functions are not sums of samples
+        # either
         self.counts_calls = all(entry.calls >= 0 for entry in entries)
         self.format = "cProfile" if self.counts_calls else "pstats of a sampler"
         self._names = [frame.last_name for frame in self.frames]
@@ -64,8 +65,8 @@ class ProfileGraph:
                 self._out[edge.caller].append(edge)
 
     def _program(self, edges: Sequence[ProfileEdge]) -> ProfileEdge | None:
-        """Return the call of the program itself, by `exec`, which also runs the modules that are
-        imported: with it, the program would be a part of its own imports.
+        """Return the call of the program itself, by `exec`, which also runs imported modules: with it, the
+        program would be a part of its own imports.
         """
         modules = [
             edge
@@ -76,11 +77,11 @@ class ProfileGraph:
         return longest if longest is not None and longest.inclusive > _MOST * self.total else None
 
     def own(self, frame: int) -> float:
-        """Return the time in a function, without what it calls."""
+        """Return the time in a function, without its callees."""
         return self._entries[frame].own
 
     def inclusive(self, frames: Iterable[int]) -> float:
-        """Return the time in one function, with what it calls."""
+        """Return the time in one function, with its callees."""
         return sum(self._entries[frame].inclusive for frame in frames)
 
     def calls(self, frames: Iterable[int]) -> int | None:
@@ -88,11 +89,11 @@ class ProfileGraph:
         return sum(self._entries[frame].calls for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
-        """Return the last names of what these functions call."""
+        """Return the last names of the callees of these functions."""
         return frozenset(self._names[edge.callee] for frame in frames for edge in self._out.get(frame, ()))
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
-        """Return the time below the claims, as far as callers' shares tell."""
+        """Return the time below the claims, as far as callers' shares determine it."""
         whole, inside = together(claims, upper=upper)
         if self.counts_calls and len(claims) == 1 and len(whole) + len(inside) == 1:
             return min(self.total, self._measured(whole, inside, upper=upper))
@@ -105,7 +106,7 @@ class ProfileGraph:
         )
 
     def _measured(self, whole: set[int], inside: dict[int, set[str]], *, upper: bool) -> float:
-        """Return the time of one function, or of some of its calls, which the profile has as such."""
+        """Return the time of one function, or of some of its calls, which the profile contains."""
         time = sum(self._entries[frame].inclusive for frame in whole)
         for frame, names in inside.items():
             time += self._entries[frame].own if upper else 0.0
@@ -142,7 +143,7 @@ class ProfileGraph:
         return below.get(edge.caller, 0.0)
 
     def _below(self, whole: set[int], inside: dict[int, set[str]]) -> dict[int, float]:
-        """For each function that a claim reaches, the part of its time that is covered from above."""
+        """Return, for each function that a claim reaches, the part of its time that is covered from above."""
         below: dict[int, float] = {}
         for circle in self._reached(whole, inside):
             below.update((frame, 1.0 if frame in whole else 0.0) for frame in circle)
@@ -162,7 +163,7 @@ class ProfileGraph:
         return below
 
     def _reached(self, whole: set[int], inside: dict[int, set[str]]) -> list[tuple[int, ...]]:
-        """Return the claimed functions and all that may run below them, in circles, callers first."""
+        """Return the claimed functions and all that may run below them, including cycles, callers first."""
         found: set[int] = set()
         pending = [*whole]
         pending += [
@@ -181,7 +182,8 @@ class ProfileGraph:
 
     @functools.cached_property
     def _circles(self) -> tuple[list[tuple[int, ...]], list[int]]:
-        """Groups of functions that call one another, callers first, and the number of each function's group.
+        """Return groups of mutually recursive functions, callers first, and the number of each function's
+        group.
 
         Tarjan's algorithm, without recursion.
         """

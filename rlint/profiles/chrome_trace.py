@@ -14,7 +14,7 @@ _FUNCTION = re.compile(r"(?P<file>.+)\((?P<line>\d{1,9})\): (?P<name>.+)")
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+", re.IGNORECASE)
 _MICROSECOND = 1e-6
 _LONGEST = 5_000
-"""Characters of the name of a function with its file. A longer one is no name."""
+"""Maximum number of characters of the name of a function with its file. A longer one is no name."""
 
 
 def looks_like_it(data: object) -> bool:
@@ -61,7 +61,7 @@ def _frame(name: str) -> Frame:
 
 
 def _add_own_times(spans: list[tuple[float, float, int]], weights: Counter[Stack]) -> None:
-    """Turn the nested spans of one thread into stacks, each with the time that nothing inside it took."""
+    """Convert the nested spans of one thread to stacks, each with the time outside of nested spans."""
     spans.sort(key=lambda span: (span[0], -span[1]))
     opened: list[tuple[float, int]] = []
     before = 0.0

@@ -8,7 +8,7 @@ from collections import Counter
 from rlint.profiles.profile_model import Frame
 from rlint.profiles.stacks import Stack, Stacks
 
-_LINE = re.compile(r"(?P<stack>.*) (?P<count>\d{1,18})")  # py-spy also counts what had no stack
+_LINE = re.compile(r"(?P<stack>.*) (?P<count>\d{1,18})")  # py-spy also counts samples without a stack
 _FRAME = re.compile(r"(?P<name>.*?) \((?P<file>[^()]*?)(?::(?P<line>\d{1,9}))?\)")
 _PROGRAM = re.compile(r"(process|thread) ")
 

@@ -1,4 +1,4 @@
-"""What fixes would take off the whole run: Amdahl's law, with every moment counted once."""
+"""Time that fixes would save in the whole run: Amdahl's law, with every moment counted once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.profiles.profile_model import Claim, Profile
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """The place of one fix, and the ratio by which it was measured to be faster."""
+    """The place of one fix, and its measured speedup."""
 
     claim: Claim
     low: float
@@ -19,15 +19,15 @@ class Stake:
 
 
 def share(profile: Profile, claim: Claim) -> GainInterval:
-    """Return the part of the run that a place takes."""
+    """Return the fraction of the run that a place takes."""
     return GainInterval(_part(profile, [claim], upper=False), _part(profile, [claim], upper=True))
 
 
 def saved(profile: Profile, stakes: Sequence[Stake]) -> GainInterval:
-    """Return the part of the run that fixes together take away.
+    """Return the fraction of the run that fixes save together.
 
-    A moment that several of them claim (a call inside a call, two findings in one line) is counted once,
-    with the best of their ratios. Each bound is made of the bounds of all shares and ratios.
+    A moment that several of them claim (nested calls, two findings in one line) is counted once, with the
+    best of their ratios. Each bound is computed from the bounds of all shares and ratios.
     """
     low = _layered(
         profile, [(stake.claim, 1 - 1 / stake.low) for stake in stakes if stake.low > 1], upper=False
@@ -41,7 +41,7 @@ def saved(profile: Profile, stakes: Sequence[Stake]) -> GainInterval:
 
 
 def _layered(profile: Profile, claims: Sequence[tuple[Claim, float]], *, upper: bool) -> float:
-    """Return the sum over all moments of the largest factor that a claim on it has."""
+    """Return the sum over all moments of the largest factor of the claims on it."""
     total = 0.0
     levels = sorted({factor for _, factor in claims}, reverse=True)
     for level, below in zip(levels, [*levels, 0.0][1:], strict=True):

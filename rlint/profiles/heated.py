@@ -1,4 +1,4 @@
-"""Findings and what a profile says of them: plain data, for the reports.
+"""Findings with their profile data, as plain data for the reports.
 
 Shares are parts of the run, from 0 to 1.
 """
@@ -14,21 +14,22 @@ from rlint.profiles.ratios import Known
 
 
 class Basis(enum.Enum):
-    """What a share was taken from."""
+    """The basis of a share."""
 
     LINES = "lines"
     """The lines of the finding, with all that they call."""
     FUNCTION = "function"
     """The whole function, with all that it calls: the finding is about all of it."""
     CALLS = "calls"
-    """What the finding's lines call in the function around them, told by name, and at most the function's own
-    time besides: the profile does not tell lines apart."""
+    """The callees of the finding's lines in the enclosing function, by name, plus at most the function's own
+    time: the profile does not distinguish lines.
+    """
     NOT_SEEN = "not seen"
-    """Nothing of it ran while the profile was recorded, or a sampler never met it."""
+    """It did not run while the profile was recorded, or was never sampled."""
     ELSEWHERE = "elsewhere"
-    """The finding is about something that is set up here and costs elsewhere."""
+    """The finding is about an object that is set up here and costs time elsewhere."""
     UNKNOWN = "unknown"
-    """The file could not be told in the profile."""
+    """The file could not be identified in the profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +41,35 @@ class GainInterval:
 
     @property
     def middle(self) -> float:
-        """Half way between the bounds."""
+        """The midpoint of the bounds."""
         return (self.low + self.high) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Heated:
-    """What a profile says of one finding."""
+    """Profile data of one finding."""
 
     basis: Basis
     share: GainInterval | None
-    """Of the run; None where the profile cannot say."""
+    """Fraction of the run; None if the profile does not determine it."""
     calls: int | None
-    """How often the function around it was called; None where that is not counted."""
+    """Number of calls of the enclosing function; None if calls are not counted."""
     known: Known
     """The state of the rule's evidence."""
     ratio: GainInterval | None
-    """How many times as fast the rule's programs became."""
+    """Speedup of the rule's programs."""
     saved: GainInterval | None
-    """The part of the run that the fix would take away; None where the share or the ratio is not known."""
+    """The fraction of the run that the fix would save; None if the share or the ratio is not known."""
     claims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class HotFunction:
-    """A function that takes much of the run and that no rule explains."""
+    """A function that takes much of the run and that no finding explains."""
 
     name: str
     place: str
-    """`file:line`, or "" for what is written in C."""
+    """`file:line`, or "" for code written in C."""
     inclusive: float
     own: float
     calls: int | None
@@ -82,7 +83,7 @@ class HotFunction:
 
 @dataclass(frozen=True, slots=True)
 class Heating:
-    """What a profile says of a whole report."""
+    """Profile data of a whole report."""
 
     path: str
     format: str
@@ -91,17 +92,17 @@ class Heating:
     threads: int
     findings: Mapping[Finding, Heated]
     saved_safe: GainInterval
-    """The part of the run that all safe fixes together would take away, each moment counted once."""
+    """The fraction of the run that all safe fixes together would save, each moment counted once."""
     saved_all: GainInterval
     """The same with the unsafe ones."""
     unmeasured_safe: int = 0
-    """Safe fixes that are in no sum, as no gain of theirs is known."""
+    """Safe fixes that are in no sum, as their gain is not known."""
     unmeasured_all: int = 0
     left_out: int = 0
-    """Findings below the smallest share that was asked for."""
+    """Findings below the smallest requested share."""
     hot: tuple[HotFunction, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
-    """What a reader should know of the profile."""
+    """Notes on the profile for the reader."""
     fixed: GainInterval | None = None
-    """The part of the run that the fixes which were applied take away."""
+    """The fraction of the run that the applied fixes save."""
     unmeasured_fixed: int = 0

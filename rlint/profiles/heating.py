@@ -1,4 +1,4 @@
-"""What a profile says of findings: their shares of the run, and what fixing them would take off it."""
+"""Shares of findings in a profiled run, and the time that fixing them would save."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from rlint.profiles.profile_model import Claim, Profile
 from rlint.profiles.ratios import Known, TimeRatio
 
 _SET_UP = 0.01
-"""Code that runs once and takes less of the run than this only sets something up, which costs elsewhere."""
+"""Code that runs once and takes less of the run than this only sets up an object, which costs time
+elsewhere.
+"""
 _MATTERS = 0.01
-"""A function that takes less of the run than this is not made hot by being called often."""
+"""A function that takes less of the run than this is not made hot by the number of its calls."""
 _MUCH_IMPORTING = 0.25
 _FEW, _MANY = 100, 1000
-"""So many calls in a profiled run are those of something that is done per episode, and per step."""
+"""Numbers of calls in a profiled run that suggest once per episode, and once per step."""
 _NOTHING = GainInterval(0.0, 0.0)
 
 
 class Heater:
     """A profile laid over the files of a run.
 
-    `paths` are the files by the names that findings have.
+    `paths` are the files by their names in findings.
     """
 
     def __init__(self, profile: Profile, shown: str, paths: Mapping[str, Path]) -> None:
@@ -36,8 +38,8 @@ class Heater:
         self.located = Located(profile, list(paths.values()))
 
     def often(self, path: Path) -> tuple[tuple[str, Heat, str], ...]:
-        """Say which functions of a file were seen to be called often and to matter: their qualified names,
-        how hot that makes them, and why. Nothing where calls are not counted.
+        """Return which functions of a file were called often and matter: their qualified names, their heat,
+        and why. Empty if calls are not counted.
         """
         file = self.located.files.get(path)
         if file is None or not self.profile.counts_calls:
@@ -51,7 +53,7 @@ class Heater:
         return tuple(sorted(found))
 
     def heating(self, findings: Sequence[Finding], ratios: Mapping[str, TimeRatio]) -> Heating:
-        """Say what the profile says of findings. `ratios` are those of their rules, by code."""
+        """Return the profile data of findings. `ratios` are those of their rules, by code."""
         heated: dict[Finding, Heated] = {}
         claims: dict[Finding, Claim] = {}
         for finding in findings:
@@ -78,7 +80,7 @@ class Heater:
         )
 
     def saved(self, fixed: Sequence[Finding], ratios: Mapping[str, TimeRatio]) -> tuple[GainInterval, int]:
-        """Say what the fixes of these findings take off the run, and how many of them have no known gain."""
+        """Return the time that the fixes of these findings save, and how many of them have no known gain."""
         heated: dict[Finding, Heated] = {}
         claims = {}
         for finding in fixed:
@@ -153,8 +155,8 @@ class Heater:
 
 
 def recognised(findings: Iterable[Finding], known: Iterable[Finding]) -> dict[Finding, Finding]:
-    """For findings in a text that was edited meanwhile, those that they were before, told by file, code and
-    message, in order; what is new is left out.
+    """Return, for findings in an edited text, the earlier ones with the same file, code and message, in
+    order; new ones are left out.
     """
     before: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in sorted(known, key=lambda each: each.sort_key, reverse=True):

@@ -1,4 +1,4 @@
-"""The functions that take much of a run though no rule explains it."""
+"""Functions that take much of a run without a finding that explains it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rlint.profiles.profile_model import Claim, Profile
 from rlint.profiles.source_places import MODULE
 
 LEAST = 0.05
-"""The part of the run that a function must take to be worth a line."""
+"""The fraction of the run that a function must take to be reported."""
 MOST = 10
-"""So many functions are named."""
+"""Maximum number of functions reported."""
 _NOTHING = Claim()
 _EXPLAINED = 0.5  # of a function's time lies under findings
 
@@ -34,7 +34,7 @@ def imports(profile: Profile) -> Claim:
 def unexplained(
     located: Located, names: Mapping[Path, str], claims: Sequence[Claim]
 ) -> tuple[HotFunction, ...]:
-    """Return the hot functions that the places of findings do not account for, hottest first.
+    """Return the hot functions that the places of findings do not cover, hottest first.
 
     Functions of the project are named if their names are a symptom, or if they spend time themselves;
     functions of libraries if they are a symptom, the outermost one of each class. `names` are the source

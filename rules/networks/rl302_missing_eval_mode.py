@@ -221,7 +221,7 @@ def means_evaluation(name: str) -> bool:
 
 
 def iterated(loop: AnyLoop) -> Iterator[str]:
-    """Return the names in the iterable of a loop."""
+    """Yield the names in the iterable of a loop."""
     if isinstance(loop, ast.While):
         return
     over = [loop.iter] if isinstance(loop, (ast.For, ast.AsyncFor)) else [g.iter for g in loop.generators]

@@ -22,11 +22,11 @@ SYNC = types.NotebookDocumentSyncOptions(
     ],
     save=True,
 )
-"""Cells of all languages are asked for, so that cells are counted here as on the command line."""
+"""Cells of all languages are requested, so that cells are counted here as on the command line."""
 
 
 def register(server: Server) -> None:
-    """Let the server understand these messages."""
+    """Register the handlers of these messages."""
     session, publisher = server.session, server.publisher
 
     def opened(items: Iterable[types.TextDocumentItem]) -> dict[str, OpenDocument]:
@@ -94,7 +94,7 @@ def register(server: Server) -> None:
 
 
 def _cells(described: Iterable[types.NotebookCell], texts: dict[str, OpenDocument]) -> list[OpenCell]:
-    """Return the cells whose texts the client gives: of others nothing is known."""
+    """Return the cells whose texts the client provides: others are unknown."""
     return [
         OpenCell(texts[unquote(cell.document)], _is_code(cell))
         for cell in described

@@ -1,4 +1,4 @@
-"""One version of an open notebook, and where places of its one text stand in its cells."""
+"""One version of an open notebook, and the mapping of positions in its text to its cells."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ INTERACTIVE = "interactive"
 
 @dataclass(frozen=True, slots=True)
 class OpenCell:
-    """A cell: the text document that the editor shows, and whether it holds code."""
+    """A cell: its text document in the editor, and whether it contains code."""
 
     document: OpenDocument
     is_code: bool
 
 
 class OpenNotebook:
-    """One version of an open notebook. A change makes another object of it.
+    """One version of an open notebook. A change creates a new object.
 
-    `source` is the text that `rlint.notebook` makes of its cells of Python: they are checked as one program.
+    `source` is the text that `rlint.notebook` creates from its Python cells: they are checked as one program.
     """
 
     is_python = True
@@ -51,7 +51,7 @@ class OpenNotebook:
 
     @cached_property
     def notebook(self) -> Notebook:
-        """Return the notebook as rlint reads it from a file, made of what stands in the editor."""
+        """Return the notebook in the form in which rlint reads it from a file, from the editor's texts."""
         cells: list[dict[str, Any]] = [
             {
                 "cell_type": "code" if cell.is_code else "markdown",
@@ -94,7 +94,7 @@ class OpenNotebook:
         return self.notebook.views(self.source)
 
     def place(self, start: Position, end: Position) -> DocumentPlace | None:
-        """Return where a span of the text stands: in the cell that it begins in."""
+        """Return the location of a span of the text, in the cell in which it begins."""
         view = cell_at(start.line, self._views)
         if view is None:
             return None
@@ -111,14 +111,14 @@ class OpenNotebook:
         return DocumentPlace(part, part.text.line(line - view.first_line + 1))
 
     def line_of(self, part: OpenDocument, line: int) -> int | None:
-        """Return the line of the text, counted from 1, in which a line of a cell stands, counted from 0."""
+        """Return the line of the text, counted from 1, for a line of a cell, counted from 0."""
         view = self._view_of(part)
         if view is None or not 0 <= line < len(part.text.lines):
             return None
         return view.first_line + line
 
     def offset(self, part: OpenDocument, place: types.Position) -> int | None:
-        """Return the offset in the text of a place in a cell."""
+        """Return the offset in the text of a position in a cell."""
         view = self._view_of(part)
         if view is None:
             return None
@@ -142,7 +142,7 @@ class OpenNotebook:
         return found
 
     def can_take(self, text: str) -> bool:
-        """Whether the cells can be changed so that `source` becomes this text: magics stay what they are."""
+        """Whether edits of the cells can turn `source` into this text: magics must not change."""
         try:
             self.notebook.rendered(text)
         except TornError:
@@ -157,7 +157,9 @@ class OpenNotebook:
 
 
 def _differences(part: OpenDocument, before: str, after: str) -> list[types.TextEdit]:
-    """Return the edits of a cell, whose line ends are plain in both texts and may not be in the editor."""
+    """Return the edits of a cell, whose line ends are normalised in both texts and may not be in the
+    editor.
+    """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, old))]
     positions = Positions(before)
@@ -172,7 +174,7 @@ def _differences(part: OpenDocument, before: str, after: str) -> list[types.Text
 
 
 def _kernel(metadata: object) -> Any:
-    """Return what a notebook says of its kernel, which editors wrap in one way or another."""
+    """Return the kernel metadata of a notebook, which editors wrap in different ways."""
     found: Any = metadata
     for _ in range(3):
         if not isinstance(found, Mapping):
