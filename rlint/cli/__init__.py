@@ -1,6 +1,6 @@
-"""Parse the command line. Each command lives in a module of its own, imported when it is used.
+"""Parse the command line. Each command is a module of its own, imported when it is used.
 
-Answers which command runs with which options. Knows neither rules nor what the engine does inside.
+Answers which command runs with which options. Knows neither rules nor the internals of the engine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MADE_BEFORE_GARBAGE_IS_SOUGHT = 100_000
-"""Objects. Starting makes half as many and no garbage, but would be looked through sixty times."""
+"""Number of objects. Start-up creates half as many and no garbage, but would trigger sixty collections."""
 COMMANDS = (
     "check",
     "fix",
@@ -50,13 +50,13 @@ class CommandFailure(click.ClickException):
         """Print the message on standard error."""
         from rlint.output.terminal import printable
 
-        # what it quotes may be written to take the terminal over
+        # quoted text may contain terminal control sequences
         shown = "\n".join(map(printable, self.message.splitlines()))
         click.echo(f"rlint: error: {shown}", file=file or sys.stderr)
 
 
 class Commands(click.Group):
-    """Imports a command's module once the command is asked for, and turns rlint's errors into messages."""
+    """Imports a command's module when it is used, and turns rlint's errors into messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands in the order of `--help`."""
@@ -81,7 +81,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         try:
             return super().invoke(ctx)
         except RlintError as error:
@@ -113,7 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(2)
     except BrokenPipeError:
-        # The reader has gone (`rlint check | head`); keep the interpreter from flushing into the pipe again.
+        # The reader has closed the pipe (`rlint check | head`); keep the interpreter from flushing into it
+        # again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:  # noqa: BLE001 - the last resort of the program

@@ -1,4 +1,4 @@
-"""A process that gets ready to check while it is still looked for what there is to check."""
+"""Start worker processes while file discovery is still running."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from rlint.engine.pool.workers import Workers
 
 _CHECKING = "rlint.engine.group_checks"
-"""What takes as long to import as all else takes until there is something to check."""
+"""Modules whose import takes as long as all other work before the check."""
 _MOST = 100
-"""Processes that are provided for: for each, two files are open until their number is known."""
+"""Maximum number of processes: for each, two files are open until their number is known."""
 
 
 @contextmanager
 def workers_ahead(work: CheckWork) -> Iterator[Workers | None]:
-    """Processes for a run whose files are not known yet; None where they would come to nothing."""
+    """Start processes for a run whose files are not known yet; return None if they would not be used."""
     most = min(work.settings.jobs or os.cpu_count() or 1, _MOST)
     if most == 1 or not _is_plain_check(work) or _has_results(work) or _CHECKING in sys.modules:
         yield None
@@ -29,7 +29,7 @@ def workers_ahead(work: CheckWork) -> Iterator[Workers | None]:
 
     try:
         workers = Workers(most, work.settings.codes) if FORKS else None
-    except NoWorkersError:  # once there is something to check, fewer may do, or it is told
+    except NoWorkersError:  # once the files are known, fewer may suffice, or `--jobs` may limit them
         workers = None
     with closing(workers) if workers is not None else nullcontext():
         yield workers
@@ -43,6 +43,6 @@ def _is_plain_check(work: CheckWork) -> bool:
 
 
 def _has_results(work: CheckWork) -> bool:
-    """Whether an earlier run has left results: then little is left to do, as a rule."""
+    """Whether an earlier run has left results: then usually little work remains."""
     cache = work.cache()
     return cache is not None and cache.holds_anything

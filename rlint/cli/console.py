@@ -1,4 +1,4 @@
-"""What is said to the person at the terminal besides the report itself."""
+"""Messages to the user besides the report itself."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """Writes as much as `--quiet`, `--silent` and `--verbose` ask for."""
+    """Writes messages according to `--quiet`, `--silent` and `--verbose`."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
 
     def note(self, text: str) -> None:
-        """Make a remark on standard error."""
+        """Write a message to standard error."""
         if not (self._request.quiet or self._request.silent):
             click.echo(_shown(text), err=True)
 
     def detail(self, text: str) -> None:
-        """Make a remark that only `--verbose` wants."""
+        """Write a message that only `--verbose` shows."""
         if self._request.verbose:
             click.echo(_shown(text), err=True)
 
     def problems(self, problems: Iterable[Problem]) -> None:
-        """Say what kept files from being checked; nothing silences that."""
+        """Write problems that kept files from being checked; no option silences them."""
         from rlint.output.terminal import printable
 
         for problem in problems:
-            # a file's name may hold what would take the terminal over
+            # a file name may contain terminal control sequences
             click.echo(f"error: {printable(str(problem))}", err=True)
 
     def report(self, text: str, *, err: bool = False) -> None:
-        """Print the report, or write it into the file that the user names."""
+        """Print the report, or write it to the file that the user names."""
         if self._request.silent:
             return
         path = self._request.output_file
@@ -55,7 +55,7 @@ class Console:
 
 
 def _shown(text: str) -> str:
-    """Return a remark without anything that could take the terminal over, such as in the name of a file."""
+    """Return a message without terminal control sequences, which file names may contain."""
     from rlint.output.terminal import printable
 
     return "\n".join(map(printable, text.split("\n")))
@@ -72,7 +72,7 @@ def terminal_width(*, err: bool = False) -> int | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a report into a file in one step; its folder is made if need be."""
+    """Write a report to a file in one step; its folder is created if needed."""
     from rlint.source.atomic_write import replace_file
 
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
@@ -82,7 +82,7 @@ def write_text(path: Path, text: str) -> None:
         if status is None or stat.S_ISREG(status.st_mode):
             replace_file(path.resolve(), data, like=status)
         else:
-            path.write_bytes(data)  # a device or a pipe, such as /dev/stdout, stays what it is
+            path.write_bytes(data)  # a device or a pipe, such as /dev/stdout, is not replaced
     except (OSError, RuntimeError) as error:  # before Python 3.13, a loop of links is a RuntimeError
         reason = getattr(error, "strerror", None) or error
         raise RlintError(f"{path}: cannot write the report: {reason}") from error

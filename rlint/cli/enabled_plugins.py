@@ -1,4 +1,4 @@
-"""The plugins that the configuration of the working folder names, for the commands that are about rules."""
+"""Plugins in the configuration of the working folder, for the commands about rules."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def configuration(decorated: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options `--config` and `--isolated`."""
+    """Add the options `--config` and `--isolated` to a command."""
     for option in reversed(CONFIGURATION):
         decorated = option(decorated)
     return decorated
 
 
 def use_plugins(config: tuple[str, ...], *, isolated: bool) -> None:
-    """Put the configured plugins into use. What is wrong with one is said on standard error.
+    """Load the configured plugins. Problems with one are printed on standard error.
 
-    So is what is wrong with a configuration that was found, not named: pages can be read without it.
+    So are problems with a configuration that was found, not named: pages can be read without it.
     """
     from rlint.cli.request import build_resolver
 

@@ -1,4 +1,4 @@
-"""`rlint explain`: from places as people write them to explanations."""
+"""`rlint explain`: from places on the command line to explanations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rlint.source.files import Source
 
 _MOST_FILES = 2_000
-"""With more files in the working directory, those of the project around a line are read alone."""
+"""With more files in the working directory, only those of the project around a line are read."""
 _PLACE = regex(r"(?P<path>.+?)(?::cell (?P<cell>\d+))?:(?P<line>\d+)(?::(?P<column>\d+))?")
 
 
 @frozen
 class _Place:
-    """A line of a file, as it was written on the command line."""
+    """A line of a file, as written on the command line."""
 
     path: str
     line: int
@@ -37,7 +37,7 @@ class _Place:
 
 
 def explain(request: Request, *, every: bool, as_json: bool) -> int:
-    """Explain the places that the request names, and print that; return the exit status."""
+    """Explain the requested places, and print the result; return the exit status."""
     from rlint.cli.console import Console, terminal_width
     from rlint.cli.targets import with_settings
     from rlint.output import line_text
@@ -72,7 +72,7 @@ def _place(text: str) -> _Place:
 
 
 def _checked_here(work: CheckWork) -> Sequence[Target]:
-    """Return what `rlint check .` would check: a line is explained as that run sees it."""
+    """Return what `rlint check .` would check: a line is explained as in that run."""
     from rlint.source.discovery import discover
 
     root = Path(os.path.realpath(work.resolver.root))

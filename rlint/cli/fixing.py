@@ -1,4 +1,4 @@
-"""`rlint fix` on files: which fixes are chosen, whether they may be applied, and what is written."""
+"""`rlint fix` on files: selecting fixes, permission to apply them, and writing files."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Fixes as they were chosen, and what became of them."""
+    """Selected fixes, and their results."""
 
     fixed: FixReport
     unsafe: bool
     tried: Tried | None = None
     refused: Mapping[str, Problem] = field(default_factory=dict)
-    """By name, what kept files from being written."""
+    """By name, the problems with writing files."""
 
     def outcome(self, report: Report) -> FixOutcome:
-        """Say what was done and what was left, given what the files hold now."""
+        """Return what was fixed and what remains, given the current files."""
         from rlint.fixing.fix_outcome import outcome_of
 
         return outcome_of(self.fixed, report, self.refused, unsafe=self.unsafe, tried=self.tried)
 
 
 def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, wanted: Wanted | None) -> Done:
-    """Find the fixes of a run, in memory: all that were asked for, or those of them that a command bears.
+    """Return the fixes of a run, in memory: all requested ones, or those with which the verification command
+    passes.
 
-    Raises RlintError where unsafe ones would change a tree with changes that are not committed.
+    Raises RlintError if unsafe ones would change a tree with uncommitted changes.
     """
     from rlint.engine.api import Fixer
 
@@ -79,15 +80,15 @@ def _allowed(fixer: Fixer, request: Request, *, unsafe: bool) -> Callable[[FixId
 
 
 def write_fixes(done: Done) -> Done:
-    """Write the fixed files, as far as that can be done."""
+    """Write the fixed files, as far as possible."""
     from rlint.fixing.transaction import write
 
     return replace(done, refused=write(done.fixed.changed))
 
 
 def _mind_uncommitted(fixed: FixReport) -> None:
-    """Ask about, or refuse, unsafe fixes in a tree whose changes are not committed: the difference that a
-    reader has to look at would be mixed with others, and could not be taken back alone.
+    """Ask for confirmation of, or refuse, unsafe fixes in a tree with uncommitted changes: the diff that must
+    be reviewed would be mixed with others, and could not be reverted separately.
     """
     unsafe = [f for f in fixed.applied if f.fix is not None and f.fix.safety is Applicability.UNSAFE]
     if not unsafe:

@@ -1,4 +1,4 @@
-"""What comments hide, for a format that lists it, too."""
+"""Findings hidden by comments, for a format that lists them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def with_hidden(report: Report, targets: Sequence[Target]) -> Report:
-    """Return a report of all findings as one in which those that comments hide are listed as hidden.
+    """Return a report of all findings in which those that comments suppress are listed as suppressed.
 
-    Files that ask to be left alone as a whole are.
+    Files that are skipped by a comment stay skipped.
     """
     from rlint.registry import catalogue
     from rlint.registry.engine_rules import ENGINE_CODES

@@ -1,4 +1,4 @@
-"""`rlint fix --interactive`: each fix is shown and asked about."""
+"""`rlint fix --interactive`: each fix is shown and confirmed."""
 
 from __future__ import annotations
 

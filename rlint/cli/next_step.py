@@ -1,4 +1,4 @@
-"""The hint that follows the summary of `rlint check`: the command that measures what the fixes gain."""
+"""The hint after the summary of `rlint check`: the command that measures the gain of the fixes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FORMATS = ("full", "grouped")
 
 
 def next_step(request: Request, output_format: str, report: Report) -> str:
-    """Return the hint as a line of its own; empty in formats for programs and for standard input,
-    and if no finding has a fix.
+    """Return the hint as a line of its own; empty in formats for programs and for standard input, and if no
+    finding has a fix.
     """
     fixable = [finding for finding in report.findings if finding.fix is not None]
     of_use = request.command == "check" and output_format in _FORMATS and not request.reads_stdin

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_comments(work: CheckWork, scope: CheckScope, console: Console) -> int:
-    """Suppress every finding by a comment of its own; tell the exit status."""
+    """Suppress every finding by a comment of its own; return the exit status."""
     from rlint.engine import api
 
     report = scope.limited(
@@ -39,7 +39,7 @@ def add_comments(work: CheckWork, scope: CheckScope, console: Console) -> int:
 
 
 def _add_to(report: Report, name: str, findings: list[Finding]) -> tuple[int, int, Problem | None]:
-    """Comment the findings of one file: lines changed, findings that remain, and what failed."""
+    """Add comments to one file; return the changed lines, the remaining findings, and problems."""
     from rlint.fixing.apply_fixes import write
     from rlint.suppression.suppressions import add_noqa, parse
 

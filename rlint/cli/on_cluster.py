@@ -1,4 +1,4 @@
-"""The options by which `rlint verify` and `rlint prove` run their jobs on a Ray cluster."""
+"""Options to run the jobs of `rlint verify` and `rlint prove` on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ADDRESS = "With --ray: address of the cluster, or `auto` (default: start Ray on
 
 
 def cluster_options(decorated: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options `--ray` and `--address`."""
+    """Add the options `--ray` and `--address` to a command."""
     decorated = click.option("--address", metavar="ADDRESS", help=_ADDRESS)(decorated)
     return click.option("--ray", is_flag=True, help=_RAY)(decorated)
 
 
 @contextmanager
 def runner_of(options: dict[str, Any], device: str = "cpu") -> Iterator[JobRunner | None]:
-    """Connect to the cluster that the options name; None for this machine."""
+    """Connect to the cluster in the options; None for this machine."""
     if not options["ray"]:
         if options["address"]:
             raise click.UsageError("`--address` needs `--ray`")

@@ -1,4 +1,4 @@
-"""`--profile FILE`: findings ranked by what a recorded run spent on them."""
+"""`--profile FILE`: findings ranked by their share of a recorded run."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Profiled:
         self._before: Report | None = None
 
     def heated(self, targets: Sequence[Target]) -> list[Target]:
-        """Return the files, each with what the profile saw to run often in it."""
+        """Return the files, each with its functions that often ran in the profile."""
         return [replace(target, measured=self._heater.often(target.path)) for target in targets]
 
     def before_fixing(self, report: Report, wanted: Wanted | None) -> Wanted | None:
-        """Keep what is there before fixing, since the profile knows nothing else; choose what is fixed."""
+        """Store the findings before fixing, as the profile refers to them; select what is fixed."""
         self._before = report
         if self._least <= 0:
             return wanted
@@ -54,7 +54,7 @@ class Profiled:
         return chosen
 
     def ranked(self, report: Report) -> tuple[Report, Heating]:
-        """Return a report with the findings that cost most first, and what the profile says of them."""
+        """Return a report with the most expensive findings first, with their profile data."""
         if self._before is None:
             return self._arranged(report, self._heater.heating(report.findings, time_ratios(report.findings)))
         from rlint.profiles.heating import recognised
@@ -65,7 +65,7 @@ class Profiled:
         return self._arranged(report, replace(first, findings=findings))
 
     def with_fixed(self, heating: Heating, outcome: FixOutcome) -> Heating:
-        """Add what the fixes that were applied take off the run."""
+        """Add the time that the applied fixes save."""
         assert self._before is not None
         places = {
             (finding.path, finding.start.line, finding.start.column, finding.code): finding
@@ -80,7 +80,7 @@ class Profiled:
         return heated is not None and heated.share is not None and heated.share.high < self._least
 
     def _arranged(self, report: Report, heating: Heating) -> tuple[Report, Heating]:
-        """Leave out what is cold, put the rest in order, and let measured heat speak where it knows."""
+        """Leave out cold findings, sort the rest, and use measured heat where it is known."""
         shown: dict[Finding, Heated | None] = {}
         left_out = 0
         for finding in report.findings:
@@ -100,7 +100,7 @@ class Profiled:
 
 
 def profiled_of(work: CheckWork, targets: Sequence[Target]) -> Profiled | None:
-    """Read the profile that the request names. Raises RlintError where it cannot be read."""
+    """Read the profile that the request names. Raises RlintError if it cannot be read."""
     request = work.request
     if request.profile is None:
         return None
@@ -113,7 +113,9 @@ def profiled_of(work: CheckWork, targets: Sequence[Target]) -> Profiled | None:
 
 
 def _rank(heated: Heated | None) -> tuple[int, float, float]:
-    """Return a sort key: known cost first, then what is not in the profile, then code that did not run."""
+    """Return a sort key: known cost first, then findings that are not in the profile, then code that did not
+    run.
+    """
     if heated is None or heated.share is None:
         return 1, 0.0, 0.0
     saved = heated.saved.high if heated.saved is not None else 0.0
@@ -121,7 +123,7 @@ def _rank(heated: Heated | None) -> tuple[int, float, float]:
 
 
 def time_ratios(findings: Iterable[Finding]) -> Mapping[str, TimeRatio]:
-    """Return by how much the fixes of the findings' rules were measured to be faster, by code."""
+    """Return the measured speedups of the findings' rules, by code."""
     from rlint.evidence import recorded
     from rlint.profiles.ratios import time_ratio
     from rlint.registry.catalogue import catalogue

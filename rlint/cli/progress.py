@@ -1,4 +1,4 @@
-"""A live line that tells how far a long command is, on a terminal only."""
+"""A progress line for a long command, on a terminal only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_on(stream: IO[str], *, quiet: bool, label: str = "verify") -> Iterator[Progress]:
-    """Show progress on `stream` while the context lasts; where it is no terminal, show nothing."""
+    """Show progress on `stream` within the context, if it is a terminal."""
     if quiet or not stream.isatty():
         from rlint.harness.session_options import Silent
 
@@ -37,7 +37,7 @@ def progress_on(stream: IO[str], *, quiet: bool, label: str = "verify") -> Itera
 
 
 class _Shown:
-    """Hands on to rich, which locks by itself."""
+    """Passes progress on to rich, which does its own locking."""
 
     def __init__(self, bar: Bar, task: TaskID) -> None:
         self._bar = bar
@@ -45,14 +45,14 @@ class _Shown:
         self._total = 0
 
     def expect(self, steps: int) -> None:
-        """`steps` more will be taken."""
+        """Announce `steps` more steps."""
         self._total += steps
         self._bar.update(self._task, total=self._total)
 
     def begin(self, what: str) -> None:
-        """Say what is being done now."""
+        """Show what is being done now."""
         self._bar.update(self._task, description=what)
 
     def advance(self, steps: int = 1) -> None:
-        """Say that steps are done."""
+        """Record completed steps."""
         self._bar.advance(self._task, steps)

@@ -69,7 +69,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
 
 
 def show(path: Path, options: dict[str, Any]) -> int:
-    """Show a proof that was made before; return its exit status."""
+    """Show an existing proof; return its exit status."""
     from rlint.cli.proven import read_proof
 
     found, own = read_proof(path)
@@ -105,7 +105,7 @@ def _work(options: dict[str, Any]) -> Any:
 def _expected(
     findings: Sequence[Finding], targets: Sequence[Target], profile: Path | None
 ) -> dict[Finding, Expected]:
-    """Return what impact and profile predict for each finding."""
+    """Return the gains that impact and profile predict for each finding."""
     from rlint.cli.profiled import time_ratios
     from rlint.cli.rule_figures import rule_figures, with_impact
     from rlint.evidence.results import Ratio
@@ -129,7 +129,7 @@ def _expected(
 
 
 def bytes_of(text: str) -> int:
-    """Return a size as people write it: `512MB`, `2G`."""
+    """Return a size such as `512MB`, `2G` in bytes."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if found is None:
         raise RlintError(f"`--keep {text}` is not a size; write `512MB` or `2GB`")

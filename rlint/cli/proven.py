@@ -1,4 +1,4 @@
-"""`--proven FILE` and `--proof FILE`: what `rlint prove` found, when fixing and when checking."""
+"""`--proven FILE` and `--proof FILE`: results of `rlint prove` for fixing and checking."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HIGH, _MEDIUM = 0.1, 0.01
 
 
 def read_proof(path: Path) -> tuple[Proof, bool]:
-    """Read a proof, and say whether this user has made it on this machine. Raises RlintError."""
+    """Read a proof, and return whether this user created it on this machine. Raises RlintError."""
     from rlint.engine.cache.store import own_key
     from rlint.prove import proof
 
@@ -33,7 +33,7 @@ def read_proof(path: Path) -> tuple[Proof, bool]:
 def proven_names(path: Path, targets: Iterable[Target]) -> frozenset[FixId]:
     """Return the fixes that were proven to keep the results and to be faster.
 
-    Raises RlintError where the code is not what was proven, or where the fixes differ together.
+    Raises RlintError if the code has changed since, or if the fixes change results together.
     """
     from rlint.prove.proof import DIFFERENT
 
@@ -55,7 +55,7 @@ def proven_names(path: Path, targets: Iterable[Target]) -> frozenset[FixId]:
 
 
 def tell_applied(path: Path, fixed: FixReport, console: Console) -> None:
-    """Say what was applied, on what that rests, and what was not applied and why."""
+    """Print which fixes were applied, on what evidence, and which were not and why."""
     proof, own = read_proof(path)
     applied = set(fixed.ids)
     origin = "" if own else "; it was not created by you on this machine and cannot be verified"
@@ -73,7 +73,7 @@ def tell_applied(path: Path, fixed: FixReport, console: Console) -> None:
 
 
 def with_measured_impact(work: CheckWork, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings, those that gain most in the proven run first, each with what was measured."""
+    """Return findings sorted by their gain in the proven run, each with its measurement."""
     assert work.request.proof is not None
     proof, _ = read_proof(work.request.proof)
     known = {(one.path, one.line, one.column, one.code): one for one in (*proof.fixes, *proof.others)}

@@ -1,4 +1,4 @@
-"""What a run prints in the end, and its exit status."""
+"""The output at the end of a run, and its exit status."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def show(
     err: bool = False,
     heating: Heating | None = None,
 ) -> int:
-    """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before,
-    `heating` what a profile says of the report.
+    """Print a report and its summary, and return the exit status. `outcome` is the result of fixing,
+    `heating` the profile data of the report.
     """
     from rlint.cli.rule_figures import rule_figures, with_impact
     from rlint.output import (
@@ -49,7 +49,7 @@ def show(
     pages: dict[str, RulePage] = {}
     fixed = len(outcome.fixed) if outcome is not None else 0
     codes = {finding.code for finding in (*report.findings, *(each.finding for each in report.hidden))}
-    kept = work.cache() if outcome is None else None  # fixing leaves nothing behind but what it fixes
+    kept = work.cache() if outcome is None else None  # the tree is otherwise clean after fixing
     needed = settings.output_format in SHOWS_MEASURED or settings.min_impact is not None
     figures = rule_figures(codes, kept) if needed else {}
     report = replace(report, findings=tuple(with_impact(report.findings, figures)))
@@ -83,7 +83,7 @@ def show(
     )
     console.problems(report.problems)
     for_people = settings.output_format in FOR_PEOPLE
-    # People read on standard error what could not be checked; other programs find it in the report.
+    # Users read problems on standard error; other programs find them in the report.
     shown = replace(report, problems=()) if for_people else report
     if settings.output_format in RANKED and heating is None and request.proof is None:
         from rlint.output.ranking import ranked
@@ -135,7 +135,7 @@ def _in_all(report: Report, options: ReportOptions, outcome: FixOutcome | None) 
 
 
 def show_diff(work: CheckWork, fixed: FixReport, outcome: FixOutcome, console: Console) -> int:
-    """Print what fixing would change, and tell the exit status. `outcome` is what it would come to."""
+    """Print the diff of the fixes, and return the exit status. `outcome` is their result."""
     from rlint.output import diff
 
     console.problems(fixed.report.problems)
@@ -168,7 +168,7 @@ def _status(request: Request, report: Report, fixed: int) -> int:
 
 
 def list_fixes(work: CheckWork, applied: Sequence[Finding], console: Console) -> None:
-    """Say which files were fixed, and how, where that is wanted."""
+    """Print which files were fixed, and how, if requested."""
     if not (work.request.show_fixes or work.request.verbose):
         return
     places: dict[str, list[Finding]] = {}

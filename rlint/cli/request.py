@@ -1,4 +1,4 @@
-"""What one run of `rlint check` or `rlint fix` was asked to do."""
+"""The request of one run of `rlint check` or `rlint fix`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Request:
-    """The command line, parsed. `overrides` are the options that a configuration could also hold."""
+    """The command line, parsed. `overrides` are the options that a configuration could also contain."""
 
     paths: tuple[str, ...]
     overrides: Mapping[str, Any]
@@ -60,7 +60,7 @@ class Request:
     plugins: bool = True
     """Whether configurations may name plugins."""
     groups: GroupResults | None = None
-    """What chooses the groups of files to check and keeps their results, in place of the cache."""
+    """Selects the groups of files to check and stores their results, in place of the cache."""
 
     @property
     def reads_stdin(self) -> bool:
@@ -78,7 +78,7 @@ class Request:
 def build_resolver(
     overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool, plugins: bool = True
 ) -> SettingsResolver:
-    """Join command line, `--config` and configuration files, as seen from the working folder."""
+    """Combine command line, `--config` and configuration files, relative to the working folder."""
     from rlint.config.options import inline_layer, option_layer
     from rlint.config.settings import SettingsResolver
     from rlint.errors import RlintError

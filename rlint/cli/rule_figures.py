@@ -1,7 +1,7 @@
-"""What the fixes of rules were measured to gain, kept from one run to the next: a line for each rule, and the
-figures that the impact of its findings is estimated from.
+"""Measured gains of rules, cached between runs: a line for each rule, and the figures from which the impact
+of its findings is estimated.
 
-Reading all that was measured takes longer than a check of files that have not changed.
+Reading all evidence takes longer than checking files that have not changed.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _NAME = "measured"
 
 @frozen
 class RuleFigures:
-    """What was measured of one rule."""
+    """Measurements of one rule."""
 
     line: str | None = None
-    """As it is shown beside a finding; None for a rule without a fixture."""
+    """The line shown with a finding; None for a rule without a fixture."""
     saving: Saving | None = None
 
 
 def rule_figures(codes: Collection[str], cache: Cache | None) -> dict[str, RuleFigures]:
-    """Return what was measured of the rules with these codes."""
+    """Return the measurements of the rules with these codes."""
     if not codes:
         return {}
     from rlint.registry.catalogue import catalogue
@@ -70,7 +70,7 @@ def with_impact(findings: Iterable[Finding], figures: Mapping[str, RuleFigures])
     ]
 
 
-@functools.cache  # checks of many folders in one process ask for the same
+@functools.cache  # checks of many folders in one process need the same
 def _read(entry: RuleEntry) -> RuleFigures:
     from rlint.evidence import impact, recorded
     from rlint.output import evidence_lines
@@ -95,7 +95,7 @@ def _unpacked(data: list[Any]) -> RuleFigures:
 
 
 def _stamps(entry: RuleEntry) -> list[list[str] | FileStamp | None]:
-    """Return the state of the files that the figures are read from."""
+    """Return the state of the files from which the figures are read."""
     from rlint.evidence.occurrences import OCCURRENCES
     from rlint.registry.recorded_gain import DEVICES, evidence_file
     from rlint.source.files import stamp_of

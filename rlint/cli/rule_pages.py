@@ -1,4 +1,4 @@
-"""The pages of rules, for reports that carry them."""
+"""The pages of rules, for reports that contain them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINK = re.compile(r"https?://[^\s<>()`]+")
 
 
 def pages_of(codes: Collection[str]) -> dict[str, RulePage]:
-    """Return the pages of the rules with these codes, with what was measured of them."""
+    """Return the pages of the rules with these codes, with their measurements."""
     from rlint.registry.catalogue import catalogue
 
     return {entry.code: _page(entry) for entry in catalogue() if entry.code in codes}

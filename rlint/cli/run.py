@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def run(request: Request) -> int:
-    """Do what the request says."""
+    """Run the request."""
     started = time.perf_counter()
     console = Console(request)
     work = with_settings(request)
@@ -67,7 +67,7 @@ def run(request: Request) -> int:
 
 
 def _warn_of_unknown_names(targets: Sequence[Target], console: Console) -> None:
-    """Say what is declared in a configuration and means nothing."""
+    """Warn of declared names in a configuration that do not exist."""
     if all(target.declared.says_nothing for target in targets):
         return
     from rlint.engine.declared_names import unknown_names
@@ -77,7 +77,7 @@ def _warn_of_unknown_names(targets: Sequence[Target], console: Console) -> None:
 
 
 def _list(work: CheckWork, console: Console) -> int:
-    """Show the settings, or the files that would be checked."""
+    """Print the settings, or the files that would be checked."""
     request = work.request
     if request.show_settings:
         from rlint.cli.commands.config_command import rendered
@@ -93,7 +93,7 @@ def _list(work: CheckWork, console: Console) -> int:
 
 
 def _fix(work: CheckWork, scope: CheckScope, console: Console, profiled: Profiled | None) -> int:
-    """Fix the files, or show what that would change."""
+    """Fix the files, or show the changes."""
     from rlint.cli.fixing import write_fixes
 
     done = _chosen(work, scope, console, profiled)
@@ -102,7 +102,7 @@ def _fix(work: CheckWork, scope: CheckScope, console: Console, profiled: Profile
         return show_diff(work, fixed, done.outcome(scope.limited(fixed.report)), console)
     done = write_fixes(done)
     list_fixes(work, [finding for finding in fixed.applied if finding.path not in done.refused], console)
-    # Where a file could not be written, what it holds now is not what the report describes.
+    # If a file could not be written, its content is not what the report describes.
     report = _check(work, scope.targets) if done.refused else fixed.report
     problems = (*report.problems, *done.refused.values())
     report = replace(report, problems=problems, hidden=fixed.report.hidden)
@@ -129,7 +129,7 @@ def _show(
     err: bool = False,
     profiled: Profiled | None = None,
 ) -> int:
-    """Show what of a report is the run's business, or write it into the baseline; tell the exit status."""
+    """Print the part of a report in the run's scope, or write it to the baseline; return the exit status."""
     if work.request.write_baseline is not None:
         return write_baseline(work, scope.targets, report)
     limited = scope.limited(report)

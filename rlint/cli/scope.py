@@ -1,5 +1,5 @@
-"""What of a run's findings is its business: those in changed lines (`--since`), and none that the project has
-decided to live with (`--baseline`).
+"""The scope of a run: findings in changed lines (`--since`), and none that the project has accepted
+(`--baseline`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN = 20  # entries that are no longer needed, with `--verbose`
 
 
 class CheckScope:
-    """Which files and which findings in them a run is about."""
+    """The files of a run, and which findings in them are in its scope."""
 
     def __init__(self, work: CheckWork, targets: Sequence[Target]) -> None:
         self._console = Console(work.request)
@@ -31,7 +31,7 @@ class CheckScope:
         self._since = _changed_lines(work, targets)
         self._baseline = _baseline(work)
         self.targets: Sequence[Target] = targets
-        """The files; of those that have not changed, only what they tell of others is wanted."""
+        """The files; unchanged ones are only needed for their information about others."""
         if self._since is not None:
             self.targets = [t if t.name in self._since else replace(t, codes=None) for t in targets]
             if targets and all(target.codes is None for target in self.targets):
@@ -40,11 +40,11 @@ class CheckScope:
 
     @property
     def wanted(self) -> Wanted | None:
-        """Chooses what is fixed; None where that is everything."""
+        """Selects what is fixed; None for everything."""
         return None if self._since is None and self._baseline is None else self._wanted
 
     def limited(self, report: Report) -> Report:
-        """Return the report without what is none of the run's business."""
+        """Return the report without findings outside of the run's scope."""
         findings: Sequence[Finding] = report.findings
         hidden: list[Finding] = []
         if self._baseline is not None:
@@ -61,7 +61,7 @@ class CheckScope:
         return replace(report, findings=tuple(findings), hidden=(*report.hidden, *known))
 
     def remark(self, report: Report) -> None:
-        """Say how much of a limited report the baseline hides, and what of it is no longer needed."""
+        """Print how much of a limited report the baseline hides, and which entries are no longer needed."""
         if self._baseline is None:
             return
         hidden = [each.finding for each in report.hidden if not each.in_source]
@@ -101,8 +101,8 @@ class CheckScope:
     def _new(self, name: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
         """Return the findings that the baseline does not hide, now or before earlier passes of fixing.
 
-        A fix may change the line of a known finding, which looks new then. So many as have disappeared from
-        the known ones of a rule and function are left alone.
+        A fix may change the line of a known finding, which looks new then. As many as have disappeared from
+        the known ones of a rule and function are not reported.
         """
         assert self._baseline is not None
         from rlint.suppression.fingerprints import finding_keys
@@ -125,7 +125,7 @@ class CheckScope:
 
 
 def write_baseline(work: CheckWork, targets: Sequence[Target], report: Report) -> int:
-    """Put the findings of a report into the baseline; tell the exit status."""
+    """Write the findings of a report to the baseline; return the exit status."""
     from rlint.suppression.baseline import baseline_to_write
 
     console = Console(work.request)
@@ -147,7 +147,7 @@ def write_baseline(work: CheckWork, targets: Sequence[Target], report: Report) -
 
 
 def checked_of(targets: Sequence[Target], report: Report | None = None) -> BaselineCheck:
-    """Return which files were checked, and for what."""
+    """Return which files were checked, and for which rules."""
     from rlint.suppression.baseline import BaselineCheck
 
     failed = {problem.path for problem in report.problems} if report is not None else set()

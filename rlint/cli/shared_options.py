@@ -1,4 +1,4 @@
-"""The options that `rlint check` and `rlint fix` share, named as users of ruff know them."""
+"""The options that `rlint check` and `rlint fix` share, with the names of ruff's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _table(
 
 
 def _option(*names: str, text: str, **more: Any) -> Callable[[Command], Command]:
-    """Return an option that an environment variable may give, too: RLINT_SELECT for `--select`."""
+    """Return an option that an environment variable may set, too: RLINT_SELECT for `--select`."""
     first = next(name for name in names if name.startswith("--")).partition("/")[0]
     variable = "RLINT_" + first.removeprefix("--").upper().replace("-", "_")
     return click.option(*names, envvar=variable, help=text, **more)
@@ -58,7 +58,7 @@ def _flag(*names: str, text: str, **more: Any) -> Callable[[Command], Command]:
 
 
 def _setting(*names: str, text: str) -> Callable[[Command], Command]:
-    """Return a flag that a configuration or the environment may give, too; None where it is not given."""
+    """Return a flag that a configuration or the environment may set, too; None if it is not given."""
     return _option(*names, text=text, is_flag=True, default=None)
 
 
@@ -180,12 +180,12 @@ RUN = (
 
 
 class RunCommand(click.Command):
-    """A command whose `--write-baseline` has the word after it for its file only if that ends in `.json`;
-    what else follows it is what to check. `--write-baseline=FILE` names any file.
+    """A command whose `--write-baseline` uses the next word as its file only if that ends in `.json`; any
+    other word is a path to check. `--write-baseline=FILE` names any file.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Join the option and its file, or say that it has none, before click does either."""
+        """Join the option and its file, or mark that it has none, before click parses either."""
         end = args.index("--") if "--" in args else len(args)
         if _BASELINE_OPTION in args[:end]:
             place = args.index(_BASELINE_OPTION)
@@ -214,7 +214,7 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
 
 
 def shared_options(command: Callable[[Request], int]) -> Command:
-    """Give `command` the paths and options of a run; call it with one Request, and exit with its status."""
+    """Add the paths and options of a run to `command`; call it with one Request, and exit with its status."""
 
     def build(paths: tuple[str, ...], **options: Any) -> None:
         from rlint.config.options import KEYS

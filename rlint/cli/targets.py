@@ -1,4 +1,4 @@
-"""What a run works on: the files of a request, or standard input, as targets of the engine."""
+"""Targets of a run: the files of a request, or standard input."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 @frozen
 class CheckWork:
-    """The settings of a run and the files it is about."""
+    """The settings of a run, and its files."""
 
     request: Request
     resolver: SettingsResolver
     paths: tuple[Path, ...]
     problems: tuple[Problem, ...]
-    """What was named and is not there: files, and plugins."""
+    """Named files and plugins that do not exist."""
     seen: StatCache | None = None
-    """What earlier runs saw of the files."""
+    """The state of files in earlier runs."""
 
     @property
     def settings(self) -> Settings:
@@ -63,7 +63,7 @@ class CheckWork:
         return Cache(folder)
 
     def baseline_path(self, *, to_write: bool = False) -> Path | None:
-        """Return the file of the findings that are known, if there is to be one."""
+        """Return the baseline file, if one is configured."""
         root, settings = self.resolver.root, self.settings
         if to_write and self.request.write_baseline:
             return absolute(root / self.request.write_baseline)
@@ -105,7 +105,7 @@ class CheckWork:
 
 
 def _lies_below(path: Path, folder: Path) -> bool:
-    """Whether a path, which a configuration names, leads to a place in its folder, links followed."""
+    """Whether a path in a configuration points to a place in its folder, with links resolved."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
@@ -116,7 +116,7 @@ class StandardInput:
     raw: bytes
     source: Source | Problem
     targets: Sequence[Target]
-    """The program, or nothing where it cannot be decoded or is excluded."""
+    """Return the program, or nothing if it cannot be decoded or is excluded."""
 
 
 def find_work(request: Request) -> CheckWork:
@@ -150,7 +150,7 @@ def with_files(work: CheckWork) -> CheckWork:
 
 
 def read_stdin(work: CheckWork) -> StandardInput:
-    """Read standard input, under the name that the user gives it."""
+    """Return standard input, under the name that the user gives it."""
     from rlint.run_data import Target
     from rlint.source.files import display_name, source_from_text
 

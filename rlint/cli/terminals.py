@@ -1,4 +1,4 @@
-"""What may be written to a terminal: colours, and a line that is replaced while work goes on."""
+"""Terminal features: colours, and a line that is replaced during work."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import IO
 
 
 def is_plain(stream: IO[str]) -> bool:
-    """Whether a stream is no terminal, or one that takes no control sequences."""
+    """Whether a stream is not a terminal, or one without control sequences."""
     return not stream.isatty() or os.environ.get("TERM") == "dumb"
 
 
 def wants_color(asked: str, *, to_file: bool = False, stream: IO[str] | None = None) -> bool:
-    """Whether to colour what goes to `stream` (standard output, if not given).
+    """Whether to colour output to `stream` (standard output, if not given).
 
     `--color always` and `never` decide; then a file, which gets none; then `NO_COLOR`, `FORCE_COLOR` and
     `CLICOLOR_FORCE`, each unless empty (the last two unless 0, too); then whether it is a terminal that
-    takes colours, and `CLICOLOR=0`.
+    supports colours, and `CLICOLOR=0`.
     """
     if asked != "auto":
         return asked == "always"

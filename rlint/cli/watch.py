@@ -1,4 +1,4 @@
-"""`rlint check --watch`: the same check again whenever files change."""
+"""`rlint check --watch`: the same check after each change of files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REFUSED = ("diff", "add_noqa", "write_baseline", "show_files", "show_settings",
 
 
 def watch(request: Request) -> int:
-    """Check, and check again after each change, until the user ends it."""
+    """Check, and check again after each change, until the user interrupts."""
     _refuse_what_makes_no_sense(request)
     request = replace(request, overrides={**request.overrides, "fix": False})
     while True:
@@ -57,7 +57,7 @@ def _check(request: Request) -> None:
 
     try:
         run(request)
-    except RlintError as error:  # a mistake in the configuration, which its next change may mend
+    except RlintError as error:  # an error in the configuration, which its next change may correct
         click.echo(f"rlint: error: {error}", err=True)
     sys.stdout.flush()
     if not (request.quiet or request.silent):
@@ -66,10 +66,10 @@ def _check(request: Request) -> None:
 
 
 def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path, FileStamp | None]) -> None:
-    """Return once a file has changed, come or gone, and things are quiet again.
+    """Wait until a file was changed, added or removed, and no more changes follow.
 
-    Files that appear are looked for when a folder has changed, which an editor's swap files do, too, and at
-    the first look: one may have come while the check ran.
+    New files are searched for when a folder has changed, which an editor's swap files cause, too, and at the
+    first check: one may have appeared during the previous run.
     """
     folders = _folders(request, files)
     known: dict[Path, FileStamp | None] | None = None
@@ -89,7 +89,7 @@ def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path
 
 
 def _watched(request: Request) -> frozenset[Path]:
-    """Return the files that a check would read, and all places where its settings may stand."""
+    """Return the files that a check would read, and all possible locations of its settings."""
     from rlint.cli.targets import find_work
     from rlint.config.stated_versions import STATING_FILES
 
@@ -106,7 +106,7 @@ def _watched(request: Request) -> frozenset[Path]:
 
 
 def _folders(request: Request, files: Iterable[Path]) -> set[Path]:
-    """Return the folders in which files may come or go."""
+    """Return the folders in which files may appear or disappear."""
     roots = [Path.cwd() / path for path in request.paths]
     roots = [root for root in roots if root.is_dir()]
     found = set(roots)

@@ -1,4 +1,4 @@
-"""A line on the terminal that tells how long a check or fix has been going on, once it takes a while."""
+"""A line on the terminal with the time of a check or fix, once it takes a while."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ERASE = "\r\x1b[K"
 
 @contextmanager
 def working(what: str, *, quiet: bool) -> Iterator[None]:
-    """Show on standard error what is being done while the context lasts, if that is a terminal.
+    """Show on standard error what is being done within the context, if that is a terminal.
 
-    The line is written by a signal handler: a thread would be in the way of processes that are forked.
-    Systems without timers show nothing.
+    The line is written by a signal handler: a thread would interfere with forked processes. Systems without
+    timers show nothing.
     """
     timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if quiet or not timed or is_plain(sys.stderr):
@@ -33,7 +33,7 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
     def tell(*_: object) -> None:
         nonlocal shown
         shown = True
-        # written past the stream's buffer, in which the program itself may be writing just now
+        # written past the stream's buffer, which the program itself may be writing to
         os.write(descriptor, f"\r{what}: {time.monotonic() - started:.0f} s\x1b[K".encode())
 
     before = signal.signal(signal.SIGALRM, tell)

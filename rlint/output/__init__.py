@@ -1,6 +1,6 @@
-"""Print reports: one module per format, loaded when it is asked for.
+"""Print reports: one module per format, loaded when it is used.
 
-Answers how findings and fixes look to people and programs. Finds and decides nothing.
+Answers how findings and fixes are displayed to users and programs. Finds and decides nothing.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _MODULES = {
 }
 
 FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
-"""Formats that people read in a terminal."""
+"""Formats for users in a terminal."""
 LISTS_HIDDEN = frozenset({"sarif"})
-"""Formats that list what comments hide, too."""
+"""Formats that also list findings suppressed by comments."""
 
 FORMATS: tuple[str, ...] = tuple(_MODULES)
-"""The names that `--output-format` takes, the default first."""
+"""The names that `--output-format` accepts, the default first."""
 
 
 RANKED = frozenset({"full", "grouped"})
-"""Formats that show what matters most first."""
+"""Formats that show the most important findings first."""
 SHOWS_MEASURED = frozenset({"full", "grouped", "json", "json-lines", "sarif", "html"})
-"""Formats that say what rules' fixes were measured to gain."""
+"""Formats that show the measured gains of rules' fixes."""
 SHOWS_EDITS = frozenset({"full", "json", "json-lines", "rdjson", "sarif", "html"})
 """Formats that show the edits of fixes."""
 SHOWS_PAGES = frozenset({"sarif", "html"})
-"""Formats that need the pages of the rules that found something."""
+"""Formats that need the pages of the reported rules."""
 
 
 @frozen
 class RulePage:
-    """What is known of a rule beside its findings. `text` is Markdown; `url` leads to a page about it."""
+    """The page of a rule. `text` is Markdown; `url` leads to a page about it."""
 
     code: str
     name: str
@@ -67,38 +67,38 @@ class RulePage:
 
 @frozen
 class ReportOptions:
-    """What a reader wants to see of a report."""
+    """Options of a report."""
 
     unsafe_fixes: bool = False
     """Unsafe fixes count as fixable."""
     color: bool = False
     width: int | None = None
-    """Columns of the terminal; longer lines of code are cut. None: as long as they are."""
+    """Columns of the terminal; longer lines of code are shortened. None: unlimited."""
     fixed: int = 0
-    """How many findings were fixed before this report was made."""
+    """How many findings were fixed before this report was created."""
     gone: int = 0
-    """How many went with the fixes of others."""
+    """How many disappeared with the fixes of others."""
     new_fixed: int = 0
-    """How many of the fixed were not there at first: other fixes brought them to light."""
+    """How many of the fixed findings appeared only after other fixes."""
     new_left: int = 0
-    """How many of the findings of the report were not there at first."""
+    """How many of the report's findings did not exist at first."""
     fold: bool = False
-    """Show the first findings of a rule alone, of the others only where they are, and of those of low impact
-    only how many there are.
+    """Show only the first findings of a rule in full, the places of the others, and the number of those of
+    low impact.
     """
     summary: bool = True
-    """End with how much was found, in the formats for people."""
+    """End with the number of findings, in the formats for users."""
     measured: Mapping[str, str] = field(default_factory=dict)
-    """What is known of the gain of rules' fixes, by code; shown by the formats that show everything."""
+    """The gains of rules' fixes, by code; shown by the formats that show everything."""
     heating: Heating | None = None
-    """What a profile says of the findings and of the run."""
+    """Profile data of the findings and of the run."""
     pages: Mapping[str, RulePage] = field(default_factory=dict)
-    """The pages of the rules that found something, by code; for the formats in SHOWS_PAGES."""
+    """The pages of the reported rules, by code; for the formats in SHOWS_PAGES."""
     rule_url: str | None = None
-    """The URL that the pages of `rlint site` are published below, if they are."""
+    """The URL under which the pages of `rlint site` are published, if they are."""
 
     def url_of(self, code: str) -> str | None:
-        """Return the URL of a rule's page, where one is published."""
+        """Return the URL of a rule's page, if one is published."""
         return f"{self.rule_url.rstrip('/')}/{code}.html" if self.rule_url else None
 
 
@@ -110,14 +110,14 @@ def reporter(format: str) -> Callable[[Report, ReportOptions], str]:  # noqa: A0
 
 
 def diff(changed: Iterable[Changed], *, color: bool = False) -> str:
-    """Return one unified diff per changed file, as `patch -p0` reads it if not coloured."""
+    """Return one unified diff per changed file, in the format of `patch -p0` if not coloured."""
     from rlint.output.unified import render_diff
 
     return "".join(render_diff(one, color=color) for one in changed)
 
 
 def statistics(report: Report, format: str, options: ReportOptions) -> str:  # noqa: A002 - the option's name
-    """Return how often each rule found something, as JSON for "json", else as a table."""
+    """Return the number of findings of each rule, as JSON for "json", else as a table."""
     from rlint.output.tallies import render
 
     return render(report, options, as_json=format == "json")

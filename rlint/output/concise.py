@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:
-    """Return the findings, then what could not be done, then the summary."""
+    """Return the findings, then the problems, then the summary."""
     paint = Paint(color=options.color)
     lines = [_finding(finding, options, paint) for finding in report.findings]
     lines += [_problem(problem, paint) for problem in report.problems]

@@ -1,4 +1,6 @@
-"""What the formats for people share: numbers with nouns, the mark of fixable findings, the last lines."""
+"""Parts that the formats for users share: numbers with nouns, the mark of fixable findings, the last
+lines.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,14 @@ def count(number: int, noun: str, several: str | None = None) -> str:
 
 
 def is_fixable(finding: Finding, options: ReportOptions) -> bool:
-    """Whether `rlint fix` with these options repairs the finding."""
+    """Whether `rlint fix` with these options fixes the finding."""
     return finding.fix is not None and (options.unsafe_fixes or finding.fix.safety is Applicability.SAFE)
 
 
 def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> str:
-    """Return how much was found and, with `fixable`, how much of it can be fixed, in one or two lines."""
+    """Return the number of findings and, with `fixable`, the number that can be fixed, in one or two
+    lines.
+    """
     remaining = len(report.findings)
     lines: list[str] = []
     if options.fixed:
@@ -40,7 +44,7 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
 
 
 def _after_fixing(remaining: int, options: ReportOptions) -> list[str]:
-    """Return what became of the initial findings, as counted by checking, and of new ones."""
+    """Return what happened to the initial findings, and the number of new ones."""
     fixed, left = options.fixed - options.new_fixed, remaining - options.new_left
     gone = f", {options.gone} gone with them" if options.gone else ""
     found = count(fixed + options.gone + left, "finding")

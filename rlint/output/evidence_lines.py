@@ -1,4 +1,4 @@
-"""What is said of a rule's evidence in one line: below its findings, and in tables of rules."""
+"""A rule's evidence in one line: below its findings, and in tables of rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAINS = {
     "alloc": "fewer allocations",
     "sync": "fewer synchronisations",
 }
-"""What a ratio above 1 means, by claim."""
+"""The meaning of a ratio above 1, by claim."""
 NAMES = {
     "time": "time",
     "cpu": "processor time",
@@ -31,13 +31,13 @@ NAMES = {
     "sync": "synchronisations",
     "exp": "growth",
 }
-"""What is measured, by claim."""
+"""The measured quantity, by claim."""
 
 
 def line(evidence: Evidence) -> str | None:
     """Return "2.1–83× as fast on cpu (4 workloads)", or why there is no such figure.
 
-    None for what comes without a fixture, so that nothing can be measured.
+    None for a rule without a fixture, which cannot be measured.
     """
     if evidence.entry.fixtures is None:
         return None
@@ -53,9 +53,9 @@ def line(evidence: Evidence) -> str | None:
 
 
 def cell(evidence: Evidence) -> str:
-    """Return the main gain alone: "2.1–83× as fast", "no gain", or "–" where nothing was measured.
+    """Return only the main gain: "2.1–83× as fast", "no gain", or "–" if nothing was measured.
 
-    The kind of device is named if it is not the cpu.
+    The kind of device is named if it is not the CPU.
     """
     if evidence.gain is not Gain.SOME:
         return "no gain" if evidence.gain is Gain.NONE else "–"
@@ -77,7 +77,7 @@ def workloads(number: int) -> str:
 
 
 def _on_device(recording: Recording) -> str | None:
-    """Return what was measured on one device type; None if nothing is claimed there, or nothing ran."""
+    """Return the measurements on one device type; None if nothing is claimed there, or nothing ran."""
     claimed = recording.claimed
     different = sum(1 for found in recording.outcomes if found.verdict is Verdict.DIFFERENT)
     warning = f"its fix changes the behaviour of {workloads(different)}" if different else ""
@@ -98,7 +98,7 @@ def _on_device(recording: Recording) -> str | None:
 
 
 def _gains(outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
-    """Yield what improved in some outcomes at typical sizes, with the gain of those not worse."""
+    """Yield what improved in some outcomes at typical sizes, with the gain of those that are not worse."""
     for claim, better in GAINS.items():
         found = _measured(outcomes, claim)
         if any(one.verdict is Verdict.FASTER for one in found):
@@ -135,7 +135,7 @@ def _measured(outcomes: Iterable[RuleOutcome], claim: str) -> list[Measurement]:
 
 
 def _range(found: Sequence[Measurement]) -> str:
-    """Return "2.1–83×", or "5.2×" where the least and the largest are one."""
+    """Return "2.1–83×", or "5.2×" if the smallest and the largest are equal."""
     ratios = sorted((one.ratio for one in found if one.ratio), key=lambda ratio: ratio.value)
     first, last = (figures.ratio_text(ratio).partition(" ")[0] for ratio in (ratios[0], ratios[-1]))
     return last if first == last else f"{first.rstrip('×')}–{last}"

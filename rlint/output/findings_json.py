@@ -1,4 +1,4 @@
-"""A JSON array of findings, in the shape that tools around ruff read, with the heat added."""
+"""A JSON array of findings, in the format of ruff, with the heat added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:
-    """Return the findings, then what could not be done, with `code` null."""
+    """Return the findings, then the problems, with `code` null."""
     return json.dumps(report_entries(report, options), indent=2) + "\n"
 
 
@@ -33,9 +33,7 @@ def report_entries(report: Report, options: ReportOptions) -> list[dict[str, Any
 
 
 def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heating) -> list[dict[str, Any]]:
-    """Return each entry with what the profile says of it, and an entry about the run as a whole behind
-    them.
-    """
+    """Return each entry with its profile data, followed by an entry about the run as a whole."""
     from rlint.output import profile_report
 
     said = [profile_report.as_json(heating.findings.get(finding)) for finding in report.findings]
@@ -126,7 +124,7 @@ def _fix(fix: Fix, parts: list[ReportPart]) -> dict[str, Any]:
 
 
 def problem_entry(problem: Problem) -> dict[str, Any]:
-    """Return what could not be done as an entry like a finding's."""
+    """Return a problem as an entry like a finding's."""
     place = _place(Position(problem.line or 1, problem.column or 1))
     return {
         **_cell(problem.cell),

@@ -1,4 +1,4 @@
-"""Findings as a page: one file that needs nothing else, runs nothing, and fits a phone."""
+"""Findings as a self-contained page without scripts, which fits a phone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlint.parsing.positions import Positions
     from rlint.run_data import Report
 
-_SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
+_SPAN_ROWS = 5  # of a longer span, the first three lines and the last one are shown
 _DIFF_ROWS = 40
 _KINDS = {"+": " added", "-": " removed", "…": " gap"}
 _COLUMNS = ("Rule", "Findings", "Fixable", "Measured")
@@ -71,7 +71,7 @@ def _counts(report: Report) -> list[tuple[int, str]]:
 
 
 def _rules(report: Report, options: ReportOptions) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the code and name of each rule that found something, and how much: what found most first."""
+    """Yield the code and name of each reported rule, with the number of findings: the most frequent first."""
     found = Counter(finding.code for finding in report.findings)
     fixable = Counter(finding.code for finding in report.findings if finding.fix)
     names = {finding.code: finding.name for finding in report.findings}
@@ -83,7 +83,7 @@ def _html(text: str) -> Markup:
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
-    # `html` off: what looks like a tag in a page is shown as text
+    # `html` off: HTML tags in a page are shown as text
     return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))  # noqa: S704
 
 

@@ -1,4 +1,4 @@
-"""What fixing has done and what it left, as a JSON object for machines."""
+"""The result of fixing, as a JSON object for programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def render(outcome: FixOutcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
     """Return an object: `fixed`, `left`, `gone`, `files`, `errors`, `not_selected` and `verification`.
 
-    The places of what was fixed are those before fixing, those of what was left are as the files are now.
+    Places of fixed findings are those before fixing, those of remaining ones refer to the current files.
     `not_selected` are the codes of rules that are off unless selected.
     """
     entries = finding_entries([left.finding for left in outcome.left], report, options)
@@ -61,7 +61,7 @@ def render(outcome: FixOutcome, report: Report, options: ReportOptions, not_sele
 
 
 def _heat(finding: Finding, options: ReportOptions) -> dict[str, Any]:
-    """Return what a profile records of a finding, if there is one."""
+    """Return the profile data of a finding, if there is a profile."""
     if options.heating is None:
         return {}
     from rlint.output import profile_report

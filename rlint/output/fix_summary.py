@@ -1,4 +1,4 @@
-"""What fixing has done and what it left, for people."""
+"""The result of fixing, for users."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from rlint.trial.trial import LeftOut, Tried
 
 _FILES = 10
-_LINES = 12  # of a command's output, for each group of fixes that was left out
+_LINES = 12  # lines of a command's output, for each group of fixes that was left out
 
 
 def render(outcome: FixOutcome) -> str:
-    """Return which files were fixed, which fixes were left out by the command, and why the rest was left."""
+    """Return which files were fixed, which fixes the verification command excluded, and why findings
+    remain.
+    """
     lines = [*_files(outcome)]
     if outcome.tried is not None:
         lines += _trial(outcome.tried)

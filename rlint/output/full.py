@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from rlint.run_data import Report
 
 _PREVIEW_ROWS = 12
-_SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
+_SPAN_ROWS = 5  # of a longer span, the first three lines and the last one are shown
 _FOLDED_PLACES = 5
 _UNSHOWN_PLACES = 3
-_MARGIN = 4  # columns that a frame takes besides line number and code
+_MARGIN = 4  # columns of a frame besides line number and code
 
 
 def render(report: Report, options: ReportOptions) -> str:
-    """Return the findings, then what could not be done, then the summary."""
+    """Return the findings, then the problems, then the summary."""
     renderer = _Renderer(report, options)
     shown, low = low_apart(report.findings) if options.fold else (report.findings, ())
     blocks = []
@@ -58,7 +58,7 @@ class _Renderer:
         self._parts = ReportParts(report)
 
     def finding(self, finding: Finding, said: set[str]) -> list[str]:
-        """Return the lines about one finding, without what was `said` of its rule just before."""
+        """Return the lines about one finding, without what was just `said` about its rule."""
         positions = self._parts.code(finding.path, finding.cell)
         mark = self._paint(TextStyle.MARK, "[*]") + " " if is_fixable(finding, self._options) else ""
         code = self._paint(TextStyle.ALERT, finding.code)
@@ -88,7 +88,7 @@ class _Renderer:
         return lines + [self._row(row, gutter) for row in rows]
 
     def folded(self, group: FindingGroup) -> list[str]:
-        """Return the lines about findings that are like those above them."""
+        """Return the lines about findings that are similar to those above them."""
         first, number = group.folded[0], len(group.folded)
         more = f"and {number} more like this (`--no-fold` shows them):"
         places = [f"  {place}" for place in _some(group.folded, _FOLDED_PLACES)]
@@ -126,7 +126,7 @@ class _Renderer:
             yield "run", gain
 
     def problem(self, problem: Problem) -> list[str]:
-        """Return the lines about something that could not be done."""
+        """Return the lines about a problem."""
         positions = self._parts.code(problem.path, problem.cell)
         gutter = len(str(problem.line or 1))
         place = printable(problem.path) + problem.place[len(problem.path) :]
@@ -196,7 +196,7 @@ def _places(related: Sequence[Related], path: str) -> str:
 
 
 def _is_unmeasured(finding: Finding) -> bool:
-    """Whether the line about the impact says already that nothing was measured."""
+    """Whether the line about the impact already says that nothing was measured."""
     return finding.impact is not None and finding.impact.level is ImpactLevel.UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""Findings by rule, those of each rule by file: for a first look at a project, or one rule at a time."""
+"""Findings by rule, those of each rule by file: for a first overview of a project, or one rule at a time."""
 
 from __future__ import annotations
 

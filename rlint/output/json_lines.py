@@ -1,4 +1,6 @@
-"""One JSON object per line and finding, as `json` has them: for programs that read while rlint writes."""
+"""One JSON object per line and finding, in the format of `json`: for programs that read while rlint
+writes.
+"""
 
 from __future__ import annotations
 
@@ -13,5 +15,5 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:
-    """Return the findings, then what could not be done, with `code` null."""
+    """Return the findings, then the problems, with `code` null."""
     return "".join(json.dumps(entry) + "\n" for entry in report_entries(report, options))

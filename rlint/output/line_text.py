@@ -1,4 +1,4 @@
-"""What is known of a line, and why rules are silent there, for people and as JSON."""
+"""Facts about a line, and why rules report nothing there, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NONE = "No rule examines this line."
 
 
 def render(explanations: Sequence[LineExplanation], *, color: bool, every: bool, width: int | None) -> str:
-    """Return the explanations of lines for a terminal. `every` shows all rules that look at a line, else only
-    those that came near.
+    """Return the explanations of lines for a terminal. `every` shows all rules that examine a line, else only
+    those that came close to a finding.
     """
     paint = Paint(color=color)
     blocks = [_block(each, paint, every=every, width=width or _WIDTH) for each in explanations]
@@ -25,7 +25,7 @@ def render(explanations: Sequence[LineExplanation], *, color: bool, every: bool,
 
 
 def to_json(explanations: Sequence[LineExplanation]) -> str:
-    """Return all that is known of the lines as JSON: a list with an object for each."""
+    """Return all facts about the lines as JSON: a list with an object for each."""
     return json.dumps([_data(each) for each in explanations], indent=2, ensure_ascii=False) + "\n"
 
 
@@ -71,7 +71,7 @@ def _rule(told: RuleExplanation, line: LineExplanation, paint: Paint, width: int
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
-    """Return a text after a label, the lines below it indented."""
+    """Return a text after a label, with the following lines indented."""
     room = max(width - 10, 40)
     parts = textwrap.wrap(printable(text), room, break_long_words=False, break_on_hyphens=False) or [""]
     return [label + parts[0], *(f"      {part}" for part in parts[1:])]

@@ -1,4 +1,4 @@
-"""What was measured of rules, as Markdown: a section of a rule's page."""
+"""Measurements of rules as Markdown: a section of a rule's page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REFERENCES = "\n## References\n"
 
 
 def with_measured(page: str, section: str) -> str:
-    """Put the section into a page, before its references; at the end of a page without any."""
+    """Insert the section into a page, before its references; at the end of a page without any."""
     before, heading, references = page.rpartition(_REFERENCES)
     if not heading:
         return f"{page.rstrip()}\n\n{section}"
@@ -30,7 +30,7 @@ def with_measured(page: str, section: str) -> str:
 
 
 def with_evidence(page: str, entry: RuleEntry) -> str:
-    """Put what was measured of a rule into its page, if it has anything to measure."""
+    """Add the measurements of a rule to its page, if it has a fixture."""
     if entry.fixtures is None:
         return page
     evidence = recorded.of(entry)
@@ -56,12 +56,12 @@ def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:
 
 
 def fix_words(fixes: str) -> str:
-    """Return what a reader is told of how safe the fixes of a rule are: "advice" where there is none."""
+    """Return the text about the safety of a rule's fixes: "advice" if there are none."""
     return fixes.replace("none", "advice")
 
 
 def _notes(recordings: Sequence[Recording]) -> Iterator[str]:
-    """Yield what a reader should know besides the figures: where it is worse, and what else it costs."""
+    """Yield notes besides the figures: where the fix is worse, and what else it costs."""
     for recording in recordings:
         for outcome in recording.outcomes:
             if outcome.reason and outcome.verdict in (Verdict.FASTER, Verdict.NO_CHANGE, Verdict.SLOWER):

@@ -1,4 +1,4 @@
-"""The pieces of code that a report is about: whole files, or the cells of notebooks."""
+"""The code of a report: whole files, or the cells of notebooks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def absolute_name(path: str) -> str:
-    """Return the name of a file as machines take it; "-" is standard input."""
+    """Return the name of a file for programs; "-" is standard input."""
     return path if path == "-" else str(Path(path).absolute())
 
 
 def problem_text(problem: Problem) -> str:
-    """Return the message of a problem for a format that shows its file and line apart: with its place in a
-    notebook, and the hint.
+    """Return the message of a problem for a format that shows its file and line separately: with its place in
+    a notebook, and the hint.
     """
     cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
     return f"{cell}{with_hint(problem)}"
@@ -46,7 +46,7 @@ class ReportPart:
 
 
 class ReportParts:
-    """Looks up the code that the findings of a report stand in."""
+    """Looks up the code that contains the findings of a report."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -54,7 +54,7 @@ class ReportParts:
         self._views: dict[str, dict[int, CellView]] = {}
 
     def code(self, path: str, cell: Cell | None) -> Positions | None:
-        """Return the file, or its cell; positions shown to people are positions in it."""
+        """Return the file, or its cell; displayed positions refer to it."""
         whole = self._whole(path)
         if whole is None or cell is None:
             return whole
@@ -94,6 +94,6 @@ def versions(changed: Changed) -> Iterator[tuple[str, str, str]]:
     old: Sequence[CellView] = source.notebook.views(source.text)
     for before, after in zip(old, source.notebook.views(changed.text), strict=True):
         if before.shown != after.shown:
-            # the last line of a cell has no end, which is nothing to speak of
+            # the last line of a cell has no end, which does not matter
             end = "" if "\n" in (before.shown[-1:], after.shown[-1:]) else "\n"
             yield f"{source.name}:cell {before.index}", before.shown + end, after.shown + end

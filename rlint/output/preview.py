@@ -1,4 +1,4 @@
-"""What a fix would make of the code, as a few lines with `-` and `+`."""
+"""Preview of a fix, as a few lines with `-` and `+`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class DiffRow:
     """One line of a preview: mark "-", "+", " ", or "…" for lines left out.
 
-    `number` is the line in the code as the fix leaves it; a removed line has none.
+    `number` is the line in the fixed code; a removed line has none.
     """
 
     mark: str
@@ -29,7 +29,7 @@ class DiffRow:
 
 @mutable
 class _Hunk:
-    """Edits that touch the same lines, both counted from 1."""
+    """Edits that change the same lines, both counted from 1."""
 
     first: int
     last: int
@@ -37,7 +37,9 @@ class _Hunk:
 
 
 def preview_of(parts: Iterable[ReportPart], here: int | None, limit: int) -> list[DiffRow]:
-    """Return at most `limit` rows about the changes to several cells; those but the cell `here` are named."""
+    """Return at most `limit` rows about the changes to several cells; those except the cell `here` are
+    named.
+    """
     rows: list[DiffRow] = []
     for part in parts:
         if len(rows) >= limit:

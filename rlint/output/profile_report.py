@@ -1,4 +1,4 @@
-"""What a profile adds to a report: shares, gains, and hot functions that no rule explains."""
+"""Profile data in a report: shares, gains, and hot functions that no rule explains."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def share_line(heated: Heated, heating: Heating) -> str:
 
 
 def gain_line(heated: Heated) -> str | None:
-    """Return "4–12 % less with the fix …", or why nobody knows."""
+    """Return "4–12 % less with the fix …", or why that is not known."""
     if heated.known is Known.MEASURED and heated.ratio is not None:
         if heated.saved is None or heated.saved.high <= 0:
             return None
@@ -84,7 +84,7 @@ def section(heating: Heating, options: ReportOptions) -> str:
 
 
 def sums(heating: Heating, options: ReportOptions) -> str:
-    """Return what fixing takes off the run, and how much was left out, in a line each."""
+    """Return the time that fixing saves, and how much was left out, in a line each."""
     lines = []
     if heating.left_out:
         lines.append(f"{heating.left_out} below `--min-share` hidden.")
@@ -107,7 +107,7 @@ def sums(heating: Heating, options: ReportOptions) -> str:
 
 
 def as_json(heated: Heated | None) -> dict[str, Any] | None:
-    """Return what is said of one finding, shares and savings as parts of 1."""
+    """Return the profile data of one finding, shares and savings as fractions of 1."""
     if heated is None:
         return None
     return {
@@ -121,7 +121,7 @@ def as_json(heated: Heated | None) -> dict[str, Any] | None:
 
 
 def run_as_json(heating: Heating) -> dict[str, Any]:
-    """Return what is said of the run as a whole."""
+    """Return the profile data of the run as a whole."""
     return {
         "format": heating.format,
         "total": heating.total,

@@ -1,4 +1,4 @@
-"""The order in which people read findings, and which of them are folded into one line."""
+"""The order of findings, and which of them are folded into one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rlint.findings import Finding
 
 _ORDER = {ImpactLevel.HIGH: 0, ImpactLevel.MEDIUM: 1, ImpactLevel.UNKNOWN: 2, ImpactLevel.LOW: 3}
-"""What no measurement speaks of comes after what is known to matter."""
+"""Findings without a measurement come after those that are known to matter."""
 _NAMES = regex(r"`[^`]*`")
 SHOWN_OF_A_RULE = 3
 """The number of findings of one rule that are shown in full; the others are folded."""
@@ -32,21 +32,19 @@ class FindingGroup:
 
 
 def impact_level(finding: Finding) -> ImpactLevel:
-    """Return how much a finding matters, as far as that is known."""
+    """Return the impact of a finding, as far as it is known."""
     return finding.impact.level if finding.impact is not None else ImpactLevel.UNKNOWN
 
 
 def is_at_least(finding: Finding, least: ImpactLevel) -> bool:
-    """Whether a finding has at least an impact, as far as that is known: no measurement says that an unknown
-    one is low.
-    """
+    """Whether a finding has at least an impact, as far as it is known: an unknown one is not low."""
     known = impact_level(finding)
     return known >= least or (known is ImpactLevel.UNKNOWN and least <= ImpactLevel.MEDIUM)
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings, those with the highest impact first: of equals the hotter, then the surer, then by
-    rule, file and line, so that findings of one rule stand together.
+    rule, file and line, so that findings of one rule are adjacent.
     """
     return sorted(
         findings,
@@ -61,7 +59,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def low_apart(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[Finding]]:
-    """Return findings without those of low impact, and those; a few of them are not set apart if there are no
+    """Return findings without those of low impact, and those; a few of them are not separated if there are no
     others.
     """
     low = [finding for finding in findings if impact_level(finding) is ImpactLevel.LOW]
@@ -99,7 +97,7 @@ def _worth_showing(findings: Sequence[Finding], left: int) -> Sequence[int]:
     for index, finding in enumerate(findings):
         by_message.setdefault(_NAMES.sub("", finding.message), index)
     most = min(SHOWN_OF_A_RULE, left)
-    # one more costs no more lines than the note that there is one more
+    # one more takes no more lines than the note that there is one more
     if len(findings) == len(by_message) == most + 1 and left > most:
         return range(len(findings))
     return list(by_message.values())[:most]

@@ -1,4 +1,4 @@
-"""The page of a survey: what fires where, what fixes would gain, and what changed since the last run."""
+"""The page of a survey: findings by rule and repository, gains of fixes, and changes since the last run."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _COLUMNS = ("Repository", "Findings", "High impact", "With a fix", "Files", "Cha
 
 @frozen
 class SurveyReport:
-    """What the page shows."""
+    """The content of the page."""
 
     date: str
     rules: Tallies
     repositories: Sequence[RepositoryTally]
     measured: Mapping[str, str] = field(default_factory=dict)
-    """What is known of the gain of rules' fixes, by code."""
+    """The gains of rules' fixes, by code."""
     before: str = ""
     """The date of the run that this one is compared with; "" for none."""
     remarks: Sequence[str] = ()
@@ -69,7 +69,7 @@ def render(report: SurveyReport) -> str:
 
 
 def _weight(one: RuleTally) -> tuple[int, ...]:
-    """Return what rules are ordered by: those with the greatest impact first."""
+    """Return the sort key of rules: the greatest impact first."""
     return (*(-one.impacts[level] for level in _LEVELS[:2]), -one.findings)
 
 
@@ -86,7 +86,7 @@ def _counts(report: SurveyReport, checked: Sequence[RepositoryTally]) -> Iterato
 
 
 def _compared(report: SurveyReport, checked: Sequence[RepositoryTally]) -> Iterator[str]:
-    """Yield sentences on how the run compares with the one before."""
+    """Yield sentences that compare the run with the previous one."""
     if not report.before:
         yield "There is no earlier run to compare with."
         return
@@ -115,7 +115,7 @@ def _change(new: int | None, gone: int | None) -> str:
 
 
 def _bar(one: RuleTally, most: int) -> list[tuple[str, str, float]]:
-    """Return the parts of a bar: level, how many findings as text, and its share of the longest bar."""
+    """Return the parts of a bar: level, number of findings as text, and its share of the longest bar."""
     return [
         (level, f"{_number(one.impacts[level])} {level}", one.impacts[level] / most)
         for level in _LEVELS
@@ -124,7 +124,7 @@ def _bar(one: RuleTally, most: int) -> list[tuple[str, str, float]]:
 
 
 def _places(one: RuleTally) -> tuple[list[tuple[str, str]], int]:
-    """Return the repositories in which a rule found most, and how many others there are."""
+    """Return the repositories with most findings of a rule, and the number of others."""
     places = sorted(one.places.items(), key=lambda each: (-each[1], each[0]))[:_MOST_PLACES]
     return [(name, _number(number)) for name, number in places], one.repositories - len(places)
 

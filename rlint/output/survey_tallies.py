@@ -1,4 +1,4 @@
-"""How much each rule found, where, and what of it is new since the last run."""
+"""Findings of each rule by repository, and the new ones since the last run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MOST_PLACES = 100
-"""Repositories that are kept for a rule, those with most findings."""
+"""Maximum number of repositories stored for a rule, those with most findings."""
 
 
 @dataclass
 class RuleTally:
-    """What one rule found."""
+    """The findings of one rule."""
 
     name: str = ""
     findings: int = 0
@@ -41,7 +41,7 @@ class RuleTally:
 
 @dataclass
 class RepositoryTally:
-    """What was found in one repository."""
+    """The findings in one repository."""
 
     name: str
     commit: str = ""
@@ -53,7 +53,7 @@ class RepositoryTally:
     fixable: int = 0
     problems: int = 0
     new: int | None = None
-    """None where no earlier run is known."""
+    """None if no earlier run is known."""
     gone: int | None = None
     reason: str = ""
     seconds: float = 0.0
@@ -80,7 +80,7 @@ def tally(repository: str, entries: Iterable[Mapping[str, Any]]) -> Tallies:
 def add_changes(
     tallies: Tallies, before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]
 ) -> tuple[int, int]:
-    """Note what is new and what has gone, by fingerprint, and return how much in all."""
+    """Record new and disappeared findings, by fingerprint, and return their total numbers."""
     old, new = (
         {entry["fingerprint"]: entry for entry in entries if entry["code"] is not None}
         for entries in (before, now)

@@ -23,7 +23,7 @@ class _Tally:
 
 
 def render(report: Report, options: ReportOptions, *, as_json: bool) -> str:
-    """Return the rules that found most first, as a table or as JSON."""
+    """Return the rules with most findings first, as a table or as JSON."""
     tallies: dict[str | None, _Tally] = {}
     for finding in report.findings:
         tally = tallies.setdefault(finding.code, _Tally(finding.code, finding.name))

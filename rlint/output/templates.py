@@ -1,4 +1,4 @@
-"""HTML made from the templates beside this module. Nothing is put into it that was not escaped."""
+"""HTML made from the templates beside this module. Only escaped text is inserted."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def page(template: str, title: str, *css: str, style: str = "", **data: Any) -> 
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence, with what stands between backticks as code."""
+    """Return a sentence, with text between backticks as code."""
     from markupsafe import Markup
 
     parts = [_escaped(part) for part in text.split("`")]
-    if len(parts) % 2 == 0:  # one of the backticks is none of a pair
+    if len(parts) % 2 == 0:  # a backtick without a counterpart
         return _escaped(text)
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if index % 2 else part for index, part in enumerate(parts)
@@ -35,7 +35,7 @@ def prose(text: str) -> Markup:
 
 
 def share(position: float) -> str:
-    """Return a position between 0 and 1 as a part of the width."""
+    """Return a position between 0 and 1 as a share of the width."""
     return f"{100 * position:.2f}%"
 
 
@@ -51,7 +51,7 @@ def _environment() -> Environment:
 
 
 def _joined(name: str) -> str:
-    """Return a template without the line ends and blanks that it is laid out with: some would be seen."""
+    """Return a template without the line ends and blanks of its layout: some would be visible."""
     return "".join(line.strip() for line in _text(name).splitlines())
 
 
@@ -60,7 +60,7 @@ def _text(name: str) -> str:
 
 
 def _escaped(value: object) -> Markup:
-    """Return the text of a value, of None nothing, without what may take a terminal over."""
+    """Return the text of a value, "" for None, without terminal control sequences."""
     from markupsafe import Markup
 
     if isinstance(value, Markup):

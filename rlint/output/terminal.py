@@ -1,7 +1,7 @@
-"""Text as a terminal shows it: widths, colours, and nothing that could take the terminal over.
+"""Text in terminals: widths, colours, and no control sequences.
 
-By hand, because `rich` counts the columns of a text as it is, and here tabs and control characters are shown
-as something else; and importing its tables takes 25 ms, a sixth of a check of one file.
+Not by `rich`, which measures a text unchanged, while tabs and control characters are shown as something else
+here; and importing its tables takes 25 ms, a sixth of a check of one file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _TAB = " " * 4
 
 
 class TextStyle(enum.Enum):
-    """What a piece of output is; the value is its ANSI colour."""
+    """The role of a piece of output; the value is its ANSI colour."""
 
     ALERT = "1;31"
     MARK = "36"
@@ -27,7 +27,7 @@ class TextStyle(enum.Enum):
 
 
 class Paint:
-    """Colours text, or leaves it as it is."""
+    """Colours text, or returns it unchanged."""
 
     def __init__(self, *, color: bool) -> None:
         self._color = color
@@ -38,7 +38,7 @@ class Paint:
 
 
 def printable(text: str) -> str:
-    """Return `text` with control characters, invisible ones and lone surrogates spelled as escapes."""
+    """Return `text` with control characters, invisible ones and lone surrogates as escapes."""
     if text.isprintable():
         return text
     return "".join(_escaped(character) for character in text)
@@ -52,9 +52,9 @@ def cells(line: str) -> list[tuple[str, int]]:
 
 
 def excerpt(line: str, start: int, end: int, width: int | None) -> tuple[str, int, int]:
-    """Return a line of code as shown, and column and length there of the characters `start:end`.
+    """Return a line of code as shown, with column and length of the characters `start:end` in it.
 
-    A line that takes more than `width` columns is cut to a part in which `start` can be seen.
+    A line that takes more than `width` columns is shortened to a part in which `start` is visible.
     """
     if line.isascii() and line.isprintable() and (width is None or len(line) <= width):
         return line, min(start, len(line)), len(line[start:end])
@@ -69,7 +69,7 @@ def _cut(shown: list[tuple[str, int]], start: int, end: int, width: int) -> tupl
     room = width - 2  # an ellipsis at either side
     start = min(start, len(shown))
     first, taken = start, 0
-    # A third of the room goes to what stands before the place.
+    # A third of the width is for the text before the place.
     while first > 0 and taken + shown[first - 1][1] <= room // 3:
         first -= 1
         taken += shown[first][1]

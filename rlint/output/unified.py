@@ -23,8 +23,8 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 def render_diff(changed: Changed, *, color: bool) -> str:
     """Return the diff of one file, "" if nothing changed; of a notebook, one for each changed cell.
 
-    Without colour it holds the bytes that `patch` needs; with colour it is for eyes alone, and
-    control characters are spelled out.
+    Without colour it contains the bytes that `patch` needs; with colour it is for users only, with control
+    characters as escapes.
     """
     paint = Paint(color=color)
     return "".join(

@@ -36,9 +36,9 @@ def unexplained(
 ) -> tuple[HotFunction, ...]:
     """Return the hot functions that the places of findings do not cover, hottest first.
 
-    Functions of the project are named if their names are a symptom, or if they spend time themselves;
-    functions of libraries if they are a symptom, the outermost one of each class. `names` are the source
-    files as shown to people.
+    Functions of the project are reported if their names are a symptom, or if they spend time themselves;
+    functions of libraries if they are a symptom, the outermost one of each class. `names` are the displayed
+    source files.
     """
     profile = located.profile
     found: list[HotFunction] = []
@@ -129,7 +129,7 @@ class _Part:
 
 
 def _outermost(found: Sequence[HotFunction]) -> Iterator[HotFunction]:
-    """Leave out what libraries do inside of what is named already: one function for each class."""
+    """Leave out library functions below reported ones: one function for each class."""
     classes: set[str | None] = set()
     for function in found:
         if function.in_project:

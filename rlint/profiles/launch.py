@@ -1,4 +1,4 @@
-"""How a program is started with the runner before it, for each way in which people start programs."""
+"""How to start a program under the runner, for each usual way of starting programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUNNER = Path(__file__).with_name("runner.py")
 _PYTHON = re.compile(r"(python|pypy)[\d.]*w?(\.exe)?", re.IGNORECASE)
 _SHEBANG = re.compile(rb"#![ \t]*(?P<first>\S+)(?:[ \t]+(?P<rest>[^\r\n]*))?")
 _LONG_SHEBANG = re.compile(rb"'''exec' (?P<quote>\"?)(?P<python>[^\"\r\n]+?)(?P=quote) \"\$0\"")
-"""How pip writes the first lines of a script whose Python has a path that is too long for a shebang."""
+"""The first lines of a script that pip writes if the path of its Python is too long for a shebang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Program:
     """A command, taken apart."""
 
     launcher: tuple[str, ...]
-    """What stands before the Python: `uv run`."""
+    """The command before the Python: `uv run`."""
     python: tuple[str, ...]
     """The Python with its options."""
     kind: str
@@ -37,8 +37,8 @@ class Program:
 
 
 def program_of(command: Sequence[str]) -> Program:
-    """Take a command apart: `python train.py`, `python -m package`, `train.py`, a script that pip installed,
-    or any of these behind a launcher. Raises RlintError where no Python program is recognised.
+    """Parse a command: `python train.py`, `python -m package`, `train.py`, a script installed by pip, or any
+    of these after a launcher. Raises RlintError where no Python program is recognised.
     """
     first = command[0]
     if _is_python(first):
@@ -75,7 +75,7 @@ def _default_python() -> str:
 
 
 def _of_python(launcher: tuple[str, ...], command: Sequence[str]) -> Program:
-    """Find the script, module or code behind the options of a Python."""
+    """Return the script, module or code after the options of a Python."""
     if not launcher and shutil.which(command[0]) is None:
         raise RlintError(f"no such program: `{command[0]}`")
     place = 1
@@ -101,7 +101,7 @@ def _of_python(launcher: tuple[str, ...], command: Sequence[str]) -> Program:
 
 
 def _short_options(word: str, following: Sequence[str]) -> tuple[str | None, str, int]:
-    """For a word of one-letter options: what it says to run, if it does, and how many words that takes."""
+    """Return, for a word of one-letter options, what it runs, if anything, and how many words that takes."""
     if word.startswith("--"):
         return None, "", 1
     for number, letter in enumerate(word[1:], 2):
@@ -121,7 +121,7 @@ def _require_file(script: str) -> None:
 
 
 def _python_of_script(path: Path) -> tuple[str, ...] | None:
-    """Return the Python that a script names in its first lines."""
+    """Return the interpreter in the first lines of a script."""
     try:
         with path.open("rb") as file:
             head = file.read(1024)

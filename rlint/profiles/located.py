@@ -1,6 +1,4 @@
-"""A profile laid over source files: which frames are which functions, and what the place of a finding is in
-terms of the profile.
-"""
+"""A profile mapped to source files: the functions of its frames, and the place of a finding as frames."""
 
 from __future__ import annotations
 
@@ -21,13 +19,13 @@ from rlint.profiles.source_places import (
 )
 from rlint.source.files import Source, read_source
 
-_ENOUGH = 0.5  # of the functions that a profile saw in a file must be in the source
+_ENOUGH = 0.5  # fraction of the functions that a profile saw in a file that must be in the source
 _FARTHEST = 200  # lines that a function may have moved to be recognised among others of its name
 
 
 @dataclass(slots=True)
 class LocatedFile:
-    """What a profile says about one source file."""
+    """Profile data of one source file."""
 
     source: ProfiledSource
     frames: dict[ProfiledDefinition, set[int]] = field(default_factory=dict)
@@ -37,11 +35,11 @@ class LocatedFile:
     has_lines: bool = False
     """Frames name the lines that ran, and the lines are those of the source."""
     anonymous: list[tuple[str, int, int]] = field(default_factory=list)
-    """Comprehensions and lambdas that were seen: name, line, frame."""
+    """Profiled comprehensions and lambdas: name, line, frame."""
 
     @property
     def moved(self) -> bool:
-        """Whether the file is no longer as it was when it was profiled."""
+        """Whether the file has changed since it was profiled."""
         return any(self.shifts.values())
 
 
@@ -57,7 +55,7 @@ class Located:
         self._by_file = by_file
         matched, self.ambiguous = match_files(by_file, paths, self._fits)
         self.files: dict[Path, LocatedFile] = {}
-        """The source files that were seen to run."""
+        """The source files that ran."""
         together: dict[Path, list[int]] = defaultdict(list)
         for file, path in matched.items():
             together[path] += by_file[file]
@@ -71,7 +69,7 @@ class Located:
         return self._source(path)
 
     def claim(self, path: Path, place: SourcePlace) -> Claim | None:
-        """Return a place in terms of the profile; None where nothing of it was seen to run."""
+        """Return a place as frames of the profile; None if none of it ran."""
         located = self.files.get(path)
         if located is None:
             return None
@@ -95,7 +93,7 @@ class Located:
         return Claim(frozenset(lines), frozenset(own), frozenset(surely), frozenset(perhaps))
 
     def calls(self, path: Path, definition: ProfiledDefinition) -> int | None:
-        """Return how often a function was called; None where the profile does not count."""
+        """Return how often a function was called; None if the profile does not count calls."""
         located = self.files.get(path)
         frames = located.frames.get(definition, ()) if located is not None else ()
         return self.profile.calls(frames)
@@ -116,7 +114,7 @@ class Located:
 
 
 def _read(path: Path) -> ProfiledSource | None:
-    if path.suffix == ".ipynb":  # profilers name the files of cells as they please
+    if path.suffix == ".ipynb":  # profilers choose the file names of cells
         return None
     source = read_source(path, str(path))
     if not isinstance(source, Source):
@@ -165,7 +163,7 @@ def _is_anonymous(name: str) -> bool:
 
 
 def _name_current_lines(profile: Profile, source: ProfiledSource, numbers: Iterable[int]) -> bool:
-    """Whether lines in a profile are those that ran, and not the first ones of functions."""
+    """Whether lines in a profile are those that ran, rather than the first ones of functions."""
     firsts = {(each.name, line) for each in source.definitions for line in (each.first_line, each.line, 0)}
     lines = [(profile.frames[number].last_name, profile.frames[number].line) for number in numbers]
     named = [each for each in lines if each[0] != MODULE] or lines
@@ -173,8 +171,8 @@ def _name_current_lines(profile: Profile, source: ProfiledSource, numbers: Itera
 
 
 def _holding(profile: Profile, source: ProfiledSource, number: int) -> ProfiledDefinition | None:
-    """Return the function of a frame's name around the line that ran; its head runs in the function
-    around it.
+    """Return the function of a frame's name around the line that ran; its header runs in the enclosing
+    function.
     """
     frame = profile.frames[number]
     for each in source.holders(frame.line):
@@ -188,8 +186,8 @@ def _holding(profile: Profile, source: ProfiledSource, number: int) -> ProfiledD
 def _nearest(
     name: str, line: int, lines: Sequence[int], known: Sequence[ProfiledDefinition], *, paired: bool
 ) -> ProfiledDefinition | None:
-    """Return the function of this name that is meant: the only one, the one so qualified, the one at the
-    same place among as many, or the nearest.
+    """Return the function of this name that fits best: the only one, the one with this qualified name, the
+    one at the same position among equally many, or the nearest.
     """
     if "." in name:
         known = [each for each in known if each.qualname.endswith(name.replace(".<locals>", ""))] or known
@@ -202,7 +200,7 @@ def _nearest(
 
 
 def _shift_at(located: LocatedFile, line: int) -> int:
-    """By how much the function above a line has moved."""
+    """Return by how much the function above a line has moved."""
     above = [
         (each.first_line + shift, shift)
         for each, shift in located.shifts.items()

@@ -1,7 +1,7 @@
-"""The dumps of cProfile, which are marshalled: read by code that knows data only.
+"""Reader for the dumps of cProfile, which are marshalled: data only.
 
-`marshal.loads` may crash the interpreter on damaged or hostile bytes, and makes code objects. What is here
-reads dicts, tuples, numbers and text, and refuses everything else; it can neither run nor crash anything.
+`marshal.loads` may crash the interpreter on damaged or hostile bytes, and creates code objects. This module
+reads dicts, tuples, numbers and strings, and refuses everything else; it can neither execute code nor crash.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Reader:
         code, referenced = byte & ~_REFERENCED, bool(byte & _REFERENCED)
         slot = len(self._seen)
         if referenced:
-            self._seen.append(_END)  # so that what it holds gets later numbers
+            self._seen.append(_END)  # so that its items get later numbers
         value = self._of(chr(code), depth)
         if referenced:
             self._seen[slot] = value
@@ -111,9 +111,9 @@ _CONSTANTS: dict[str, Any] = {"N": None, "T": True, "F": False, "0": _END}
 
 
 def loads(data: bytes) -> object:
-    """Return the value that marshalled bytes hold: dicts, tuples, numbers and text only.
+    """Return the value of marshalled bytes: dicts, tuples, numbers and strings only.
 
-    Raises ValueError, with what is wrong, for anything else.
+    Raises ValueError, with the problem, for anything else.
     """
     reader = _Reader(data)
     value = reader.value()
@@ -125,7 +125,7 @@ def loads(data: bytes) -> object:
 
 
 def number(value: object) -> float:
-    """Return a number that a measurement can give. Raises ValueError for anything else."""
+    """Return a number that is possible for a measurement. Raises ValueError for anything else."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     raise ValueError("a time or count in it is not a number")

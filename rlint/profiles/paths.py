@@ -1,4 +1,4 @@
-"""Which source files the files of a profile are, though it may come from another machine."""
+"""Matching of the files of a profile, possibly from another machine, to source files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 def match_files(
     seen: Iterable[str], sources: Sequence[Path], fits: Callable[[str, Path], bool]
 ) -> tuple[dict[str, Path], tuple[str, ...]]:
-    """Return which source each file of a profile is, and the files that could be several of them.
+    """Return the source of each file of a profile, and the ambiguous files.
 
-    A file is a source if it lies in the same place, or, for a profile of another machine or checkout, if
-    their paths end alike: as far as the source's packages reach, or the library folder that the file was
-    installed into. Several such sources are told apart by how many folders agree, then by where the
-    other files of the profile were found. `fits` says whether the functions that the profile saw in a file
-    are those of a source.
+    A file is a source if it has the same path, or, for a profile of another machine or checkout, if their
+    paths have the same end: as far as the source's packages reach, or the library folder that the file was
+    installed into. Several such sources are distinguished by the number of equal folders, then by the sources
+    of the other files of the profile. `fits` returns whether the functions that the profile saw in a file are
+    those of a source.
     """
     by_name: dict[str, list[Path]] = defaultdict(list)
     for source in sources:
@@ -79,7 +79,7 @@ def _candidates(file: str, sources: Sequence[Path], fits: Callable[[str, Path], 
 
 
 def _needed(file: str, parts: Parts) -> int:
-    """Return how many names must agree to tell library modules apart."""
+    """Return how many names must agree to distinguish library modules."""
     for place in range(len(parts) - 1, 0, -1):
         if _LIBRARY.fullmatch(parts[place - 1]):
             return len(parts) - place
@@ -108,7 +108,7 @@ def _roots(file: str, source: Path) -> tuple[Parts, Parts]:
 
 
 def _one_each(found: Mapping[str, Path]) -> dict[str, Path]:
-    """Of several files of a profile for one source, those that agree with it most."""
+    """Return, of several files of a profile for one source, those that agree with it most."""
     files: dict[Path, list[str]] = defaultdict(list)
     for file, source in found.items():
         files[source].append(file)

@@ -1,6 +1,4 @@
-"""What every profile is made of, whatever wrote it: frames, their times, and the time that a set of places
-covers.
-"""
+"""The common model of profiles: frames, their times, and the time that a set of places covers."""
 
 from __future__ import annotations
 
@@ -21,14 +19,14 @@ class Frame(NamedTuple):
     """A function, or a line of one, as the profile names it."""
 
     file: str
-    """"" for what is written in C."""
+    """"" for code written in C."""
     name: str
     line: int
-    """The first line of the function, or the line that ran; 0 where the profile does not say."""
+    """The first line of the function, or the line that ran; 0 if the profile does not contain it."""
 
     @property
     def last_name(self) -> str:
-        """Return the name that a call of it ends in: "append" of `<method 'append' of 'list' objects>`."""
+        """Return the last name of its calls: "append" for `<method 'append' of 'list' objects>`."""
         for pattern in _BUILTIN:
             if match := pattern.match(self.name):
                 return match[1].rpartition(".")[2]
@@ -41,21 +39,21 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Places of a program, in terms of a profile's frames (their indices)."""
+    """Places of a program, as frames of a profile (their indices)."""
 
     whole: frozenset[int] = frozenset()
-    """Frames that belong to the place with all that they call."""
+    """Frames that belong to the place including all callees."""
     inside: frozenset[int] = frozenset()
-    """Functions that hold the place, where the profile does not tell their lines apart."""
+    """Functions that contain the place, if the profile does not distinguish their lines."""
     surely: frozenset[str] = frozenset()
-    """The last names of what the place calls, and no other line of those functions does."""
+    """The last names of callees of the place that no other line of those functions calls."""
     perhaps: frozenset[str] = frozenset()
-    """The last names of what the place may call."""
+    """The last names of possible callees of the place."""
 
 
 def together(claims: Iterable[Claim], *, upper: bool) -> tuple[set[int], dict[int, set[str]]]:
-    """Return the frames that claims have whole; and those that they are inside of, each with the last
-    names of what they surely call there (if `upper`, of all that they may call).
+    """Return the frames that claims contain as a whole; and those that contain claims, each with the last
+    names of the claims' certain callees there (if `upper`, of all possible ones).
     """
     whole: set[int] = set()
     inside: dict[int, set[str]] = defaultdict(set)
@@ -75,11 +73,11 @@ class Profile(Protocol):
 
     @property
     def unit(self) -> str:
-        """Seconds as "s", or "samples" where nothing tells how long one took."""
+        """Return "s" for seconds, or "samples" if the sampling interval is not known."""
 
     @property
     def total(self) -> float:
-        """Return the whole run: what all threads together were seen to spend. Above 0."""
+        """Return the time of the whole run: the observed time of all threads together. Above 0."""
 
     @property
     def threads(self) -> int:
@@ -87,7 +85,7 @@ class Profile(Protocol):
 
     @property
     def counts_calls(self) -> bool:
-        """Every call was seen: what is not in the profile never ran while it was recorded."""
+        """Every call was recorded: functions that are not in the profile never ran meanwhile."""
 
     @property
     def may_have_lines(self) -> bool:
@@ -95,23 +93,23 @@ class Profile(Protocol):
 
     @property
     def frames(self) -> Sequence[Frame]:
-        """Return all that was seen, in no order."""
+        """Return all frames, in no order."""
 
     def own(self, frame: int) -> float:
-        """Return the time in a frame, without what it calls."""
+        """Return the time in a frame, without its callees."""
 
     def inclusive(self, frames: Iterable[int]) -> float:
-        """Return the time in these frames of one function, with what it calls."""
+        """Return the time in these frames of one function, with its callees."""
 
     def calls(self, frames: Iterable[int]) -> int | None:
-        """Return how often these functions were called; None where that is not counted."""
+        """Return how often these functions were called; None if calls are not counted."""
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
-        """Return the last names of what these frames call."""
+        """Return the last names of the callees of these frames."""
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
         """Return the time in which any of the places was running, each moment counted once.
 
-        Where only functions are told apart, this is a bound: from below, the calls that surely belong to
-        the places; with `upper`, also what may belong to them, and the functions' own time.
+        If only functions are distinguished, this is a bound: from below, the calls that surely belong to the
+        places; with `upper`, also those that may belong to them, and the functions' own time.
         """

@@ -12,7 +12,7 @@ _BUILTIN_FILE = "~"
 
 
 def looks_like_it(head: bytes) -> bool:
-    """Whether a file that begins so is a marshalled dict with tuples for keys, or an empty one."""
+    """Whether a file with this beginning is a marshalled dict with tuples as keys, or an empty one."""
     return head[:1] in (b"{", b"\xfb") and head[1:2] in (b"(", b"\xa8", b")", b"\xa9", b"0")
 
 
@@ -31,9 +31,10 @@ def read(data: bytes) -> ProfileGraph:
         entries.append(entry)
         for caller, times in callers.items():
             if not (isinstance(times, tuple) and len(times) == 4):
-                # `profile`, the slow sibling of cProfile, counts the calls from each caller and no times
+                # `profile`, the pure-Python variant of cProfile, counts the calls from each caller, without
+                # times
                 raise ValueError("it does not say how long calls took by caller; record it with cProfile")
-            if caller in numbers:  # a dump that was cut down may lack some
+            if caller in numbers:  # a filtered dump may lack some
                 own, inclusive = (max(marshalled.number(time), 0.0) for time in times[2:])
                 edges.append(ProfileEdge(numbers[caller], number, own, inclusive))
     graph = ProfileGraph(frames, entries, edges)

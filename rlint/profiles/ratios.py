@@ -1,4 +1,4 @@
-"""What the evidence says of a rule's time: the factor that Amdahl's law takes."""
+"""Time ratios of rules in the evidence: the factor in Amdahl's law."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class Known(enum.Enum):
-    """What is known of the time that a rule's fix takes away."""
+    """What is known of the time that a rule's fix saves."""
 
     MEASURED = "measured"
     NO_GAIN = "no gain"
-    """It was measured to gain nothing."""
+    """Measurements showed no gain."""
     OTHER = "other than time"
-    """Its gain is memory, processor time or another thing that takes no time off the run by itself."""
+    """Its gain is memory, processor time or another quantity that does not shorten the run by itself."""
     NOT = "not measured"
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRatio:
-    """How many times as fast the rule's programs are after the fix: over all workloads that claim time, the
-    interval's ends of the worst and of the best.
+    """The speedup of the rule's programs: over all workloads that claim time, the interval's ends of the
+    worst and of the best.
     """
 
     known: Known

@@ -1,4 +1,4 @@
-"""A profile of any known format, told by its content."""
+"""Profiles of any known format, detected by content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from rlint.profiles.profile_model import Profile
 
 LARGEST = 1_000_000_000
-"""Bytes of a profile, unpacked: more would not fit into the memory of a usual machine when read."""
+"""Maximum size of an unpacked profile in bytes: a larger one would not fit into the memory of a usual
+machine.
+"""
 
 _GZIP = b"\x1f\x8b"
 _PICKLE = b"\x80"
@@ -25,7 +27,7 @@ _KNOWN = (
 
 
 def read(path: Path) -> Profile:
-    """Read a profile. Raises RlintError, with what is wrong and what to do. Nothing in it is executed."""
+    """Read a profile. Raises RlintError, with the problem and its solution. Nothing in it is executed."""
     try:
         return _parsed(_content(path))
     except OSError as error:

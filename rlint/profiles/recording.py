@@ -26,7 +26,7 @@ DEFAULT_FILES = {CPROFILE: "rlint.pstats", PYSPY: "rlint.speedscope.json"}
 
 @dataclass(frozen=True, slots=True)
 class RecordingLimits:
-    """When a run is ended before its own end."""
+    """Limits after which a run is ended."""
 
     steps: int | None = None
     step: str = "step"
@@ -36,10 +36,10 @@ class RecordingLimits:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """How a run went."""
+    """The result of a recorded run."""
 
     status: int
-    """That of the program; 0 where it was ended by a limit."""
+    """Exit status of the program; 0 if a limit ended it."""
     stopped: bool
     """Whether a limit ended it."""
     seconds: float
@@ -55,9 +55,11 @@ def record(
     limits: RecordingLimits = RecordingLimits(),
     rate: int = 100,
 ) -> Recorded:
-    """Run a command under a profiler, its input, output and status its own; the profile goes to `output`.
+    """Run a command under a profiler, with its own input, output and status; the profile is written to
+    `output`.
 
-    `rate` is how often py-spy looks, per second. Raises RlintError where the program cannot be started so.
+    `rate` is how often py-spy looks, per second. Raises RlintError if the program cannot be started in this
+    way.
     """
     program = program_of(command)
     if profiler == PYSPY and limits.steps is not None:
@@ -98,7 +100,7 @@ def _py_spy(samples: Path, rate: int) -> list[str]:
 
 
 def _check_writable(output: Path) -> None:
-    """Find out before the run, which may take hours, whether its profile can be written."""
+    """Check before the run, which may take hours, whether its profile can be written."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         if output.is_dir():
@@ -118,7 +120,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _run_sampled(program: Program, options: Mapping[str, object], sampler: list[str], result: Path) -> int:
-    """Run a program under py-spy, which talks on standard output: that belongs to the program alone."""
+    """Run a program under py-spy, which prints to standard output: that belongs to the program only."""
     if os.name == "nt":
         return _run([*program.launcher, *sampler, *program.started(json.dumps(options))], result)
     sys.stdout.flush()
@@ -144,7 +146,7 @@ def _run(words: Sequence[str], result: Path, *, output: int | None = None) -> in
 
 @contextmanager
 def _signals_go_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[None]:
-    """Let the program have the signals: Ctrl-C reaches it by itself, and a request to end is passed on."""
+    """Pass signals to the program: Ctrl-C reaches it by itself, and a termination request is passed on."""
 
     def hand_on(_number: int, _frame: FrameType | None) -> None:
         with suppress(OSError, ValueError):
@@ -153,7 +155,7 @@ def _signals_go_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[N
         process.terminate()
 
     def leave(_number: int, _frame: FrameType | None) -> None:
-        """A handler, and not the order to ignore it, which the program would inherit."""
+        """Do nothing: a handler, as an ignored signal would be inherited by the program."""
 
     old = {}
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
@@ -168,7 +170,7 @@ def _signals_go_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[N
 
 def _result(path: Path, code: int, profiler: str) -> tuple[int, bool]:
     """Return the status of the program, and whether a limit ended it. Without a result, it was killed, or
-    ended itself without ado; the status of a sampler says nothing about the program then.
+    exited without cleanup; the status of a sampler then says nothing about the program.
     """
     try:
         found = json.loads(path.read_bytes())

@@ -1,7 +1,7 @@
-"""Runs a program under cProfile, or bare for a sampler, and ends it early where that is wanted.
+"""Run a program under cProfile, or without it for a sampler, and end it early if requested.
 
 This file is executed by the Python of the program, which need not have rlint: it imports the standard library
-alone, and works with Python 3.8.
+only, and works with Python 3.8.
 
     python runner.py OPTIONS-AS-JSON (script|module|code) TARGET [ARGUMENTS]...
 """
@@ -21,13 +21,13 @@ import time
 import types
 from typing import Any
 
-_LOOK = 0.05  # seconds between two looks at the clock and the counts
-_PATIENCE = 10.0  # seconds that a program has to end after it was asked to
+_LOOK = 0.05  # seconds between two checks of the clock and the counts
+_PATIENCE = 10.0  # seconds that a program has to end after a request
 _ASKED = 3
 
 
 class _Recorder:
-    """The profile of a run, and the file that it goes to."""
+    """The profile of a run, and its file."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
@@ -50,12 +50,12 @@ class _Recorder:
                 continue  # what is written in C has no code
             if code.co_filename.replace("\\", "/").endswith(file):
                 most = max(most, entry.callcount)
-        # a large program has many functions: looking at them must not be what is measured
+        # a large program has many functions: searching them must not dominate the measurement
         self.look = max(_LOOK, 50 * (time.perf_counter() - started))
         return most
 
     def write(self, status: int) -> None:
-        """Write what was seen, once, and with which status the program ended."""
+        """Write the profile, once, with the exit status of the program."""
         with self.lock:
             if self.written or os.getpid() != self.process:
                 return
@@ -69,13 +69,13 @@ class _Recorder:
 
 def _replace(path: str, data: bytes) -> None:
     part = f"{path}.{os.getpid()}-{os.urandom(6).hex()}.part"
-    with open(part, "xb") as file:  # a new one: no link that lies there is followed
+    with open(part, "xb") as file:  # a new file: existing links are not followed
         file.write(data)
     os.replace(part, path)
 
 
 def _watch(recorder: _Recorder, started: float) -> None:
-    """End the program when it has run long enough: as Ctrl-C would, and for good if it does not listen."""
+    """End the program when it has run long enough: as Ctrl-C would, and by force if it does not end."""
     seconds, steps = recorder.options["seconds"], recorder.options["steps"]
     while True:
         time.sleep(recorder.look)
@@ -122,7 +122,7 @@ def _script(path: str) -> tuple[types.CodeType, str]:
 
 
 def _set_first_path(folder: str) -> None:
-    """Put a folder where Python puts that of its script; this file's own is there so far, if any is."""
+    """Put a folder where Python puts that of its script, in place of this file's own, if that is there."""
     if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
         sys.path[0] = folder
 
@@ -152,7 +152,7 @@ def _is_source(path: str) -> bool:
 
 
 def _status_of(end: SystemExit) -> int:
-    """Return the status that Python ends with after `SystemExit`."""
+    """Return the exit status of Python after `SystemExit`."""
     if end.code is None:
         return 0
     if isinstance(end.code, int):
@@ -174,7 +174,7 @@ def _show(error: BaseException) -> None:
 
 
 def main() -> None:
-    """Run the program that the arguments name; its status is that of this process."""
+    """Run the program in the arguments; its status is that of this process."""
     options, kind, target = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
     sys.argv = [target if kind == "script" else "-m" if kind == "module" else "-c", *sys.argv[4:]]
     if options.get("stdout") is not None:
@@ -198,7 +198,7 @@ def main() -> None:
         try:
             _execute(kind, target)
         finally:
-            at_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was seen is written now
+            at_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the profile is written now
             if recorder.profiler is not None:
                 recorder.profiler.disable()
     except SystemExit as end:

@@ -1,6 +1,4 @@
-"""What a source file says about the places of findings: the function around them, the lines that they mean,
-and what these lines call.
-"""
+"""Source places of findings: the enclosing function, the lines, and the callees of these lines."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _OPERATORS: tuple[tuple[tuple[type[ast.AST], ...], frozenset[str]], ...] = (
 )
 MODULE = "<module>"
 NETWORK_CALLS = frozenset({"_wrapped_call_impl", "_call_impl", "__call__", "forward"})
-"""What profiles show where an object is called: `policy(observation)`."""
+"""Names in profiles for the call of an object: `policy(observation)`."""
 CONSTRUCTORS = frozenset({"__init__", "__new__"})
 
 
@@ -36,9 +34,9 @@ class ProfiledDefinition:
 
     qualname: str
     first_line: int
-    """Of its first decorator, as code objects count."""
+    """The line of its first decorator, as in code objects."""
     line: int
-    """Of its `def`."""
+    """The line of its `def`."""
     end: int
 
     @property
@@ -49,7 +47,7 @@ class ProfiledDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """Where the time goes that a finding is about."""
+    """The place where the time of a finding is spent."""
 
     definition: ProfiledDefinition
     lines: range
@@ -99,12 +97,12 @@ class ProfiledSource:
         return tuple(definition for definition, _ in self._nodes)
 
     def holders(self, line: int) -> list[ProfiledDefinition]:
-        """Return the functions that a line belongs to, the innermost first, the module last."""
+        """Return the functions that contain a line, the innermost first, the module last."""
         found = [each for each in self.definitions if each.first_line <= line <= each.end]
         return sorted(found, key=lambda each: (each.qualname != MODULE, each.first_line), reverse=True)
 
     def around(self, line: int) -> ProfiledDefinition:
-        """Return the innermost function that a line belongs to."""
+        """Return the innermost function that contains a line."""
         return next(iter(self.holders(line)), self._module)
 
     def place_of(self, finding: Finding) -> SourcePlace:
@@ -121,7 +119,7 @@ class ProfiledSource:
         lines = range(first, last + 1)
         calls = self._calls(definition)
         here = {name for name, span in calls if span.start in lines}
-        if not here:  # the place is an argument of a call that begins further up
+        if not here:  # the place is an argument of a call that begins in an earlier line
             here = {name for name, span in calls if span.start < last + 1 and first < span.stop}
         elsewhere = {name for name, span in calls if span.start not in lines}
         return SourcePlace(definition, lines, (), frozenset(here), frozenset(here - elsewhere))
@@ -132,7 +130,7 @@ class ProfiledSource:
         return SourcePlace(self.around(statement.lineno), lines, inside)
 
     def _statement_at(self, line: int, column: int) -> ast.stmt | None:
-        """Return the innermost statement that a place belongs to."""
+        """Return the innermost statement that contains a place."""
         found: ast.stmt | None = None
         body: list[ast.AST] = [self._tree]
         while body:

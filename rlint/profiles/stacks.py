@@ -1,4 +1,4 @@
-"""Profiles that know whole stacks: of samplers and of tracers."""
+"""Profiles with whole stacks: of samplers and of tracers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlint.profiles.profile_model import Claim, Frame, together
 Stack = tuple[int, ...]
 """Indices of frames, outermost first."""
 DEEPEST = 1_000
-"""Calls in one another, where Python itself stops. What lies deeper counts for the last of them."""
+"""Maximum depth of nested calls, at which Python itself stops. Deeper frames count for the last one."""
 
 
 class Stacks:
-    """The time spent under each stack that was seen."""
+    """The time spent under each observed stack."""
 
     def __init__(
         self,
@@ -52,24 +52,24 @@ class Stacks:
                 self._callees[caller].add(self._names[callee])
 
     def own(self, frame: int) -> float:
-        """Return the time in a frame, without what it calls."""
+        """Return the time in a frame, without its callees."""
         return self._own.get(frame, 0.0)
 
     def inclusive(self, frames: Iterable[int]) -> float:
-        """Return the time in these frames of one function, with what it calls."""
+        """Return the time in these frames of one function, with its callees."""
         stacks = {stack for frame in frames for stack in self._stacks.get(frame, ())}
         return sum(self._weights[stack] for stack in stacks)
 
     def calls(self, frames: Iterable[int]) -> int | None:
-        """Return how often these functions were called; None where that is not counted."""
+        """Return how often these functions were called; None if calls are not counted."""
         return sum(self._calls.get(frame, 0) for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
-        """Return the last names of what these frames call."""
+        """Return the last names of the callees of these frames."""
         return frozenset(name for frame in frames for name in self._callees.get(frame, ()))
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
-        """Return the time under the stacks in which one of the claims can be found."""
+        """Return the time under the stacks that contain one of the claims."""
         whole, inside = together(claims, upper=upper)
         seen = {stack for frame in whole for stack in self._stacks.get(frame, ())}
         total = sum(self._weights[stack] for stack in seen)

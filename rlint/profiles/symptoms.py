@@ -1,4 +1,4 @@
-"""Which bottleneck a hot function is a symptom of, told by its name.
+"""Symptoms: the bottleneck that a hot function suggests, judging by its name.
 
 The classes are those of the documents that rlint began with: "S1.T1" is the first bottleneck of the training
 loop in the second of them. A rule finds what is wrong with a piece of code; a class says where to look when
@@ -21,11 +21,11 @@ class Symptom:
     seed: str
     advice: str
     own: str = ""
-    """What functions of the project are called, as a pattern for the whole name, case aside."""
+    """Names of functions of the project, as a pattern for the whole name, ignoring case."""
     owner: str = ""
-    """What their class or file must be called in part, where the name alone says too little."""
+    """A part of their class or file name, if the name alone is not specific enough."""
     library: str = ""
-    """What it shows as outside of the project: a pattern for `file name`, the file with `/`."""
+    """Its form outside of the project: a pattern for `file name`, with `/` in the file."""
 
 
 SYMPTOMS: tuple[Symptom, ...] = (
@@ -180,7 +180,9 @@ SYMPTOMS: tuple[Symptom, ...] = (
 _OWN = [(symptom, re.compile(symptom.own, re.IGNORECASE)) for symptom in SYMPTOMS if symptom.own]
 _LIBRARY = [(symptom, re.compile(symptom.library)) for symptom in SYMPTOMS if symptom.library]
 _LONGEST = 1_000
-"""Characters of the name of a function with its file. A longer one is no name, and is not looked through."""
+"""Maximum number of characters of the name of a function with its file. A longer one is not a name, and is
+not searched.
+"""
 
 
 def of_function(qualname: str, file: str) -> Symptom | None:

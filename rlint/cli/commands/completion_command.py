@@ -1,4 +1,4 @@
-"""`rlint completion`, and what a shell is offered where a rule is to be named."""
+"""`rlint completion`, and the completion of rule names in a shell."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def command(shell: str) -> None:
 
     found = get_completion_class(shell)
     assert found is not None
-    # `source` of bash's asks the bash that is there for its version; the text is the same in all that can.
+    # `source` in bash runs the installed bash for its version; the script is the same for all supported ones
     complete = found(cli, {}, "rlint", _VARIABLE)
     click.echo(complete.source_template % complete.source_vars())
 
 
 def rules(parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer rules by code and name, families by the beginning of their codes, behind the last comma."""
+    """Return rules by code and name, and families by the beginning of their codes, after the last comma."""
     from click.shell_completion import CompletionItem
 
     from rlint.errors import RlintError
     from rlint.registry.catalogue import catalogue
 
     before, comma, wanted = incomplete.rpartition(",")
-    with contextlib.suppress(RlintError):  # a shell that completes is no place for messages
+    with contextlib.suppress(RlintError):  # messages must not appear during completion
         _use_plugins()
     entries = catalogue()
     offers = {entry.code: entry.name for entry in entries} | {entry.name: entry.code for entry in entries}
@@ -58,7 +58,7 @@ def rules(parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         for offer, help_text in offers.items()
         if offer.lower().startswith(wanted.lower())
     ]
-    if not found and parameter.name == "what":  # `rlint verify` takes files, too
+    if not found and parameter.name == "what":  # `rlint verify` accepts files, too
         return [CompletionItem(incomplete, type="file")]
     return found
 
@@ -71,7 +71,7 @@ def _beginnings(entries: Iterable[RuleEntry]) -> dict[str, str]:
 
 
 def _use_plugins() -> None:
-    """Put the plugins into use that the configuration of the working folder names, if there is one."""
+    """Load the plugins that the configuration of the working folder names, if there is one."""
     from pathlib import Path
 
     from rlint.config.options import find_config

@@ -72,7 +72,7 @@ def _write_settings(folder: Path, first: str) -> None:
 
 
 def _with_hook(path: Path) -> str | None:
-    """Return the text of a pre-commit configuration with the hook; None if it has it already."""
+    """Return the text of a pre-commit configuration with the hook; None if it is there already."""
     from rlint import __version__
 
     hook = _HOOK.format(version=__version__)

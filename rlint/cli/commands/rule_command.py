@@ -55,7 +55,7 @@ def command(
 
 
 def facts(entry: RuleEntry) -> dict[str, object]:
-    """Return what the table and the JSON forms say of a rule."""
+    """Return the facts about a rule for the table and the JSON format."""
     from rlint.evidence import recorded
     from rlint.output import evidence_lines
 
@@ -74,7 +74,7 @@ def facts(entry: RuleEntry) -> dict[str, object]:
 
 
 def page_of(entry: RuleEntry) -> str:
-    """Return the rule's documentation, with what was measured of it."""
+    """Return the rule's documentation, with its measurements."""
     from rlint.output import measured_page
 
     from_plugin = f"\n\n(Provided by the plugin {entry.origin}.)" if entry.plugin is not None else ""
@@ -83,7 +83,7 @@ def page_of(entry: RuleEntry) -> str:
 
 
 def _evidence(entry: RuleEntry) -> dict[str, object] | None:
-    """Return everything that was measured of a rule; None for what has no fixture to measure."""
+    """Return all measurements of a rule; None for a rule without a fixture."""
     from rlint.evidence import recorded
 
     if entry.fixtures is None:

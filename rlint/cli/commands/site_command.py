@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LIST = ".rlint-site"
-"""Lists the other files; files that it does not list are not touched."""
+"""Lists the other files; unlisted files are not modified."""
 
 
 @click.command("site", short_help="Build a website of all rules.")
@@ -48,7 +48,7 @@ def command(folder: Path, config: tuple[str, ...], isolated: bool) -> None:
 
 
 def _own_files(folder: Path) -> list[str]:
-    """Return the files that an earlier run wrote. Raises RlintError if the folder holds other files."""
+    """Return the files that an earlier run wrote. Raises RlintError if the folder contains other files."""
     if (folder / _LIST).is_file():
         names = (folder / _LIST).read_text(encoding="utf-8").splitlines()
         return [name for name in names if name == "index.html" or _is_page(name)]

@@ -116,7 +116,7 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
 
 
 def require_psutil() -> None:
-    """Raise RlintError where what running code needs is not installed."""
+    """Raise RlintError if a package that verification needs is not installed."""
     from importlib.util import find_spec
 
     if find_spec("psutil") is None:
@@ -190,7 +190,7 @@ def _verify(experiments: list[Experiment], asked: SessionOptions, options: dict[
 
 
 def _update_rule_index() -> None:
-    """Let the index of rules say what was recorded: a rule that gains nothing is off by default."""
+    """Update the rule index after recording: a rule without a gain is off by default."""
     from rlint.registry.make_rule_index import write_rule_index
 
     try:

@@ -1,4 +1,4 @@
-"""Reports that other programs read: CI services, code scanning, review tools.
+"""Reports for other programs: CI services, code scanning, review tools.
 
-Answers what a finding is in the format of each. Knows nothing of terminals and pages.
+Answers with a finding in the format of each. Knows nothing of terminals and pages.
 """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
-    """Return a warning per finding and an error for each thing that could not be done."""
+    """Return a warning per finding and an error for each problem."""
     lines = [_finding(finding) for finding in report.findings]
     lines += [_problem(problem) for problem in report.problems]
     return "".join(line + "\n" for line in lines)

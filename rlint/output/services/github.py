@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
-    """Return a warning per finding and an error for each thing that could not be done.
+    """Return a warning per finding and an error for each problem.
 
-    GitHub shows the first ten warnings of a step, so what runs most often comes first.
+    GitHub shows the first ten warnings of a step, so code that runs most often comes first.
     """
     lines = [_finding(finding) for finding in sorted(report.findings, key=lambda finding: -finding.heat)]
     lines += [_problem(problem) for problem in report.problems]
@@ -35,7 +35,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _where(finding: Finding) -> dict[str, str | int]:
-    """Lines of the file itself, as the changed lines that GitHub shows are."""
+    """Return the lines in the file itself, as GitHub shows changed lines."""
     if finding.cell is not None:  # columns there are those of JSON
         return {"line": finding.cell.file_line}
     start, end = finding.start, finding.end

@@ -20,7 +20,7 @@ _SEVERITIES = {Heat.HOT: "major", Heat.WARM: "minor", Heat.COLD: "info"}
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
-    """Return the findings and what could not be done, the former by how often their lines run."""
+    """Return the findings and the problems, the former by how often their lines run."""
     known = zip(report.findings, fingerprints(report.findings, report), strict=True)
     entries = [_finding(finding, fingerprint) for finding, fingerprint in known]
     entries += [_problem(problem) for problem in report.problems]
@@ -74,9 +74,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _path(name: str) -> str:
-    """Return the path as seen from the top of the project, in a job of GitLab; else from the working
-    folder.
-    """
+    """Return the path relative to the root of the project, in a GitLab job; else to the working folder."""
     top = os.environ.get("CI_PROJECT_DIR")
     if top and name != "-":
         try:

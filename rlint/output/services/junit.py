@@ -1,4 +1,4 @@
-"""JUnit's XML, which about every CI shows: a suite for each file, a failed test for each finding."""
+"""JUnit XML, which most CI services show: a suite for each file, a failed test for each finding."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rlint.output import ReportOptions
     from rlint.run_data import Report
 
-# No XML 1.0 document may hold these, not even escaped; the others that it forbids are not printable.
+# No XML 1.0 document may contain these, not even escaped; the other forbidden ones are not printable.
 _FORBIDDEN = re.compile("[\ufffe\uffff]")
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
-    """Return the findings and what could not be done, by file; one passed test where there is nothing."""
+    """Return the findings and the problems, by file; one passed test if there are none."""
     root = ET.Element("testsuites")
     entries: list[Finding | Problem] = [*report.findings, *report.problems]
     entries.sort(key=lambda entry: entry.path)
@@ -37,7 +37,7 @@ def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - eve
 
 
 def _add_suite(root: ET.Element, number: int, name: str, cases: list[ET.Element], started: str) -> None:
-    """Add a suite with all that the stricter ones of the schemas in use ask for."""
+    """Add a suite with all attributes that the stricter schemas require."""
     suite = ET.SubElement(
         root,
         "testsuite",
@@ -87,5 +87,5 @@ def _add_outcome(case: ET.Element, kind: str, type_: str, message: str, place: s
 
 
 def _text(text: str) -> str:
-    """Text as XML may hold it: control characters and what else it forbids spelled as escapes."""
+    """Return text that is valid in XML: control characters and other forbidden ones as escapes."""
     return _FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", printable(text))

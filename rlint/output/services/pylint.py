@@ -1,4 +1,4 @@
-"""One line per finding as pylint's `parseable` format has it: `path:line: [CODE(name)] message`."""
+"""One line per finding in pylint's `parseable` format: `path:line: [CODE(name)] message`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
-    """Return the findings, then what could not be done."""
+    """Return the findings, then the problems."""
     lines = [_finding(finding) for finding in report.findings]
     lines += [_problem(problem) for problem in report.problems]
     return "".join(printable(line) + "\n" for line in lines)

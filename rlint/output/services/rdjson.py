@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:
-    """Return one object with all diagnostics: the findings, then what could not be done."""
+    """Return one object with all diagnostics: the findings, then the problems."""
     parts = ReportParts(report)
     diagnostics = [_finding(finding, parts, options) for finding in report.findings]
     diagnostics += [_problem(problem) for problem in report.problems]
@@ -45,7 +45,7 @@ def _finding(finding: Finding, parts: ReportParts, options: ReportOptions) -> di
 
 
 def _suggestion(finding: Finding, code: Positions) -> dict[str, Any] | None:
-    """Return all edits of a fix as one: reviewdog applies each suggestion by itself."""
+    """Return all edits of a fix as one: reviewdog applies each suggestion separately."""
     if finding.fix is None or finding.fix.elsewhere or not finding.fix.edits:
         return None
     edits = sorted(finding.fix.edits, key=lambda edit: (edit.start, edit.end))

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 (OASIS), as GitHub code scanning, Azure DevOps and editors read it."""
+"""SARIF 2.1.0 (OASIS), for GitHub code scanning, Azure DevOps and editors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LINK = re.compile(r"\[[^\[\]]*\]\([^()]*\)")
 
 
 def render(report: Report, options: ReportOptions) -> str:
-    """Return one run: rules, findings, those that are hidden, and what could not be done."""
+    """Return one run: rules, findings, suppressed ones, and problems."""
     return json.dumps(_log(report, options), indent=2) + "\n"
 
 
@@ -76,7 +76,9 @@ class _Writer:
         self._parts = ReportParts(report)
 
     def result(self, finding: Finding, fingerprint: str, hidden: HiddenFindings | None) -> dict[str, Any]:
-        """Return one finding; `suppressions` is there for all, as the standard wants it if it is for any."""
+        """Return one finding; `suppressions` is set for all, as the standard requires if it is set for
+        any.
+        """
         said = finding.statement if not finding.advice else f"{finding.statement}. {finding.advice}"
         if finding.cell is not None:
             said = f"{finding.place}: {said}"
@@ -111,7 +113,7 @@ class _Writer:
         return result
 
     def _fix(self, path: str, fix: Fix) -> dict[str, Any] | None:
-        """Return a fix with all files that it changes; none at all where one of them is not as it was."""
+        """Return a fix with all files that it changes; none if one of them has changed since."""
         changes = [self._change(path, fix.edits)] if fix.edits else []
         for other in fix.elsewhere:
             known = digest_of(self._report.text_of(other.path)) == other.digest
@@ -147,13 +149,13 @@ _IMPACT_RANKS = {
 
 
 def _rank(finding: Finding) -> float:
-    """Return how important a finding is, from 0 to 100 as the standard has it: by confidence, then impact."""
+    """Return how important a finding is, from 0 to 100 as in the standard: by confidence, then impact."""
     return _CONFIDENCE_RANKS[finding.confidence] + _IMPACT_RANKS[impact_level(finding)]
 
 
 def _flow(finding: Finding) -> dict[str, Any] | None:
-    """Return the chain that makes a line hot as a code flow that ends at the line; None where no link of it
-    has a place.
+    """Return the chain that makes a line hot as a code flow that ends at the line; None if no link of it has
+    a place.
     """
     if not any(map(loop_of, finding.chain)):
         return None
@@ -182,7 +184,7 @@ def _related(place: Related) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is taken for a link: readers know `[text](target)`."""
+    """Return text without links: readers interpret `[text](target)`."""
     return _LINK.sub(lambda found: found[0].replace("[", r"\[").replace("]", r"\]"), text)
 
 
@@ -219,7 +221,7 @@ def _location(finding: Finding) -> dict[str, Any]:
 
 
 def _region(start: Position, end: Position) -> dict[str, int]:
-    """Return a part of a text. The end is behind the last character, as the standard has it, too."""
+    """Return a part of a text. The end is after the last character, as in the standard."""
     return {
         "startLine": start.line,
         "startColumn": start.column,

@@ -1,4 +1,4 @@
-"""What a SARIF file says of rules, and of that which kept rlint from its work."""
+"""Rules and problems in a SARIF file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rule_object(code: str, options: ReportOptions) -> dict[str, Any]:
 
 
 def _what(page: RulePage) -> str:
-    """Return the section that says what the rule does, in one line; the summary where there is none."""
+    """Return the section that says what the rule does, in one line; the summary if there is none."""
     parts = _HEADING.split(page.text)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return " ".join(sections.get("What it does", page.summary).split())

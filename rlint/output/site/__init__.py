@@ -1,6 +1,6 @@
 """Build a static site of all rules: an index and a page for each, without scripts.
 
-Answers how rules and their evidence look to readers. Loads nothing from elsewhere.
+Answers how rules and their evidence are displayed. Loads nothing from elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Markdown of pages as HTML, in which everything is escaped that is not markup of Markdown's own."""
+"""The Markdown of pages as HTML, in which everything is escaped except Markdown's own markup."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _renderer() -> MarkdownIt:
 
 
 def _bound(rule: Callable[[Sequence[Token], int], str]) -> Callable[..., str]:
-    """Return a rule as the library calls it: with itself in front, and with options behind."""
+    """Return a rule in the form of the library: with the parser first, and with options last."""
     return lambda _, tokens, index, *__: rule(tokens, index)
 
 
@@ -60,5 +60,5 @@ def _heading(tokens: Sequence[Token], index: int) -> str:
 
 
 def _fence(tokens: Sequence[Token], index: int) -> str:
-    # a block that may be wider than a phone is scrolled by itself, also with keys
+    # a block that may be wider than a phone has a scroll bar of its own, also by keys
     return f'<pre tabindex="0"><code>{html.escape(tokens[index].content)}</code></pre>\n'

@@ -1,4 +1,4 @@
-"""The page of one rule, with its evidence drawn."""
+"""The page of one rule, with charts of its evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print what `rlint verify` measured: one module per format, loaded when it is asked for.
+"""Print the results of `rlint verify`: one module per format, loaded when it is used.
 
 Answers how measurements look to people and programs. Measures and judges nothing.
 """
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 _MODULES = {"table": "table", "json": "verify_json", "markdown": "markdown", "html": "page"}
 
 FORMATS: tuple[str, ...] = tuple(_MODULES)
-"""The names that `--output-format` takes, the default first."""
+"""The names that `--output-format` accepts, the default first."""
 
 
 def render(session: Session, format: str, *, color: bool = False, width: int | None = None) -> str:  # noqa: A002 - the option's name
     """Return a session in one of FORMATS, final line end included.
 
-    Colour and width matter to the table alone. `width` counts columns of the terminal; None: as many as it
-    takes, which suits a file or a pipe.
+    Colour and width matter to the table alone. `width` counts columns of the terminal; None means unlimited,
+    for a file or a pipe.
     """
     reporter: Callable[..., str] = importlib.import_module(f"{__name__}.{_MODULES[format]}").render
     return reporter(session, color=color, width=width)

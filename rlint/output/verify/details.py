@@ -1,4 +1,4 @@
-"""What is said about one workload on one device, beside its verdict."""
+"""Details about one workload on one device, besides its verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("Measure", "Size", "Before", "After", "Before / after", "Against itse
 
 
 def is_wrong(outcome: RuleOutcome) -> bool:
-    """Whether a reader has to look at an outcome."""
+    """Whether an outcome needs attention."""
     return outcome.failed or outcome.verdict in (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
 
 
@@ -30,13 +30,13 @@ def compared(behaviour: Behaviour) -> str:
 
 
 def notes(behaviour: Behaviour) -> list[str]:
-    """Return what a reader should know of the comparison."""
+    """Return notes on the comparison."""
     left_out = (f"not compared, {what}: {why}" for what, why in behaviour.excluded.items())
     return [*behaviour.notes, *left_out]
 
 
 def cells(measured: Measurement, outcome: RuleOutcome) -> list[str | None]:
-    """Return what COLUMNS say of a measurement."""
+    """Return the texts of COLUMNS for a measurement."""
     growth = measured.claim == "exp"
     before, after = (
         figures.exponents(measured)

@@ -1,4 +1,4 @@
-"""Figures as a person reads them, never with more digits than the measurement supports."""
+"""Figures for users, never with more digits than the measurement supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_DECIMALS = 2  # a gain of less than a hundredth is of no interest to anybo
 
 
 def ratio_text(ratio: Ratio) -> str:
-    """Return "5.24× (5.1–5.4)", or "2.0×" where the interval is a point."""
+    """Return "5.24× (5.1–5.4)", or "2.0×" if the interval is a point."""
     value, low, high = ratio.value, ratio.low, ratio.high
     if not math.isfinite(value):
         return "∞×" if value > 0 else "–"
@@ -22,8 +22,8 @@ def ratio_text(ratio: Ratio) -> str:
     below, above = value - low, high - value
     if below + above <= _EXACT * abs(value):
         return f"{_exact(value)}×"
-    # A bound has the first digit of how far it lies from the value. The value has the digits of the nearer
-    # bound, and one more where that digit is a 1.
+    # A bound has the first digit of its distance from the value. The value has the digits of the nearer
+    # bound, and one more if that digit is a 1.
     near = min(below, above) if min(below, above) > 0 else max(below, above)
     decimals = _decimals(near)
     finer = min(decimals + 1, _MOST_DECIMALS) if near * 10.0**decimals < 2 else decimals
@@ -67,7 +67,7 @@ def exponents(growth: Measurement) -> tuple[str, str]:
 
 
 def count(value: float) -> str:
-    """Return "10,000", or "2.5" where a median lies between two counts."""
+    """Return "10,000", or "2.5" if a median is between two counts."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
 
 
@@ -91,12 +91,12 @@ def size(number: int, unit: str) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return how long something took, in whole seconds unless it was short."""
+    """Return a duration, in whole seconds unless it is short."""
     return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
 
 
 def date(iso: str) -> str:
-    """Return "2026-03-01 12:30 UTC" for an ISO 8601 date in UTC, and anything else as it is."""
+    """Return "2026-03-01 12:30 UTC" for an ISO 8601 date in UTC, and anything else unchanged."""
     try:
         moment = dt.datetime.fromisoformat(iso.replace("Z", "+00:00"))
     except ValueError:
@@ -119,8 +119,8 @@ def _fixed(value: float, decimals: int) -> str:
     return f"{rounded:,.{max(decimals, 0)}f}"
 
 
-# Bounds are rounded outwards, lest the interval looks narrower than it is. The tiny shift keeps what is
-# short in decimal (0.1) from being moved by what it is in binary.
+# Bounds are rounded outwards, so that the interval does not look narrower than it is. The tiny shift keeps
+# short decimals (0.1) from being moved by their binary representation.
 
 
 def _down(value: float, decimals: int) -> float:
@@ -137,7 +137,7 @@ def _unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, f
 
 
 def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:
-    """Three digits in the unit that suits."""
+    """Return three digits in a suitable unit."""
     unit, factor = _unit_of(value, units)
     if not value:
         return next(f"0 {unit}" for unit, factor in units if factor == 1.0)

@@ -29,17 +29,17 @@ class Plane:
     bottom: int = 180
 
     def x(self, size: float) -> float:
-        """Return where a size lies."""
+        """Return the position of a size."""
         return self.left + self.across.at(size) * (self.right - self.left)
 
     def y(self, cost: float) -> float:
-        """Return where a time lies."""
+        """Return the position of a time."""
         return self.bottom - self.up.at(cost) * (self.bottom - self.top)
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthChart:
-    """The curves of one workload. `link` is the id of the place that says more."""
+    """The curves of one workload. `link` is the id of the element with details."""
 
     outcome: RuleOutcome
     link: str
@@ -51,7 +51,7 @@ class GrowthChart:
 
 
 def points_of(outcome: RuleOutcome) -> list[Measurement]:
-    """Return the wall times that can be drawn, by size; none where there are too few for a curve."""
+    """Return the wall times that can be drawn, by size; none if there are too few for a curve."""
     found = [
         one
         for one in outcome.measurements
@@ -62,7 +62,7 @@ def points_of(outcome: RuleOutcome) -> list[Measurement]:
 
 
 def chart(outcome: RuleOutcome, link: str) -> GrowthChart | None:
-    """Return the curves of one workload; None where there are too few points."""
+    """Return the curves of one workload; None if there are too few points."""
     points = points_of(outcome)
     if not points:
         return None

@@ -1,4 +1,4 @@
-"""A comment for a pull request, in GitHub's Markdown: the count, the table, and what can be unfolded."""
+"""A comment for a pull request, in GitHub's Markdown: the count, the table, and collapsed details."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa:
 
 
 def text(value: str) -> str:
-    """Return text that Markdown shows as it is, and that calls nobody's name."""
+    """Return text that Markdown shows unchanged, and that mentions no user."""
     escaped = re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", printable(value).replace("&", "&amp;"))
     # Neither a person nor another issue is mentioned.
     return re.sub(r"([@#])(?=\w)", r"\1<!-- -->", escaped)
 
 
 def code(value: str, longest: int | None = None) -> str:
-    """Return a code span that shows `value`, cut after `longest` characters."""
+    """Return a code span that shows `value`, shortened after `longest` characters."""
     shown = printable(value)
     if longest is not None and len(shown) > longest:
         shown = shown[:longest] + "…"

@@ -1,4 +1,4 @@
-"""The sign of each verdict: a shape first, so that nobody needs its colour."""
+"""The sign of each verdict: a shape, so that the colour is not needed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SHAPES = {
 }
 """Paths around (0, 0), in pixels."""
 LINES = ("not run here", "not enough cases", "failed")
-"""Those that enclose nothing."""
+"""Paths that enclose nothing."""
 
 
 def kind_of(outcome: RuleOutcome) -> str:
-    """Return what an outcome is counted as: its verdict, or "failed"."""
+    """Return the category of an outcome: its verdict, or "failed"."""
     return "failed" if outcome.failed else outcome.verdict.value
 
 

@@ -1,4 +1,4 @@
-"""The HTML report: one file that needs nothing else, read at a glance from the top, in full to the end."""
+"""The HTML report: one self-contained file, with an overview first, then all details."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLAIMS = ("time", "cpu", "mem", "sync", "alloc")
 TOOLS: dict[str, Any] = {
     "details": details, "figures": figures, "marks": marks, "rows": rows, "verdict_summary": verdict_summary,
 }  # fmt: skip
-"""What the templates of measurements make their texts with."""
+"""Functions that the templates of measurements use."""
 
 
 def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
@@ -41,7 +41,7 @@ def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa:
 
 
 def _ratios(linked: Sequence[tuple[RuleOutcome, str]]) -> Iterator[RatioChart]:
-    """Yield the ratios: of time wherever it was measured, of anything else where it is claimed."""
+    """Yield the ratios: of time wherever it was measured, of other quantities if they are claimed."""
     for claim in CLAIMS:
         lines = ratio_chart.lines_of(linked, claim, claimed_only=claim != "time")
         for device in dict.fromkeys(line.outcome.device for line in lines):

@@ -1,4 +1,4 @@
-"""Ratios with their intervals on a logarithmic axis: a row each, wide or narrow as the page is.
+"""Ratios with their intervals on a logarithmic axis: a row each, as wide as the page.
 
 Positions along a row are shares of its width, so that text and signs keep their size on a phone.
 """
@@ -30,12 +30,12 @@ class Line:
     measured: Measurement
     ratio: Ratio
     link: str
-    """The id of the place that says more."""
+    """The id of the element with details."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatioChart:
-    """Rows that share a measure, worse to the left of 1 and better to the right."""
+    """Rows with the same quantity, worse to the left of 1 and better to the right."""
 
     lines: Sequence[Line]
     claim: str
@@ -60,13 +60,13 @@ def lines_of(outcomes: Iterable[tuple[RuleOutcome, str]], claim: str, *, claimed
 
 
 def chart(lines: Sequence[Line], claim: str, title: str) -> RatioChart:
-    """Return the chart of rows that share a measure."""
+    """Return the chart of rows with the same quantity."""
     scale = _scale(lines)
     return RatioChart(lines, claim, title, scale, scale.ticks(_TICKS))
 
 
 def _scale(lines: Sequence[Line]) -> LogScale:
-    """Return the axis that holds every interval, and has room at an end where a ratio has none."""
+    """Return the axis that contains every interval, with space at an end where a ratio has none."""
     ratios = [ratio for line in lines for ratio in (line.ratio, line.measured.control) if ratio]
     bounds = [0.8, 1.25, *(bound for one in ratios for bound in (one.low, one.value, one.high))]
     finite = [bound for bound in bounds if 0 < bound < math.inf]

@@ -36,29 +36,29 @@ NOUNS = {
     "alloc": "allocations",
     "exp": "growth",
 }
-_LABELS = {**NOUNS, "cpu": "cpu", "sync": "syncs"}  # as short as columns ask for
+_LABELS = {**NOUNS, "cpu": "cpu", "sync": "syncs"}  # short enough for columns
 DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
-"""Kinds of devices as people write them."""
+"""Kinds of devices as displayed."""
 NOTHING = "–"
-"""Stands where there is no figure."""
+"""Shown if there is no figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyRow:
-    """One line of a table, in words."""
+    """One line of a table, as text."""
 
     outcome: RuleOutcome
     size: str
     behaviour: str
     verdict: str
     gains: tuple[str, ...]
-    """Ratios and counts, what is claimed first; what is not time says what it is."""
+    """Ratios and counts, claimed ones first; all except time have a name."""
     growth: str
     memory: str
 
 
 def row_of(outcome: RuleOutcome) -> VerifyRow:
-    """Put an outcome into words."""
+    """Return an outcome as a row."""
     growth = outcome.measurement("exp")
     memory = outcome.measurement("mem")
     return VerifyRow(
@@ -73,7 +73,7 @@ def row_of(outcome: RuleOutcome) -> VerifyRow:
 
 
 def verdict_words(outcome: RuleOutcome) -> str:
-    """Name what the fix gained or lost: "faster, less memory"."""
+    """Return what the fix gained or lost: "faster, less memory"."""
     if outcome.failed:
         return "failed"
     words = {Verdict.FASTER: BETTER, Verdict.SLOWER: WORSE}.get(outcome.verdict)
@@ -88,7 +88,7 @@ def verdict_words(outcome: RuleOutcome) -> str:
 
 
 def measured_words(measurement: Measurement) -> str:
-    """Name the verdict on one measurement, which is about its own claim."""
+    """Return the verdict on one measurement, which is about its own claim."""
     words = {Verdict.FASTER: BETTER, Verdict.SLOWER: WORSE}.get(measurement.verdict, {})
     return words.get(measurement.claim, measurement.verdict.value)
 
@@ -104,12 +104,12 @@ def behaviour_words(behaviour: Behaviour | None) -> str:
 
 
 def tells_more(behaviour: Behaviour | None) -> bool:
-    """Whether the words on behaviour tell more than the verdict: that it is the same in so many cases."""
+    """Whether the words on behaviour add to the verdict: that it is the same in this many cases."""
     return behaviour is not None and bool(behaviour.cases) and not behaviour.differences
 
 
 def ratio_of(measured: Measurement) -> Ratio | None:
-    """Return the ratio, also where a count became nothing, or came of nothing, and nothing was divided."""
+    """Return the ratio, also if a count became zero, or was zero, and no division is possible."""
     if measured.ratio is None and measured.claim != "exp" and measured.before != measured.after:
         value = 0.0 if measured.before == 0 else math.inf
         return Ratio(value, value, value)
@@ -117,7 +117,7 @@ def ratio_of(measured: Measurement) -> Ratio | None:
 
 
 def gains_of(outcome: RuleOutcome) -> tuple[str, ...]:
-    """Return the ratios at the typical size: those claimed, and wall time wherever it was measured."""
+    """Return the ratios at the typical size: claimed ones, and wall time wherever it was measured."""
     claimed = [claim for claim in outcome.claims if claim != "exp"]
     wanted = [*claimed, *(["time"] if "time" not in claimed else [])]
     found = [(claim, outcome.measurement(claim)) for claim in wanted]
@@ -129,7 +129,7 @@ def gains_of(outcome: RuleOutcome) -> tuple[str, ...]:
 
 
 def gain_words(measured: Measurement, *, named: bool) -> str:
-    """Return "5.24× (5.1–5.4)", with the measure's name before it if `named`; of counts "64 → 1"."""
+    """Return "5.24× (5.1–5.4)", with the quantity's name before it if `named`; of counts "64 → 1"."""
     label = f"{_LABELS.get(measured.claim, measured.claim)} " if named else ""
     ratio = measured.ratio
     if ratio is None or measured.unit == "count" or not math.isfinite(ratio.value):

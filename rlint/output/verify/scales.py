@@ -1,4 +1,4 @@
-"""Logarithmic axes: where a value lies on one, and which values are worth a tick."""
+"""Logarithmic axes: the position of a value, and values for ticks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LogScale:
     high: float
 
     def at(self, value: float) -> float:
-        """Return where a value lies between 0 and 1; what lies beyond an end lies on it."""
+        """Return the position of a value between 0 and 1; values beyond an end are at the end."""
         if value <= self.low:
             return 0.0
         if value >= self.high:
@@ -26,7 +26,7 @@ class LogScale:
         return math.log(value / self.low) / math.log(self.high / self.low)
 
     def ticks(self, most: int) -> list[float]:
-        """Return round values on the axis, ascending: as many as there are, but no more than `most`."""
+        """Return round values on the axis, ascending: at most `most`."""
         if self.high / self.low < _NARROW:
             return self._even(most)
         for marks in (_STEPS, (1, 3), (1,)):
@@ -57,7 +57,7 @@ class LogScale:
 
 
 def around(values: Iterable[float], margin: float = 1.0) -> LogScale:
-    """Return an axis that holds all finite values above 0, with a factor of `margin` at either end."""
+    """Return an axis that contains all finite positive values, with a factor of `margin` at either end."""
     usable = [value for value in values if 0 < value < math.inf]
     low, high = (min(usable), max(usable)) if usable else (1.0, 1.0)
     if low * margin >= high / margin:  # nothing spans the axis

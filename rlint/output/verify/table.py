@@ -1,6 +1,6 @@
-"""The table for a terminal: a row per workload and device, then what needs a word, then the count.
+"""The table for a terminal: a row per workload and device, then details, then the count.
 
-By hand, because `rich.table` folds the cells of a table that is too wide, and this one takes another layout.
+Not by `rich.table`, which folds the cells of a table that is too wide, while this one uses another layout.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ATTENTION = {"failed": TextStyle.ALERT, "different behaviour": TextStyle.ALERT}
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column: its title, and the lines that a row has there."""
+    """A column: its title, and the lines of a row in it."""
 
     title: str
     lines: Callable[[VerifyRow], Sequence[str]]
@@ -42,12 +42,12 @@ def _subject(row: VerifyRow) -> list[str]:
 
 
 def _behaviour(row: VerifyRow) -> list[str]:
-    """Return behaviour details that the verdict beside them does not say."""
+    """Return behaviour details that the verdict beside them does not contain."""
     return [row.behaviour] if row.gains or rows.tells_more(row.outcome.behaviour) else []
 
 
 def _costs(row: VerifyRow) -> list[str]:
-    """Return all figures of a row, each with its name unless it is the wall time's."""
+    """Return all figures of a row, each with its name except the wall time."""
     memory = row.memory != rows.NOTHING
     found = [gain for gain in row.gains if not (memory and gain.startswith("memory"))]
     found += [f"memory {row.memory}"] if memory else []
@@ -107,7 +107,7 @@ def _table(table: list[VerifyRow], paint: Paint, width: int | None) -> list[str]
 
 
 def _stacked(row: VerifyRow, width: int) -> list[str]:
-    """One row for a terminal that is too narrow for columns."""
+    """Return one row for a terminal that is too narrow for columns."""
     name, size = _subject(row)
     facts = [*row.verdict.split(", "), *_behaviour(row), *_costs(row), size.strip()]
     shown = [printable(fact) for fact in facts if fact not in ("", rows.NOTHING)]
@@ -115,7 +115,7 @@ def _stacked(row: VerifyRow, width: int) -> list[str]:
 
 
 def _packed(facts: list[str], width: int, indent: str) -> list[str]:
-    """Put as many facts on each line as fit, none of them broken."""
+    """Return as many facts on each line as fit, none of them broken."""
     lines = [indent + facts[0]]
     for fact in facts[1:]:
         if _columns(lines[-1]) + len(" · ") + _columns(fact) <= width:
@@ -208,7 +208,7 @@ def _not_run(reason: str, outcomes: list[RuleOutcome], width: int | None) -> lis
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
-    """Break a text between words; nothing is broken where there is no width."""
+    """Return a text broken between words; unbroken if there is no width."""
     text = printable(text)
     if width is None:
         return [indent + text]

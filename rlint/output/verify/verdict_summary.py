@@ -1,4 +1,4 @@
-"""What every format says besides the figures: how much of each verdict, why, and where it was measured."""
+"""The summary in every format besides the figures: the number of each verdict, reasons, and the machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from rlint.evidence.results import Difference, Machine, RuleOutcome, Session
 
-_REASONS = 2  # that a summary names; each is spelled out elsewhere
+_REASONS = 2  # maximum number in a summary; each is listed elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceGroup:
-    """The same way of being different, over all cases that show it."""
+    """The same difference, over all cases that show it."""
 
     first: Difference
     others: int
@@ -27,7 +27,7 @@ class DifferenceGroup:
 
     @property
     def where(self) -> str:
-        """Return the case that is shown, and how many more there are."""
+        """Return the case that is shown, and the number of others."""
         more = (
             f", and in {self.others:,} more {'case' if self.others == 1 else 'cases'}" if self.others else ""
         )
@@ -41,7 +41,9 @@ class DifferenceGroup:
 
 
 def counts(session: Session) -> dict[str, int]:
-    """Return how many outcomes there are of each verdict; "not enough cases" and "failed" only if any."""
+    """Return the number of outcomes of each verdict; "not enough cases" and "failed" only if there are
+    any.
+    """
     found = Counter("failed" if outcome.failed else outcome.verdict.value for outcome in session.outcomes)
     usual = [verdict.value for verdict in Verdict if verdict is not Verdict.NOT_ENOUGH]
     listed = {word: found[word] for word in usual}
