@@ -1,4 +1,4 @@
-"""What stops rlint before it has read any code, and the search for the name that was meant."""
+"""Errors that stop rlint before it has read any code, and suggestions of similar names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RlintError(Exception):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most like `name`, or None where nothing is alike."""
+    """Return the known name most similar to `name`, or None if there is none."""
     import difflib
 
     folded = {candidate.casefold(): candidate for candidate in known}

@@ -1,4 +1,4 @@
-"""Paths as rlint keeps them."""
+"""Paths in the form that rlint stores."""
 
 from __future__ import annotations
 

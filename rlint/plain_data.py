@@ -1,14 +1,14 @@
-"""Records as what JSON holds, and back: how results and summaries are kept from one run to the next.
+"""Codec for records as JSON: results and summaries are stored in it between runs.
 
-Such data is a tree of records, tuples and names in which much is said again and again. It is packed as a list
-of leaves (texts, numbers) and nodes, each of which says of what sort it is and which of those before it it is
-made of: what is equal is packed and unpacked once. A sort names its class with the fields of that class, so
-that a new field is kept without a word here, and what was packed with other fields is refused. Reading makes
-records of rlint's own plain classes, and nothing else.
+Such data is a tree of records, tuples and names with many repetitions. It is packed as a list of leaves
+(strings, numbers) and nodes, each of which has a shape and refers to earlier leaves and nodes: equal values
+are packed and unpacked once. A shape names its class with the fields of that class, so that a new field needs
+no change here, and data packed with other fields is refused. Reading creates only records of rlint's own
+plain classes.
 
-By hand, because msgspec and cattrs write what several records share again for each: the summaries of 64 files
-are 307 kB here and read in 39 ms; written field by field they are 1.4 MB of JSON, of which msgspec makes
-plain lists in 55 ms, before there is any record.
+Not by a library, because msgspec and cattrs write parts that several records share again for each: the
+summaries of 64 files are 307 kB here and read in 39 ms; written field by field they are 1.4 MB of JSON, which
+msgspec converts to plain lists in 55 ms, before there is any record.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from rlint.enums import Enum
 
 _PACKAGES = ("rlint.semantics.", "rlint.models.", "rlint.findings", "rlint.run_data")
-"""Where the classes of plain data lie."""
+"""Packages with classes of plain data."""
 
 T = TypeVar("T")
 PartsOf: TypeAlias = Callable[[Any], Iterable[Any]]
@@ -44,17 +44,17 @@ _LEAVES: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 
 
 class UnpackError(ValueError):
-    """The data is not what this version of rlint packs."""
+    """The data was not packed by this version of rlint."""
 
 
 def pack(value: object) -> dict[str, Any]:
-    """Return a record as what `json.dumps` takes. Raises TypeError for what is no plain data."""
+    """Return a record as plain data for `json.dumps`. Raises TypeError for what is no plain data."""
     packer = _Packer(value)
     return {"sorts": packer.sorts, "values": packer.values}
 
 
 def unpack(data: Any, cls: type[T]) -> T:
-    """Return the record of a class that `pack` was given. Raises UnpackError."""
+    """Return the record of a class that was passed to `pack`. Raises UnpackError."""
     try:
         makers = [_maker_of(*sort) for sort in data["sorts"]]
         values: list[Any] = []
@@ -74,17 +74,17 @@ def unpack(data: Any, cls: type[T]) -> T:
 
 
 class _Packer:
-    """Numbers leaves, and nodes behind all that they are made of."""
+    """Numbers leaves, and nodes after all of their parts."""
 
     def __init__(self, record: object) -> None:
         self.sorts: list[list[str]] = []
         self.values: list[Any] = []
-        # leaves of each class by themselves: 1, 1.0 and True are not the same
+        # leaves by class: 1, 1.0 and True are different
         self._leaf_numbers: dict[type, dict[Any, int]] = {cls: {} for cls in _LEAVES}
         self._node_numbers: dict[tuple[int, ...], int] = {}
         self._shapes: dict[type, tuple[int, PartsOf]] = {}
         self._by_id: dict[int, int] = {}
-        self._alive: list[Any] = []  # so that no id is used again
+        self._alive: list[Any] = []  # so that no id is reused
         self._number(record)
 
     def _number(self, value: Any) -> int:
@@ -114,7 +114,7 @@ class _Packer:
         return number
 
     def _shape(self, cls: type) -> tuple[int, PartsOf]:
-        """Return the number of the sort that values of a class are of, and what gives their parts."""
+        """Return the number of the shape for values of a class, and the function that returns their parts."""
         parts_of = _BUILT_IN.get(cls)
         if parts_of is None:
             self.sorts.append([name_of(cls), *fields_of(cls)])
@@ -127,7 +127,7 @@ class _Packer:
 
 @functools.cache
 def record_parts(cls: type) -> PartsOf:
-    """Return what gives the parts of the records of a class that `maker` makes them of."""
+    """Return a function that returns the parts of a class's records, as `maker` takes them."""
     if issubclass(cls, Enum):
         return lambda value: (value.value,)
     if issubclass(cls, tuple):
@@ -137,7 +137,7 @@ def record_parts(cls: type) -> PartsOf:
 
 
 def fields_of(cls: type) -> list[str]:
-    """Return the names of the fields that a record is made of; none for enumerations."""
+    """Return the names of a record's fields; none for enumerations."""
     if issubclass(cls, Enum):
         return []
     if issubclass(cls, tuple):
@@ -146,14 +146,16 @@ def fields_of(cls: type) -> list[str]:
 
 
 def name_of(cls: type) -> str:
-    """Return what stands for a class. Raises TypeError for one that is no plain data of rlint."""
+    """Return the name that represents a class. Raises TypeError for one that is not plain data of rlint."""
     name = f"{cls.__module__}:{cls.__qualname__}"
     maker(name)
     return name
 
 
 def maker(name: str) -> Callable[[list[Any]], Any]:
-    """Return what makes a value of a class from its parts. Raises TypeError for what is no plain data."""
+    """Return a function that creates a value of a class from its parts. Raises TypeError for what is no plain
+    data.
+    """
     known = _MAKERS.get(name)
     if known is not None:
         return known

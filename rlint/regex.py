@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
 A run uses few of the 150 that rlint's modules define. Compiling all of them takes 12 ms, as long as checking
 a file.
@@ -13,12 +13,16 @@ _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn"
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what is used as `re.compile(pattern, flags)` is. Mistakes in it show when it is used."""
+    """Return an object that is used like `re.compile(pattern, flags)`. Errors in it are raised on first
+    use.
+    """
     return cast("re.Pattern[AnyStr]", _Waiting(pattern, flags))
 
 
 class _Waiting:
-    """A pattern that is not compiled yet. From its first use on, its methods are the compiled one's."""
+    """A pattern that is not compiled yet. From its first use on, its methods are those of the compiled
+    one.
+    """
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._made_of = pattern, flags

@@ -36,9 +36,9 @@ class Target:
 
 @frozen
 class FileTask:
-    """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
-    file's content. `size` is about how much there is to read; 0 for a file that cannot be read. `judged` is
-    False in a program that no rule looks at: one that is no learning code, or tests alone (see plan.py).
+    """A file to read. `codes` is None for a file that is only analysed; `text` replaces the file's content.
+    `size` is the approximate number of bytes; 0 for a file that cannot be read. `judged` is False in a
+    program that no rule examines: one without machine learning, or with tests only (see plan.py).
     """
 
     path: Path
@@ -51,11 +51,13 @@ class FileTask:
     measured: Measured = ()
     judged: bool = True
     calls: int = 0
-    """About how many there are in it."""
+    """Approximate number of calls in it."""
     digest: str = ""
-    """Of the content, as it was when the run began; "" where that is not known."""
+    """Digest of the content at the start of the run; "" if that is not known."""
     content: bytes | None = field(default=None, repr=False)
-    """As it was when the run began, so that the file is not read again; None where it is too much to hold."""
+    """The content at the start of the run, so that the file is not read again; None if it is too large to
+    keep.
+    """
     declared: DeclaredKnowledge = NOTHING_DECLARED
     """The declarations of the configuration: a target's own; for other files, those of the first target."""
 
@@ -85,7 +87,7 @@ class FileResult:
     """Findings suppressed by comments; not cached."""
 
     def at_least(self, confidence: Confidence) -> FileResult:
-        """Return the result without the findings that are less sure."""
+        """Return the result without the findings of lower confidence."""
         if all(finding.confidence >= confidence for finding in (*self.findings, *self.hidden)):
             return self
         findings, hidden = (
@@ -95,7 +97,7 @@ class FileResult:
         return replace(self, findings=findings, hidden=hidden)
 
     def allowed(self, fixability: Fixability) -> FileResult:
-        """Return the result with those fixes alone that the settings allow."""
+        """Return the result with only those fixes that the settings allow."""
         if fixability == AS_FOUND:
             return self
         findings, hidden = fixability.applied(self.findings), fixability.applied(self.hidden)
@@ -103,7 +105,7 @@ class FileResult:
 
     @property
     def has_edits(self) -> bool:
-        """Whether all fixes have their edits, which are left out where nothing shows them."""
+        """Whether all fixes have their edits, which are left out if no format shows them."""
         return all(each.fix is None or each.fix.edits for each in self.findings)
 
 
@@ -149,7 +151,7 @@ class Report:
 class Changed:
     """A file whose text was changed by fixes, but is not written yet.
 
-    `applied` are the findings whose fixes have changed it, those in other files included. `shares` are the
+    `applied` are the findings whose fixes have changed it, including those in other files. `shares` are the
     other files that these fixes have changed, too.
     """
 
@@ -161,8 +163,8 @@ class Changed:
 
 @ordered
 class FixId:
-    """What a fix is told by, whichever others are applied: its rule, and the place of its finding in the file
-    as it was before all of them. Lines and columns count from 1.
+    """The identity of a fix, whichever others are applied: its rule, and the place of its finding in the
+    original file. Lines and columns count from 1.
     """
 
     path: str
@@ -209,8 +211,8 @@ class Explained(Enum):
 
 @frozen
 class RuleExplanation:
-    """One rule at one place. `reasons` are what it learned last before it gave up, or what hides
-    its finding; `changes` what would make it report, each tried out.
+    """One rule at one place. `reasons` are the last answers it received before it returned, or why its
+    finding is hidden; `changes` are changes with which it would report, each tested.
     """
 
     code: str
@@ -228,7 +230,7 @@ class RuleExplanation:
 
     @property
     def is_near(self) -> bool:
-        """Whether it is worth a look: it found something, nearly did, or asked more than what the code is."""
+        """Whether it is relevant: it found something, nearly did, or queried more than what the code is."""
         return self.verdict is not Explained.SILENT or bool(self.message) or self.questions > _NEAR
 
 
@@ -238,7 +240,7 @@ class LineExplanation:
 
     path: str
     line: int
-    """As shown to users: in its cell, if the file is a notebook."""
+    """As displayed: in its cell, if the file is a notebook."""
     code: str
     cell: Cell | None = None
     notes: tuple[str, ...] = ()
@@ -255,5 +257,5 @@ class LineExplanation:
 
     @property
     def place(self) -> str:
-        """Return the line as people write it."""
+        """Return the line as written on the command line."""
         return f"{self.path}:cell {self.cell.index}:{self.line}" if self.cell else f"{self.path}:{self.line}"

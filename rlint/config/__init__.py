@@ -1,4 +1,4 @@
-"""Read settings: from configuration files and the command line to what applies to each file.
+"""Read settings: from configuration files and the command line to the settings of each file.
 
-Answers which rules, paths and options apply. Knows rules by name alone, never what they look at.
+Answers which rules, paths and options apply. Knows rules by name only.
 """

@@ -1,4 +1,4 @@
-"""What a configuration declares of the code, so that it need not be inferred: how often functions run, where
+"""Declarations of a configuration about the code, in place of inference: how often functions run, where
 programs start, whether there is an accelerator.
 """
 
@@ -12,20 +12,20 @@ from rlint.frozen import frozen
 
 @frozen
 class DeclaredKnowledge:
-    """What is declared for the files of one configuration. `hot` and `cold` are globs of functions by their
-    qualified names; each `_from` says where they stand, for people.
+    """The declarations for the files of one configuration. `hot` and `cold` are globs of functions by their
+    qualified names; each `_from` is their origin, for display.
     """
 
     hot: tuple[str, ...] = ()
     cold: tuple[str, ...] = ()
     accelerator: bool | None = None
-    """Whether a device that the code leaves open is an accelerator; None where that is not declared."""
+    """Whether a device that the code leaves open is an accelerator; None if that is not declared."""
     entry_points: tuple[str, ...] | None = None
-    """Files as absolute paths or globs, and functions as `module:function`; None where none are declared."""
+    """Files as absolute paths or globs, and functions as `module:function`; None if none are declared."""
     hot_from: str = ""
     cold_from: str = ""
     root: str = ""
-    """The folder that module names are relative to, beside those that the program itself uses."""
+    """The folder that module names are relative to, besides those that the program itself uses."""
 
     @property
     def says_nothing(self) -> bool:
@@ -62,5 +62,5 @@ NOTHING_DECLARED = DeclaredKnowledge()
 
 
 def means(pattern: str, name: str) -> bool:
-    """Whether a pattern means a dotted name: as a whole, or all of it after some dot."""
+    """Whether a pattern matches a dotted name: as a whole, or all of it after some dot."""
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"*.{pattern}")

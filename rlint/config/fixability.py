@@ -1,4 +1,4 @@
-"""Which fixes a configuration allows, and which of them it trusts more or less than rlint does."""
+"""Fixes that a configuration allows, and the safety that it assigns them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ DEMOTED = "the settings mark fixes of {code} as unsafe (`extend-unsafe-fixes`)"
 
 @frozen
 class Fixability:
-    """Codes of rules, as `unfixable`, `extend-safe-fixes` and `extend-unsafe-fixes` choose them, and the
-    oldest versions of Python and libraries that the project supports.
+    """Codes of rules selected by `unfixable`, `extend-safe-fixes` and `extend-unsafe-fixes`, and the oldest
+    versions of Python and libraries that the project supports.
     """
 
     unfixable: frozenset[str] = frozenset()
@@ -26,9 +26,9 @@ class Fixability:
     versions: tuple[StatedVersion, ...] = ()
 
     def applied(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Return the findings with those fixes alone that the settings allow, as safe as they call them.
+        """Return the findings with only the fixes that the settings allow, with the configured safety.
 
-        A finding that rests on an assumption never gets a safe fix, whatever the settings say.
+        A finding that depends on an assumption never gets a safe fix, whatever the settings.
         """
         return tuple(map(self._applied, findings))
 
@@ -51,7 +51,7 @@ class Fixability:
         return finding
 
     def _lack(self, needs: Iterable[Requirement]) -> str | None:
-        """Return what code needs that is newer than the project's oldest version."""
+        """Return the part of code that is newer than the project's oldest version."""
         for need in needs:
             for stated in self.versions:
                 if stated.library == need.library and stated.lacks(need.version):
@@ -67,4 +67,4 @@ class Fixability:
 
 
 AS_FOUND = Fixability()
-"""Fixes stay as the rules make them."""
+"""Fixes stay as the rules create them."""

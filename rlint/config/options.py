@@ -1,6 +1,6 @@
-"""Options as they are written: in a file, after `--config` or as command-line options. Checked, not joined.
+"""Options as written: in a file, after `--config` or as command-line options. Checked, not joined.
 
-A layer holds what one place says. `rlint.config.settings` joins layers into the settings of a file.
+A layer contains the options of one place. `rlint.config.settings` joins layers into the settings of a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
-"""In order of precedence, where a folder has several."""
+"""In order of precedence, if a folder has several."""
 
 OUTPUT_FORMATS = (
     *("full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "azure", "junit"),
@@ -87,7 +87,7 @@ KEYS: Mapping[str, str] = {
     "numpy-version": _VERSION,
     "extend": _TEXT,
 }
-"""Every key that a configuration may have, and what it is expected to hold."""
+"""Every key of a configuration, and its expected type."""
 
 
 _MOST_BYTES = 1_000_000
@@ -107,32 +107,34 @@ class GivenBy(enum.Enum):
 
 @frozen
 class Layer:
-    """What one place says. Patterns in it are relative to `root`."""
+    """The options of one place. Patterns in it are relative to `root`."""
 
     origin: str
-    """The place as it is shown to people."""
+    """The displayed name of the place."""
     given_by: GivenBy
     root: Path
     values: Mapping[str, Any]
     path: Path | None = None
 
     def name_of(self, key: str) -> str:
-        """Return the key as its author wrote it: an option on the command line, a key elsewhere."""
+        """Return the name of a key as written: an option on the command line, a key elsewhere."""
         return f"`--{key}`" if self.given_by is GivenBy.OPTION else f"`{key}` ({self.origin})"
 
 
 def find_config(folder: Path) -> Path | None:
-    """Find the configuration file in `folder` itself; a pyproject.toml counts if it has a section for us."""
+    """Return the configuration file in `folder` itself; a pyproject.toml counts if it has a section for
+    rlint.
+    """
     for name in FILE_NAMES:
         path = folder / name
-        # os.path.isfile: no error where the folder may be listed but not entered.
+        # os.path.isfile: no error if the folder may be listed but not entered.
         if os.path.isfile(path) and (name != "pyproject.toml" or _section(path, required=False) is not None):
             return path
     return None
 
 
 def read_config(path: Path, root: Path | None = None) -> list[Layer]:
-    """Return the layers of a configuration file: what it extends first, itself last."""
+    """Return the layers of a configuration file: the extended ones first, itself last."""
     layers: list[Layer] = []
     seen: list[Path] = []
     current: Path | None = absolute(path)
@@ -165,7 +167,7 @@ def inline_layer(texts: tuple[str, ...], root: Path) -> Layer:
 def option_layer(values: Mapping[str, Any], root: Path, *, editor: str | None = None) -> Layer:
     """Return the layer of the command line's own options; keys without a value (None) are not in it.
 
-    `editor` names the place where an editor's settings come from, if they do.
+    `editor` names the origin of an editor's settings, if they come from one.
     """
     given = {key: value for key, value in values.items() if value is not None}
     origin, given_by = ("command line", GivenBy.OPTION) if editor is None else (editor, GivenBy.EDITOR)
@@ -204,7 +206,7 @@ def _text(path: Path) -> str:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return what a file states that is not rlint's own; nothing if it is not valid."""
+    """Return the content of a file that is not rlint's own; empty if it is not valid."""
     try:
         return _parse(text, "")
     except RlintError:
@@ -271,7 +273,7 @@ def _patterns(key: str, value: Any) -> list[str]:
 
 
 def _place(shown: str, key: str, text: str) -> str:
-    """Return the file, with the line on which the key stands where it is easily found."""
+    """Return the file, with the line of the key if it is easily found."""
     found = re.search(rf"^[ \t]*(?:\[.*\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\]]", text, re.MULTILINE)
     if found is None or "\n" not in text.rstrip("\n"):
         return shown

@@ -1,7 +1,7 @@
-"""Glob patterns over paths, with the meaning that they have in the settings of ruff.
+"""Glob patterns for paths, with the same meaning as in ruff's settings.
 
-`*` also crosses `/`. A pattern matches a file or folder by its name alone, or by its whole path
-below the folder of the settings that it stands in. `pathspec` knows no braces, and its `*` stops at `/`.
+`*` also crosses `/`. A pattern matches a file or folder by its name alone, or by its whole path below the
+folder of its settings. `pathspec` supports no braces, and its `*` stops at `/`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PathPatterns:
         )
 
     def match_any_part(self, path: str) -> bool:
-        """Whether a pattern matches the absolute `path` or a folder below the root that it lies in."""
+        """Whether a pattern matches the absolute `path` or a folder above it, below the root."""
         posix, root = _posix(path), _posix(self.root)
         while len(posix) > len(root):
             if self.match(posix):
@@ -62,7 +62,7 @@ class PathPatterns:
 
 
 def check_pattern(pattern: str) -> str | None:
-    """Return what is wrong with a pattern, or None."""
+    """Return the error in a pattern, or None."""
     try:
         re.compile(_regex(pattern))
     except re.error as error:
@@ -90,7 +90,7 @@ def _regex(pattern: str) -> str:
 
 
 def _without_braces(text: str) -> list[str]:
-    """Return all that `{a,b}` in a pattern can stand for."""
+    """Return all expansions of `{a,b}` in a pattern."""
     opened = _find(text, "{", 0)
     if opened < 0:
         return [text]

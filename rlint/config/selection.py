@@ -1,8 +1,8 @@
-"""Which rules a file is checked with: `select` and `ignore` of several layers become a set of codes.
+"""Rule selection: `select` and `ignore` of several layers become a set of codes.
 
-Within a layer the more specific selector wins (a code or name over RL10, that over RL1, that over
-ALL); of two alike, `ignore`. A layer with `select` starts afresh; one without changes what the
-layers before it chose.
+Within a layer the more specific selector wins (a code or name over RL10, that over RL1, that over ALL); of
+two alike, `ignore`. A layer with `select` starts afresh; one without modifies the selection of the layers
+before it.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 @frozen
 class Rules:
-    """The rules that a configuration may speak of: those of rlint, and of the plugins that it names."""
+    """The rules that a configuration may name: those of rlint, and of its plugins."""
 
     plugins: frozenset[str] = frozenset()
-    """Those in use."""
+    """Plugins in use."""
     complete: bool = True
     """Whether no plugin is missing, whose rules selectors may mean."""
     left_out: list[str] = field(default_factory=list, compare=False)
-    """The selectors that mean nothing, perhaps because a plugin is missing."""
+    """The selectors that match nothing, perhaps because a plugin is missing."""
 
     def all(self) -> tuple[RuleEntry, ...]:
         """Return all of them, by code."""
         return resolve("ALL", plugins=self.plugins)
 
     def named(self, selector: str, layer: Layer, key: str) -> tuple[RuleEntry, ...]:
-        """Return what a selector under `key` of `layer` means."""
+        """Return the rules that a selector under `key` of `layer` means."""
         try:
             return resolve(selector, plugins=self.plugins)
         except RlintError as error:
             if layer.path is None and _is_known(selector):
-                return ()  # an option speaks of all folders, and other ones may have the plugin
+                return ()  # an option applies to all folders, and others may have the plugin
             if not (self.complete or selector.strip().upper().startswith("RL")):
                 self.left_out.append(selector.strip())
                 return ()
@@ -51,7 +51,7 @@ class Rules:
 
 
 def _is_known(selector: str) -> bool:
-    """Whether a selector means something among the rules of all plugins in use."""
+    """Whether a selector matches a rule of any plugin in use."""
     try:
         return bool(resolve(selector))
     except RlintError:
@@ -62,7 +62,7 @@ _SELECTION = (("select", False), ("extend-select", False), ("ignore", True), ("e
 _FIXABLE = (("fixable", False), ("extend-fixable", False), ("unfixable", True))
 _SAFETY = (("extend-safe-fixes", False), ("extend-unsafe-fixes", True))
 _SELECTING = ("select", "extend-select")
-"""Keys whose prefixes leave rules out that are opt-in."""
+"""Keys whose prefixes do not include opt-in rules."""
 
 _OWN = Rules()
 _EXACT = 100
@@ -70,7 +70,7 @@ _EXACT = 100
 
 
 def default_codes(rules: Rules = _OWN) -> frozenset[str]:
-    """Every rule that is not opt-in."""
+    """Return every rule that is not opt-in."""
     return frozenset(entry.code for entry in rules.all() if not entry.opt_in)
 
 
@@ -86,7 +86,9 @@ def selected_codes(layers: Iterable[Layer], rules: Rules = _OWN) -> frozenset[st
 
 
 def fixability(layers: Iterable[Layer], rules: Rules = _OWN) -> Fixability:
-    """Return what the layers, weakest first, say of fixes. `fixable` starts afresh, as `select` does."""
+    """Return the settings for fixes of the layers, weakest first. `fixable` starts afresh, as `select`
+    does.
+    """
     fixable = everything = frozenset(entry.code for entry in rules.all())
     safe: frozenset[str] = frozenset()
     unsafe: frozenset[str] = frozenset()
@@ -103,7 +105,7 @@ def fixability(layers: Iterable[Layer], rules: Rules = _OWN) -> Fixability:
 def _chosen(
     layer: Layer, keys: Iterable[tuple[str, bool]], rules: Rules
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the codes that a layer switches on and off; the more specific selector wins, then `off`."""
+    """Return the codes that a layer enables and disables; the more specific selector wins, then `off`."""
     chosen: dict[str, bool] = {}
     for _, switches_off, entries in sorted(_steps(layer, rules, keys), key=lambda step: step[:2]):
         chosen.update((entry.code, not switches_off) for entry in entries)
@@ -112,14 +114,14 @@ def _chosen(
 
 
 def codes_of(selectors: Iterable[str], layer: Layer, key: str, rules: Rules) -> frozenset[str]:
-    """Return the codes, opt-in ones too, that `selectors` under `key` of `layer` mean."""
+    """Return the codes, including opt-in ones, that `selectors` under `key` of `layer` mean."""
     return frozenset(entry.code for selector in selectors for entry in rules.named(selector, layer, key))
 
 
 def _steps(
     layer: Layer, rules: Rules, keys: Iterable[tuple[str, bool]]
 ) -> Iterator[tuple[int, bool, tuple[RuleEntry, ...]]]:
-    """Yield specificity, whether it switches off, and the rules: sorted by these, the last word is right."""
+    """Yield specificity, whether it disables, and the rules: sorted by these, the last one decides."""
     for key, switches_off in keys:
         for selector in layer.values.get(key, ()):
             entries = rules.named(selector, layer, key)

@@ -44,7 +44,7 @@ _EXCLUSION = ("exclude", "extend-exclude")
 _FILE_IGNORES = ("per-file-ignores", "extend-per-file-ignores")
 _FIXES = ("fixable", "unfixable", "extend-fixable", "extend-safe-fixes", "extend-unsafe-fixes")
 _PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, *_FIXES, "extend", "plugins"}
-"""Keys of which a stronger layer's value simply replaces a weaker one's."""
+"""Keys for which the value of a stronger layer replaces that of a weaker one."""
 
 
 @frozen
@@ -67,7 +67,7 @@ class FileIgnore:
 
 @frozen
 class Settings:
-    """What applies to the files of one folder."""
+    """The settings of the files in one folder."""
 
     config: Path | None
     """The nearest configuration file, or the one that `--config` names."""
@@ -75,7 +75,7 @@ class Settings:
     per_file_ignores: tuple[FileIgnore, ...]
     excludes: tuple[PathPatterns, ...]
     notebooks: bool
-    """Whether a walk takes notebooks, too."""
+    """Whether a walk includes notebooks."""
     respect_gitignore: bool
     force_exclude: bool
     fix: bool
@@ -84,25 +84,25 @@ class Settings:
     confidence: Confidence
     """The least sure findings that are reported."""
     min_impact: ImpactLevel | None
-    """Findings of less impact are left out; None where the formats for people decide what to show."""
+    """Findings of less impact are left out; None if the formats for users decide."""
     jobs: int | None
     cache_dir: str | None
     baseline: str | None
     origins: Mapping[str, tuple[Any, str]] = field(compare=False)
-    """For each key that has a value: the value, and where it comes from."""
+    """For each key with a value: the value, and its origin."""
     given_by: Mapping[str, GivenBy] = field(default_factory=dict, compare=False)
     """For each plain key that is set: the kind of place that sets it."""
     problems: tuple[Problem, ...] = ()
-    """What is wrong with the plugins that are named, whose rules are left out."""
+    """Problems with named plugins, whose rules are left out."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
-    """What is declared of the code itself."""
+    """Declarations about the code itself."""
     rule_url: str | None = None
-    """Where the pages of rules are published: `RL101.html` and so on lie below this URL."""
+    """The URL below which the pages of rules are published: `RL101.html` and so on."""
     fixability: Fixability = AS_FOUND
-    """Which fixes are allowed, and how far they are trusted."""
+    """The allowed fixes, and their configured safety."""
 
     def for_project(self, stated: Mapping[str, StatedVersion]) -> Settings:
-        """Return the settings with the versions that a project's own files state, which options override."""
+        """Return the settings with the versions in a project's own files, which options override."""
         versions = {**stated, **{each.library: each for each in self.fixability.versions}}
         added = {
             OPTIONS[library]: (each.version, each.origin)
@@ -127,15 +127,15 @@ class Settings:
         return any(group.match(path) for group in self.excludes)
 
     def excludes_file(self, path: Path) -> bool:
-        """Whether a file is excluded, itself or by a folder that it lies in."""
+        """Whether a file is excluded, itself or through a folder that contains it."""
         return any(group.match_any_part(str(path)) for group in self.excludes)
 
 
 class SettingsResolver:
     """Finds the settings of folders, and remembers them.
 
-    `config` (a file named by the user) or `isolated` switch the search for configuration files off;
-    `overrides` are the stronger layers, weakest first. Without `plugins`, none that is named is put into use.
+    `config` (a file named by the user) or `isolated` disable the search for configuration files; `overrides`
+    are the stronger layers, weakest first. Without `plugins`, no named plugin is loaded.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class SettingsResolver:
         self._projects: dict[str, dict[str, StatedVersion]] = {}
         self._of_projects: dict[tuple[Path | None, tuple[StatedVersion, ...]], Settings] = {}
         self.main = self.for_folder(root)
-        """The settings of the folder that rlint was started in; what concerns the whole run comes from it."""
+        """The settings of the folder that rlint was started in; settings of the whole run come from it."""
 
     def for_folder(self, folder: Path) -> Settings:
         """Return the settings of the files directly in `folder`."""
@@ -177,7 +177,7 @@ class SettingsResolver:
         return found
 
     def _configured(self, folder: Path) -> Settings:
-        """Return the settings of a folder by its configuration, before the project's own files count."""
+        """Return the settings of a folder from its configuration, before the project's own files."""
         if not self._searches:
             return self._without_search()
         config = find_config(folder)
@@ -188,7 +188,7 @@ class SettingsResolver:
         return self._by_config[config]
 
     def _project(self, folder: Path) -> Mapping[str, StatedVersion]:
-        """Return the versions that the files of the nearest project state, at `folder` or above."""
+        """Return the versions in the files of the nearest project, at `folder` or above."""
         if not self._reads_project:
             return {}
         key = str(folder)
@@ -210,8 +210,8 @@ class SettingsResolver:
         return self.for_folder(path.parent)
 
     def _without_search(self) -> Settings:
-        """Return the settings where no configuration file is found; computed late, since options may name
-        plugin rules.
+        """Return the settings if no configuration file is found; computed late, since options may name plugin
+        rules.
         """
         if self._fixed is None:
             self._fixed = self._joined([])
@@ -274,7 +274,7 @@ class SettingsResolver:
 
 
 def _declared(layers: Sequence[Layer], values: Mapping[str, tuple[Any, str]]) -> DeclaredKnowledge:
-    """Return what the layers declare of the code; files among them lie below their layer's root."""
+    """Return the declarations of the layers about the code; files in them are below their layer's root."""
     if not values.keys() & {"hot", "cold", "accelerator", "entry-points"}:
         return NOTHING_DECLARED
     hot, cold = values.get("hot", ([], "")), values.get("cold", ([], ""))
@@ -301,7 +301,7 @@ def _declared(layers: Sequence[Layer], values: Mapping[str, tuple[Any, str]]) ->
 
 
 def _rules(layers: Sequence[Layer], root: Path, *, allowed: bool) -> tuple[Rules, tuple[Problem, ...]]:
-    """Put the plugins of all layers into use: what a file extends brings its own. Say which are broken."""
+    """Load the plugins of all layers: an extended file adds its own. Report broken ones."""
     named = [(layer, name) for layer in layers for name in layer.values.get("plugins", ())]
     if not named:
         return Rules(), ()
@@ -326,7 +326,7 @@ def _with_left_out(problems: tuple[Problem, ...], rules: Rules) -> tuple[Problem
 
 
 def _origins(layers: Sequence[Layer], keys: tuple[str, ...]) -> str:
-    """Return the places that say something under `keys`; what replaces the default comes without it."""
+    """Return the places that set one of `keys`; a value that replaces the default has none."""
     named = [layer.origin for layer in layers if any(key in layer.values for key in keys)]
     replaced = any(keys[0] in layer.values for layer in layers)
     return ", ".join(dict.fromkeys(named if replaced else ["default", *named]))

@@ -1,4 +1,4 @@
-"""The oldest versions of Python, torch and numpy that a project supports, by options or its own files."""
+"""The oldest versions of Python, torch and numpy that a project supports, from options or its own files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ OPTIONS = {PYTHON: "target-version", TORCH: "torch-version", NUMPY: "numpy-versi
 """The option for the version of each library."""
 
 _LIBRARY = {"torch": TORCH, "pytorch": TORCH, "numpy": NUMPY}
-"""The library of a distribution, as dependencies name it."""
+"""The library of a distribution, by its name in dependencies."""
 _DEPENDENCY = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#]*)")
 _LOWER = re.compile(r"(?:===?|>=?|~=|~|\^)\s*v?(\d+(?:\.\d+)*)")
 _BARE = re.compile(r"\s*v?(\d+(?:\.\d+)*)(?:\.\*)?\s*")
 _MOST_BYTES = 1_000_000
 
 Clauses = tuple[str, str]
-"""The library, and the clauses that a file writes after its name: `>=1.13,<3`."""
+"""The library, and the version clauses after its name: `>=1.13,<3`."""
 
 
 @frozen
 class StatedVersion:
-    """The oldest version of a library that the project supports, and the place that says so."""
+    """The oldest version of a library that the project supports, and the place that states it."""
 
     library: str
     version: str
@@ -35,7 +35,7 @@ class StatedVersion:
 
     @property
     def option(self) -> str:
-        """Return the option that holds it, in backticks."""
+        """Return the option that sets it, in backticks."""
         return f"`{OPTIONS[self.library]}`"
 
     def lacks(self, version: str) -> bool:
@@ -44,9 +44,9 @@ class StatedVersion:
 
 
 def as_version(text: str) -> tuple[int, ...]:
-    """Return a version as numbers, without what follows them: "2.1.0+cpu" is (2, 1).
+    """Return a version as numbers, without a suffix: "2.1.0+cpu" is (2, 1).
 
-    Zeros at the end are dropped, so that 2.0 and 2.0.0 are equal.
+    Trailing zeros are dropped, so that 2.0 and 2.0.0 are equal.
     """
     found = re.match(r"\d+(?:\.\d+)*", text)
     numbers = [int(number) for number in found[0].split(".")] if found is not None else []
@@ -138,7 +138,7 @@ def _of_setup_cfg(text: str) -> Iterator[Clauses]:
 
 
 def _of_setup_py(text: str) -> Iterator[Clauses]:
-    """Yield what the literals of a `setup` call state; lists may be variables of the file."""
+    """Yield the versions in the literals of a `setup` call; lists may be variables of the file."""
     if "setup" not in text:
         return
     try:
@@ -188,6 +188,6 @@ _READERS = {
     "setup.py": _of_setup_py,
     "requirements.txt": _of_requirements,
 }
-"""The files that state versions, the most binding first, and what reads them."""
+"""The files that state versions, the most binding first, with their parsers."""
 STATING_FILES = tuple(_READERS)
 """The names of these files."""

@@ -1,4 +1,4 @@
-"""Read what was measured of the rules: the files in `fixtures/<rule>/evidence/`.
+"""Read the measurements of rules: the files in `fixtures/<rule>/evidence/`.
 
-Answers what a fix gained, where, and whether that still holds. Runs and measures nothing.
+Answers what a fix gained, on which device, and whether that is still valid. Runs and measures nothing.
 """

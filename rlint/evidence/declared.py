@@ -1,6 +1,6 @@
-"""On which devices the workloads of a fixture run and claim something, told from the text of the file.
+"""Devices on which the workloads of a fixture run and make claims, from the text of the file.
 
-Workload files import torch, which whoever asks this need not have.
+Workload files import torch, which need not be installed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rlint.errors import RlintError
 from rlint.frozen import frozen
 
 _DEFAULTS: Mapping[str, object] = {"claims": ("time",), "devices": ("cpu",)}
-"""What rlint.harness.Workload has (a test compares them)."""
+"""The defaults of rlint.harness.Workload (a test compares them)."""
 
 
 @frozen
@@ -21,13 +21,13 @@ class Devices:
     """The kinds of devices of all workloads of one file."""
 
     run: frozenset[str]
-    """Where some workload can run."""
+    """Devices on which some workload can run."""
     claimed: frozenset[str]
-    """Where some workload runs and claims a gain."""
+    """Devices on which some workload runs and claims a gain."""
 
 
 def devices_of(path: Path) -> Devices:
-    """Read a workload file. Raises RlintError for one that is unreadable or no Python."""
+    """Read a workload file. Raises RlintError for one that is unreadable or not Python."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
@@ -64,7 +64,7 @@ def _declared(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]
                 try:
                     return ast.literal_eval(value)
                 except ValueError:
-                    return _DEFAULTS[name]  # computed: nothing is known of it here
+                    return _DEFAULTS[name]  # computed: not known here
     others = [classes[base] for base in _bases(node) if base in classes and base != node.name]
     return _declared(others[0], name, classes) if others else _DEFAULTS[name]
 

@@ -1,8 +1,8 @@
-"""What a measurement is of, as hashes: evidence whose hashes are no longer today's is stale.
+"""Hashes of the inputs of a measurement: evidence with other hashes is stale.
 
-The key of evidence is what was run, not how it came about: the program of the fixture, the workload that
-drives it, and the texts that the fixer makes of the program. To move or reword the code of a rule makes no
-evidence stale; to change what its fix writes does.
+The key of evidence is the text that was run: the program of the fixture, the workload that drives it, and the
+fixed texts of the program. Moving or rewording the code of a rule keeps evidence valid; changing the text
+that its fix writes does not.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _DIGITS = 16  # hexadecimal
 FIXTURE_FILES = ("before.py", "workload.py")
 """The files of a fixture that are run."""
 MEASURING = "1"
-"""Changes when figures of the harness are no longer comparable with older ones."""
+"""Changed when figures of the harness are no longer comparable with older ones."""
 
 
 @frozen
 class Hashes:
-    """The three things that a measurement depends on."""
+    """The three inputs of a measurement."""
 
     fixture: str
     """The bytes of `before.py` and `workload.py`."""
     fix: str
-    """The texts that the fixer makes of `before.py`, with safe fixes alone and with all."""
+    """The fixed texts of `before.py`, with safe fixes only and with all."""
     harness: str = MEASURING
-    """How it was measured: MEASURING at the time."""
+    """The version of the harness: MEASURING at the time."""
 
     def changes(self, *, fixture: str, fix: str | None = None) -> list[str]:
         """Return what has changed since, each as a clause. A fix that is not given counts as unchanged."""
@@ -44,13 +44,13 @@ class Hashes:
 
 
 def hash_of_fixture(folder: Path) -> str:
-    """Hash the files of a fixture that are run; one that is missing counts as empty."""
+    """Hash the files of a fixture that are run; a missing one counts as empty."""
     files = [folder / name for name in FIXTURE_FILES]
     return _digest([_bytes(path).replace(b"\r\n", b"\n") for path in files])
 
 
 def hash_of_texts(safe: str, unsafe: str) -> str:
-    """Hash what the fixer makes of a program."""
+    """Hash the fixed texts of a program."""
     return _digest([safe, unsafe])
 
 
@@ -64,11 +64,11 @@ def _bytes(path: Path) -> bytes:
 
 
 def _digest(parts: Iterable[str | bytes]) -> str:
-    import hashlib  # not loaded by those who only read evidence
+    import hashlib  # not imported by readers of evidence
 
     total = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        total.update(b"%d:" % len(data))  # so that the parts cannot run into one another
+        total.update(b"%d:" % len(data))  # so that the parts are separated
         total.update(data)
     return total.hexdigest()[:_DIGITS]

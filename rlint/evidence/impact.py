@@ -1,4 +1,4 @@
-"""How much a finding matters: what its fix saves in each step, as a share of what such a step costs."""
+"""Impact of a finding: what its fix saves in each step, as a share of the cost of such a step."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
     from rlint.evidence.results import RuleOutcome
 
 HIGH, MEDIUM = 0.1, 0.01
-"""From which share of a step on the impact is high, or medium."""
+"""Minimum share of a step for a high, or medium impact."""
 STEPS_OF_A_ROUND = 100
-"""What runs once per episode, epoch or batch of rollouts is compared with so many steps."""
+"""Code that runs once per episode, epoch or batch of rollouts is compared with this many steps."""
 TOKENS_OF_A_SEQUENCE = 100
-"""A gradient or environment step of a language model goes through so many tokens at least."""
+"""Minimum number of tokens in a gradient or environment step of a language model."""
 _LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
-"""From which ratio on less memory counts for something where no time is claimed."""
+"""Minimum ratio for less memory to count if no time is claimed."""
 _SIZES_SHOWN = 2
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
-"""What a step is taken for in code that is hot by its role, where no training loop is in sight."""
+"""The assumed step for code that is hot by its role, if no training loop is known."""
 
 
 @frozen
 class Saving:
-    """What the fixes of a rule were measured to save in each step, at their workloads' typical sizes."""
+    """Measured savings of a rule's fixes in each step, at their workloads' typical sizes."""
 
     device: str = ""
     seconds: tuple[float, ...] = ()
-    """One for each workload that claims time; 0 where there was no gain."""
+    """One for each workload that claims time; 0 if there was no gain."""
     sizes: tuple[tuple[int, str], ...] = ()
     """The typical sizes of these workloads: `(7056, "numbers")`."""
     memory: float = 1.0
-    """By which factor less memory is needed, at most."""
+    """The maximum factor by which less memory is needed."""
     only_on: tuple[str, ...] = ()
-    """The kinds of devices on which alone a gain is claimed, where nothing was measured."""
+    """The only kinds of devices on which a gain is claimed, if it was not measured there."""
 
 
 def saving_of(evidence: Evidence) -> Saving | None:
-    """Return what was measured of a rule; None where nothing is known that an impact could rest on."""
+    """Return the measurements of a rule; None if there are none that an impact could be derived from."""
     measured = [one for one in evidence.recordings if one.gain is not Gain.UNKNOWN]
     if not measured:
         return Saving(only_on=evidence.only_on) if evidence.only_on else None
@@ -64,7 +64,7 @@ def saving_of(evidence: Evidence) -> Saving | None:
 
 
 def _seconds(outcome: RuleOutcome, occurrences: int) -> float | None:
-    """Return the seconds that are saved in one step; None where time is not claimed, or the steps are not
+    """Return the seconds that are saved in one step; None if time is not claimed, or the steps are not
     known.
     """
     if not occurrences:
@@ -82,7 +82,7 @@ def _memory(recording: Recording) -> float:
 
 
 def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
-    """Return the impact of a finding; None where nothing is known of its rule."""
+    """Return the impact of a finding; None if nothing is known of its rule."""
     if finding.minor:
         return Impact(ImpactLevel.LOW, finding.minor)
     if saving is None:
@@ -119,7 +119,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
 
 
 def _with_work(steps: tuple[TrainingStep, ...]) -> tuple[TrainingStep, ...]:
-    """Add an environment step where only messages are exchanged: a message is sent to have work done."""
+    """Add an environment step if only messages are exchanged: a message requests work."""
     return (TrainingStep.ENVIRONMENT, *steps) if steps == (TrainingStep.MESSAGE,) else steps
 
 
@@ -150,7 +150,7 @@ def _at(sizes: Sequence[tuple[int, str]]) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Return seconds with two digits, in the unit in which they are read best."""
+    """Return seconds with two digits, in the most readable unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{_two_digits(seconds / size)} {unit}"

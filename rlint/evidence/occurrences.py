@@ -1,4 +1,4 @@
-"""How many steps the workloads of a rule's fixture make: what turns a gain into one for each step."""
+"""Numbers of steps in the workloads of a rule's fixture: they convert a gain to one per step."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ OCCURRENCES = "occurrences.json"
 
 @frozen
 class Occurrences:
-    """What was counted in one fixture."""
+    """The counts of one fixture."""
 
     fixture: str
     """The hash of the files that were run, as in `rlint.evidence.hashes`."""
     by_workload: dict[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `json.dumps` takes."""
+        """Return plain data for `json.dumps`."""
         return {"fixture": self.fixture, "workloads": dict(sorted(self.by_workload.items()))}
 
 
 def read_occurrences(fixtures: Path, name: str) -> Occurrences | None:
-    """Read what was counted for the rule called `name`; None where nothing was, or the file is broken."""
+    """Return the counts for the rule called `name`; None if there are none, or the file is broken."""
     try:
         data = json.loads((fixtures / name / "evidence" / OCCURRENCES).read_bytes())
         counts = {str(workload): int(number) for workload, number in data["workloads"].items()}

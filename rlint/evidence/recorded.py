@@ -1,4 +1,4 @@
-"""Evidence files: what was measured of one rule on one kind of device, where, and of which texts."""
+"""Evidence files: measurements of one rule on one kind of device, with the machine and the texts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rlint.registry.catalogue import RuleEntry
 
 SCHEMA = 2
-"""Changes when a key of the file is renamed, dropped or given another meaning."""
+"""Changed when a key of the file is renamed, removed or given another meaning."""
 _SIGNIFICANT_DIGITS = 4
-_WIDEST = 320  # characters of a JSON value that stands on one line: a measurement does
+_WIDEST = 320  # maximum characters of a JSON value on one line: those of a measurement
 _MEASURED = (Verdict.FASTER, Verdict.NO_CHANGE, Verdict.SLOWER)
 
 
@@ -51,7 +51,7 @@ class Recording:
         """Return the gain that the outcomes on this device show."""
         if any(found.verdict is Verdict.FASTER for found in self.claimed):
             return Gain.SOME
-        # A program that behaves otherwise shows nothing of what the fix would gain.
+        # A program that behaves differently shows nothing about the gain of the fix.
         different = any(found.claims and found.verdict is Verdict.DIFFERENT for found in self.outcomes)
         return Gain.NONE if self.claimed and not different else Gain.UNKNOWN
 
@@ -64,7 +64,7 @@ class Evidence:
     recordings: tuple[Recording, ...]
     """One per kind of device on which it was measured, in the order of DEVICES."""
     unreadable: tuple[str, ...] = ()
-    """Which files cannot be read, why, and what to do."""
+    """Unreadable files, why, and what to do."""
 
     @property
     def gain(self) -> Gain:
@@ -73,7 +73,7 @@ class Evidence:
 
     @property
     def only_on(self) -> tuple[str, ...]:
-        """Return the kinds of devices on which alone the rule claims a gain; none, if it claims one
+        """Return the only kinds of devices on which the rule claims a gain; none, if it claims one
         everywhere.
         """
         devices = [claim.partition(":")[2] for claim in self.entry.claims]
@@ -81,9 +81,9 @@ class Evidence:
 
 
 def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
-    """Read what was measured of a rule. Broken files are told of, and raise nothing.
+    """Read what was measured of a rule. Broken files are reported, and raise nothing.
 
-    `fixtures` is the folder of all fixtures; that of what the rule comes with, if not given.
+    `fixtures` is the folder of all fixtures; that of the rule's origin, if not given.
     """
     place = entry.fixtures and (fixtures or entry.fixtures)
     if place is None:
@@ -108,7 +108,8 @@ def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
 
 
 def stale(evidence: Evidence) -> dict[str, list[str]]:
-    """Return, by device, what of the fixture is no longer as it was measured. The fixer is not run for that.
+    """Return, by device, the parts of the fixture that have changed since the measurement. The fixer is not
+    run for that.
 
     Raises RlintError for a fixture that cannot be read.
     """
@@ -125,7 +126,7 @@ def to_text(recording: Recording) -> str:
 
 
 def to_json(recording: Recording) -> dict[str, Any]:
-    """Return a recording as what `json.dumps` takes."""
+    """Return a recording as plain data for `json.dumps`."""
     session = Session(recording.machine, recording.date, 0.0, quick=False, outcomes=recording.outcomes)
     encoded = results_codec.to_json(session)
     data = {
@@ -138,7 +139,7 @@ def to_json(recording: Recording) -> dict[str, Any]:
         "outcomes": encoded["outcomes"],
         "schema": SCHEMA,
     }
-    # The gain is read alone at every start of `rlint check` (rlint.registry.recorded_gain).
+    # Only the gain is read at every start of `rlint check` (rlint.registry.recorded_gain).
     return {"gain": recording.gain.value, **_sorted(data)}
 
 
@@ -207,7 +208,7 @@ def _each(value: Any, change: Any) -> Any:
 
 
 def _written(value: Any, indent: str = "") -> str:
-    """JSON with what fits on one line on one line: a changed measurement is one changed line."""
+    """Return JSON with short values on one line: a changed measurement is one changed line."""
     compact = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if not isinstance(value, (dict, list)) or (len(compact) <= _WIDEST and indent):
         return compact

@@ -1,4 +1,4 @@
-"""What verifying found, as plain data that reports and evidence files hold. Imports nothing heavy."""
+"""Results of `rlint verify`, as plain data for reports and evidence files. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import field
 from rlint.frozen import frozen
 
 LEAST_SEEDS = 20
-"""Seeds that are compared at each size before a program is said to behave the same."""
+"""Minimum number of seeds compared at each size before a program counts as behaving the same."""
 BUSY = 20
-"""Per cent of all processors that other programs may take before timings are said to be disturbed."""
+"""Maximum load of all processors by other programs in per cent before timings count as disturbed."""
 
 
 class Verdict(enum.Enum):
-    """What may be said of one claim, and of one workload on one device."""
+    """Verdict on one claim, and on one workload on one device."""
 
     FASTER = "faster"
     """Better in what was claimed: less time, memory, processor time, fewer synchronisations, growth."""
@@ -24,7 +24,9 @@ class Verdict(enum.Enum):
     DIFFERENT = "different behaviour"
     NOT_RUN = "not run here"
     NOT_ENOUGH = "not enough cases"
-    """No difference was seen, but fewer cases were compared than it takes to say that there is none."""
+    """No difference was found, but fewer cases were compared than are needed to conclude that there is
+    none.
+    """
 
 
 @frozen
@@ -41,8 +43,8 @@ class Measurement:
     """One cost at one size.
 
     `before` and `after` are medians in `unit`: "s" for each run, "bytes", "count", or "exponent" for growth
-    (whose `size` is None, and whose `difference` is before minus after, with its interval).
-    `control` is the ratio of the program to itself, measured along: what the instrument makes of nothing.
+    (whose `size` is None, and whose `difference` is before minus after, with its interval). `control` is the
+    ratio of the program to itself in the same measurement: the noise of the method.
     """
 
     claim: str
@@ -56,12 +58,12 @@ class Measurement:
     control: Ratio | None = None
     difference: Ratio | None = None
     samples: int = 1
-    """Pairs of batches, or runs, that the medians are of."""
+    """Number of pairs of batches, or runs, of the medians."""
 
 
 @frozen
 class Difference:
-    """One way in which the program behaves otherwise after the fix."""
+    """One difference in behaviour after the fix."""
 
     kind: str
     """"value", "type", "dtype", "shape", "strides", "device", "requires_grad", "gradient", "aliasing",
@@ -73,9 +75,9 @@ class Difference:
     before: str
     after: str
     safety: str
-    """"safe" where the safe fixes alone do it, else "unsafe"."""
+    """"safe" if the safe fixes alone cause it, else "unsafe"."""
     when: str = ""
-    """In which call of several, or on what other inputs than the workload's; "" in a single call on those."""
+    """The call in a sequence, or the derived inputs; "" for a single call on the workload's inputs."""
 
     def __str__(self) -> str:
         when = f", {self.when}" if self.when else ""
@@ -87,27 +89,29 @@ class Difference:
 
 @frozen
 class Behaviour:
-    """What comparing the program before and after its fix over many cases showed."""
+    """The result of comparing the program before and after its fix over many cases."""
 
     seeds: int
     sizes: tuple[int, ...]
     cases: int
-    """Runs that were compared; none that was skipped."""
+    """Number of compared runs, without skipped ones."""
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is no difference but should be known: attributes that a fix adds, tolerances that were needed."""
+    """Notes that are not differences: attributes that a fix adds, tolerances that were needed."""
     fewest: int | None = None
-    """Seeds that were compared at the one of `sizes` that has the fewest; None in older recordings."""
+    """Number of compared seeds at the one of `sizes` with the fewest; None in older recordings."""
     larger: tuple[int, ...] = ()
-    """Larger sizes at which one case was compared: those that are measured."""
+    """Larger sizes at which one case was compared: the measured ones."""
     variants: tuple[str, ...] = ()
-    """What was compared besides single calls on the workload's inputs: sequences, derived inputs."""
+    """Variants that were compared besides single calls on the workload's inputs: sequences, derived
+    inputs.
+    """
     excluded: dict[str, str] = field(default_factory=dict)
-    """What the workload leaves out of that, in words, and why."""
+    """The variants that the workload excludes, in words, and why."""
 
     @property
     def same(self) -> bool:
-        """Whether nothing was seen to differ, and something was compared."""
+        """Whether no difference was found, and something was compared."""
         return not self.differences and self.cases > 0
 
     @property
@@ -128,19 +132,19 @@ class RuleOutcome:
     title: str
     device: str
     unit: str
-    """What sizes count."""
+    """The unit of sizes."""
     typical: int
     verdict: Verdict
     claims: tuple[str, ...] = ()
-    """What is claimed on this device."""
+    """The claims on this device."""
     reason: str | None = None
-    """Why it was not run, or what a reader should know of the verdict."""
+    """Why it was not run, or a note on the verdict."""
     behaviour: Behaviour | None = None
     measurements: tuple[Measurement, ...] = ()
     estimate: dict[str, object] | None = None
     """A document's promise: `claim`, `low`, `high`, `source`."""
     failed: bool = False
-    """The workload crashed, hung or was killed, which is nobody's verdict but has to be mended."""
+    """The workload crashed, hung or was killed, which must be repaired."""
 
     def measurement(self, claim: str, size: int | None = None) -> Measurement | None:
         """Return the measurement of `claim` at `size`: at the typical size, if none is given (growth has
@@ -155,7 +159,7 @@ class RuleOutcome:
 
 @frozen
 class Machine:
-    """Where it was measured."""
+    """The measuring machine."""
 
     system: str
     processor: str
@@ -164,7 +168,7 @@ class Machine:
     """Bytes."""
     python: str
     versions: dict[str, str] = field(default_factory=dict)
-    """Of rlint, torch and numpy, where they are installed."""
+    """Versions of rlint, torch and numpy, if they are installed."""
     accelerator: str | None = None
 
 
@@ -180,10 +184,10 @@ class Session:
     outcomes: tuple[RuleOutcome, ...]
     interrupted: bool = False
     busy: float | None = None
-    """Per cent of all processors that other programs took just before the run, if that was looked at."""
+    """Load of all processors by other programs just before the run in per cent, if that was measured."""
 
     @property
     def failed(self) -> bool:
-        """Whether something behaves otherwise, is slower, was compared too little, or did not finish."""
+        """Whether anything behaves differently, is slower, was compared too little, or did not finish."""
         wrong = (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
         return self.interrupted or any(o.failed or o.verdict in wrong for o in self.outcomes)

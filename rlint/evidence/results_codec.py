@@ -1,14 +1,14 @@
-"""Results as JSON and back: one encoding for reports and for evidence files.
+"""JSON codec for results: one encoding for reports and for evidence files.
 
-An object of rlint.evidence.results becomes a JSON object whose keys are its fields, in their order; the
-docstrings there say what each means. A verdict is its value ("no change"), a tuple an array, a float that
-JSON cannot hold one of the strings "inf", "-inf" and "nan". Nothing is left out: a reader may rely on every
-key. A whole session begins with `"schema": 1`, a number that changes when a key is renamed, dropped or given
-another meaning, and stays when one is added: readers should pass over keys that they do not know. rlint
-itself refuses them, for it reads what the same version wrote.
+An object of rlint.evidence.results becomes a JSON object whose keys are its fields, in order; the docstrings
+there say what each means. A verdict is its value ("no change"), a tuple an array, a float that JSON cannot
+represent one of the strings "inf", "-inf" and "nan". Nothing is left out: readers may rely on every key. A
+whole session begins with `"schema": 1`, a number that changes when a key is renamed, removed or given another
+meaning, and does not when one is added: readers should skip unknown keys. rlint itself refuses them, since it
+only reads what the same version wrote.
 
-By hand, because a message says where a file is wrong, and msgspec neither refuses unknown keys of dataclasses
-nor takes "inf" for a number.
+Not by a library, because error messages locate the error in a file, and msgspec neither refuses unknown keys
+of dataclasses nor accepts "inf" for a number.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _T = TypeVar("_T")
 
 
 class FormatError(ValueError):
-    """The JSON value is no result that this version of rlint can read; the message says where it is wrong."""
+    """The JSON value is not a result that this version of rlint can read; the message locates the error."""
 
 
 def to_json(session: Session) -> dict[str, Any]:
-    """Return a session as what `json.dumps` takes."""
+    """Return a session as plain data for `json.dumps`."""
     return {"schema": SCHEMA, **_object(session)}
 
 
 def from_json(data: Mapping[str, Any]) -> Session:
-    """Read a session as `to_json` wrote it. Raises FormatError."""
+    """Return the session that `to_json` wrote. Raises FormatError."""
     if not isinstance(data, Mapping):
         raise FormatError("the session is no object")
     if data.get("schema") != SCHEMA:
@@ -74,7 +74,7 @@ _Reader = Callable[[Any], Any]
 
 
 class _MisfitError(Exception):
-    """A value is not what it should be; told of its place while it is thrown upwards."""
+    """A value has the wrong type; its path is added while the exception propagates."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)

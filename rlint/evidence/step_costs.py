@@ -1,4 +1,4 @@
-"""What the steps of a training usually cost, as `rlint.harness.steps` measured them."""
+"""Usual costs of training steps, as `rlint.harness.steps` measured them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ STEP_COSTS = Path(__file__).with_name("step_costs.json")
 
 @functools.cache
 def step_costs(device: str) -> dict[TrainingStep, tuple[float, float]]:
-    """Return the seconds that a small and a large step of each kind take on a kind of device; nothing where
-    they were not measured there.
+    """Return the seconds of a small and a large step of each kind on a kind of device; empty if they were not
+    measured there.
     """
     try:
         data = json.loads(STEP_COSTS.read_bytes()).get(device, {})

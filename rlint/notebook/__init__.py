@@ -1,4 +1,4 @@
-"""Read notebooks as one Python text, and write changes of that text back into their JSON.
+"""Read notebooks as one Python text, and write changes of that text back to their JSON.
 
-Answers which cell a line stands in. Knows no rule, and reads no output of cells.
+Answers which cell contains a line. Knows no rule, and reads no output of cells.
 """

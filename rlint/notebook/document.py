@@ -1,7 +1,8 @@
-"""Where the code of a notebook stands in its JSON text.
+"""Locations of a notebook's code in its JSON text.
 
-The text is walked once; what is not code is passed over by the decoder of the standard library, so that
-megabytes of outputs cost little. Nothing is ever written from decoded data: all but the code stays as it is.
+The text is walked once; everything except code is skipped by the decoder of the standard library, so that
+megabytes of outputs cost little. Nothing is ever written from decoded data: everything except code is kept
+unchanged.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _SPACE = regex(r"[ \t\n\r]*")
 _FOREIGN = regex(
     r"ir|julia|bash|z?sh|javascript|deno|rust|octave|matlab|xcpp|i?ruby|scala|perl|haskell|go|\.net|sql"
 )
-"""How the names of kernels for other languages begin, for notebooks that say nothing more."""
+"""Prefixes of kernel names for other languages, for notebooks without other metadata."""
 _OLDEST, _NEWEST = 2, 4
 
 
 class NotebookError(Exception):
-    """A text that is no notebook; `offset` is where that shows."""
+    """A text that is not a notebook; `offset` is the position of the error."""
 
     def __init__(self, message: str, offset: int | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -35,7 +36,7 @@ class NotebookError(Exception):
 
 @frozen
 class Token:
-    """A string in the JSON text: its span, quotes included, and what it says."""
+    """A string in the JSON text: its span, quotes included, and its value."""
 
     start: int
     end: int
@@ -63,7 +64,7 @@ class RawCell:
 
 @dataclass(slots=True)
 class Document:
-    """A notebook: its JSON text, its cells, and the language of its kernel where it names one."""
+    """A notebook: its JSON text, its cells, and the language of its kernel if it is named."""
 
     text: str
     cells: list[RawCell] = field(default_factory=list)
@@ -71,7 +72,7 @@ class Document:
 
 
 def read_document(text: str) -> Document:
-    """Find the cells in the JSON text of a notebook; NotebookError where it is none."""
+    """Return the cells in the JSON text of a notebook; raise NotebookError if it is not one."""
     try:
         return _Reader(text).read()
     except JSONDecodeError as error:
@@ -91,7 +92,7 @@ def _reason(text: str) -> str | None:
 
 
 class _Reader:
-    """Walks over the text; `at` is where it stands."""
+    """Walks over the text; `at` is the current position."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -105,7 +106,7 @@ class _Reader:
         has_cells = False
         self._space()
         if self.text[self.at : self.at + 1] != "{":
-            self._value()  # says what is wrong with it as JSON, if something is
+            self._value()  # raises the JSON error, if there is one
             raise NotebookError("is not a notebook: it is not a JSON object", 0)
         for key in self._members():
             if key == "metadata":
@@ -114,7 +115,7 @@ class _Reader:
                 version = self._value()
             elif key == "cells":
                 has_cells = True
-                self._found.cells = []  # of two values under one key, the last counts
+                self._found.cells = []  # of two values with the same key, the last counts
                 self._cells()
             elif key == "worksheets":
                 has_cells = True
@@ -203,7 +204,7 @@ class _Reader:
         return Token(start, self.at, text)
 
     def _members(self) -> Iterator[str]:
-        """Yield the keys of the object that starts here. Whoever takes one moves `at` behind its value."""
+        """Yield the keys of the object that starts here. Consumers move `at` past each value."""
         self._open("{", "an object")
         while not self._closed("}"):
             if self.text[self.at : self.at + 1] != '"':
@@ -218,7 +219,7 @@ class _Reader:
             self._comma("}")
 
     def _items(self, what: str) -> Iterator[None]:
-        """Yield the items of the list that starts here. Whoever takes one moves `at` behind it."""
+        """Yield the items of the list that starts here. Consumers move `at` past each item."""
         self._open("[", f"{what}, which is to be a list")
         while not self._closed("]"):
             yield

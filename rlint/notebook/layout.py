@@ -1,4 +1,4 @@
-"""Which cell the lines of a notebook's text belong to, told from the text alone."""
+"""The cells of the lines of a notebook's text, determined from the text only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def cell_lines(text: str) -> tuple[tuple[int, int], ...]:
-    """For each cell in the text of a notebook: its first line in the text, and its number."""
+    """Return, for each cell in the text of a notebook, its first line in the text, and its number."""
     if not text:
         return ()
     marker = text[0]

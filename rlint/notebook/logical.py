@@ -1,4 +1,6 @@
-"""The logical lines of a cell, found without a tokenizer: what IPython adds to Python breaks all of those."""
+"""The logical lines of a cell, found without a tokenizer: IPython's extensions of Python break all of
+those.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _ASSIGNED = regex(r"[ \t]*(?P<target>[^\W\d][\w.,* \t\[\]()'\"]*)=[ \t]*(?P<esca
 
 @frozen
 class Logical:
-    """A logical line: its first and last line, counted from 0, and whether it is one of IPython's.
+    """A logical line: its first and last line, counted from 0, and whether it is IPython syntax.
 
     `kind` is "escape" (`%time x`, `!ls`, `?x`), "assigned" (`x = !ls`), "help" (`x?`), or "" for Python.
     """
@@ -56,7 +58,7 @@ def _continued(lines: Sequence[str], number: int) -> int:
 def _python(lines: Sequence[str], number: int) -> tuple[int, str]:
     """Return the last line of the statement that starts at a line, and the end of its code."""
     depth = 0
-    quote: str | None = None  # of a string that goes on over the line end
+    quote: str | None = None  # of a string that continues on the next line
     code = ""
     while True:
         depth, quote, line_code, goes_on = _scan(lines[number], depth, quote)
@@ -67,7 +69,7 @@ def _python(lines: Sequence[str], number: int) -> tuple[int, str]:
 
 
 def _scan(line: str, depth: int, quote: str | None) -> tuple[int, str | None, str, bool]:
-    """Read one line: open brackets, open string, the line without its comment, a backslash at its end."""
+    """Scan one line: open brackets, open string, the line without its comment, a backslash at its end."""
     at = 0
     while at < len(line):
         if quote is not None:

@@ -1,4 +1,4 @@
-"""What IPython's own lines read and set, as far as their text tells."""
+"""Names that IPython's own lines read and set, as far as their text shows them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _BOUND = regex(r"\b(?:as|for)[ \t]+([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)|\b([
 CELL_WITH_PYTHON = frozenset(
     "capture time prun wandb snakeviz scalene debug ipytest pyinstrument memit".split()
 )
-"""Cell magics whose body runs as the cell itself would."""
+"""Cell magics whose body runs like the cell itself."""
 PLAIN = frozenset(
     """alias alias_magic autoawait autocall automagic bookmark cd colors conda config dirs dhist env
     load_ext lsmagic magic mamba mamba matplotlib mkdir notebook pip popd precision pushd pwd quickref
     reload_ext rmdir sx sc system tensorboard tensorflow_version unload_ext uv watermark autosave
     aimport autoreload""".split()
 )
-"""Line magics that know nothing of the program's names but what stands in braces or behind `$`."""
+"""Line magics that use only the program's names in braces or after `$`."""
 AUTOMAGIC = frozenset(
     """cat cd clear conda cp dhist env less ls ldir lf lk ll load_ext lx man matplotlib mamba mkdir more mv
     pip pwd reload_ext rm rmdir run time timeit uv who whos""".split()
 )
-"""Magics that are often written without the `%`; counted as such only where no Python is to be read."""
+"""Magics that are often written without the `%`; recognised only if the line is not valid Python."""
 
 
 def interpolated(text: str) -> list[str]:
-    """Return the names that a shell line is given: `{name}` and `$name`."""
+    """Return the names in a shell line: `{name}` and `$name`."""
     found: list[str] = []
     for braces, plain in _INTERPOLATED.findall(text):
         found += read(braces) if braces else [plain]
@@ -40,7 +40,7 @@ def interpolated(text: str) -> list[str]:
 
 
 def read(text: str) -> list[str]:
-    """Return all names that may be read in a text."""
+    """Return all names that a text may read."""
     return [word for word in dict.fromkeys(_WORD.findall(text)) if not keyword.iskeyword(word)]
 
 

@@ -1,7 +1,7 @@
-"""What IPython adds to Python, replaced line by line: a cell as a piece of a module.
+"""IPython's extensions of Python, replaced line by line: a cell as a part of a module.
 
-Each line stays a line, and what is left of it stays in its columns. A stand-in reads the names that the
-magic reads, as arguments of a call that is unknown, and sets those that it sets.
+Each line remains a line, and its remaining code keeps its columns. A stand-in reads the names that the magic
+reads, as arguments of an unknown call, and sets those that it sets.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _FOREIGN = frozenset(
     """bash bigquery cmd cython file fs html HTML javascript js julia latex markdown md perl pypy python
     python2 python3 R ruby rust scala script sh shell sql svg system writefile ! sx""".split()
 )
-"""Cell magics whose body knows nothing of the program's names."""
+"""Cell magics whose body does not use the program's names."""
 
 
 @dataclass(slots=True)
 class MagicCell:
-    """A cell as Python. `pinned` lines at its beginning must stay where they are, with nothing above them;
-    `problem` is what kept the rest from being read.
+    """A cell as Python. `pinned` lines at its beginning must stay first; `problem` is why the rest could not
+    be read.
     """
 
     lines: list[str]
@@ -44,7 +44,7 @@ class MagicCell:
 
 
 def present(source: str, masks: Masks, name: str) -> MagicCell:
-    """Replace what is no Python in a cell, whose lines end with a plain line feed."""
+    """Replace everything that is not Python in a cell, whose lines end with a plain line feed."""
     lines = source.split("\n")
     cell = MagicCell(list(lines))
     body = _cell_magics(cell, masks)
@@ -73,7 +73,7 @@ def _problem(cell: MagicCell, name: str) -> Problem | None:
 
 
 def _cell_magics(cell: MagicCell, masks: Masks) -> int:
-    """Replace the magics at the beginning; return where what they leave to Python starts."""
+    """Replace the magics at the beginning; return the start of the remaining Python."""
     number = 0
     for number, line in enumerate(cell.lines):
         stripped = line.strip()
@@ -191,7 +191,7 @@ def _parses(code: str) -> bool:
 
 
 def _is_indented(lines: list[str], name: str) -> bool:
-    """Whether it is indented Python as a whole, which IPython accepts."""
+    """Whether it is Python with a common indentation, which IPython accepts."""
     first = next(line for line in lines if line.strip())
     indent = first[: len(first) - len(first.lstrip())]
     text = "\n".join(line.removeprefix(indent) for line in lines)
@@ -199,7 +199,7 @@ def _is_indented(lines: list[str], name: str) -> bool:
 
 
 def _hide_broken(cell: MagicCell, lines: list[str], body: int, masks: Masks, name: str) -> None:
-    """Replace all lines; what they seem to read and to bind counts as read and bound to what nobody knows."""
+    """Replace all lines; names that they seem to read and bind count as read and bound to unknown values."""
     for number in range(body, len(lines)):
         line = lines[number]
         if not line.strip():

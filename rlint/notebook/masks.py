@@ -1,4 +1,4 @@
-"""Stand-ins for what is no Python: each holds one token that nothing else in the notebook has."""
+"""Stand-ins for text that is not Python: each contains one token that occurs nowhere else in the notebook."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from functools import cached_property
 from rlint.frozen import frozen
 
 _FIRST, _LAST = 0x16A0, 0x16EA
-"""Runes: letters for Python, so that one can begin a name, and in nobody's program."""
+"""Runes: letters in Python, so that a name can begin with one, and used in no program."""
 
 
 class TornError(Exception):
-    """A changed text from which the notebook cannot be put together again."""
+    """A changed text from which the notebook cannot be restored."""
 
 
 @frozen
 class Mask:
-    """What stands in a text for something else. `at` is where its token begins in `presented`."""
+    """The replaced parts of a text. `at` is where its token begins in `presented`."""
 
     presented: str
     original: str
@@ -34,7 +34,7 @@ class Masks:
     found: list[Mask] = field(default_factory=list)
 
     def add(self, original: str, before: str = "", after: str = "", digits: int = 1) -> str:
-        """Return what is to stand for `original`: a name between `before` and `after`."""
+        """Return a stand-in for `original`: a name between `before` and `after`."""
         token = f"{self.marker}{len(self.found):0{digits}}"
         self.found.append(Mask(before + token + after, original, len(before)))
         return self.found[-1].presented
@@ -58,7 +58,7 @@ class Masks:
         return found
 
     def restored(self, text: str) -> str:
-        """Return the text with what the stand-ins stand for."""
+        """Return the text with the originals in place of stand-ins."""
         parts: list[str] = []
         done = 0
         for start, end, number in self.places(text):

@@ -1,9 +1,9 @@
 """A notebook as one Python text, and a changed text as a notebook again.
 
-The text holds the cells of Python in their order, each below a line with a name that nothing else in the
-notebook has. What is no Python in them is replaced by stand-ins (see magics.py). So the text can be read,
-checked and changed like a module's, a change belongs to just one cell, and all else of the notebook stays as
-it is, byte for byte.
+The text contains the Python cells in order, each below a line with a name that occurs nowhere else in the
+notebook. Everything in them that is not Python is replaced by stand-ins (see magics.py). So the text can be
+parsed, checked and changed like a module, each change belongs to exactly one cell, and everything else in the
+notebook stays the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PYTHON = frozenset({"python", "ipython", "python2", "python3", "py", "pyspark"}
 
 @frozen
 class CodeCell:
-    """A cell of Python: what stands in the notebook, and what stands for it in the text."""
+    """A Python cell: its text in the notebook, and its text with stand-ins."""
 
     raw: RawCell
     presented: str
@@ -36,7 +36,7 @@ class CodeCell:
 
 
 class Notebook:
-    """Made of its JSON text, which must be one of a notebook (NotebookError). `name` is for `problems`."""
+    """A notebook in JSON (NotebookError for other text). `name` is for `problems`."""
 
     def __init__(self, text: str, name: str) -> None:
         self.document: Document = read_document(text)
@@ -62,7 +62,7 @@ class Notebook:
         return language is not None and language not in _PYTHON
 
     def views(self, text: str) -> list[CellView]:
-        """Return the cells in `text`, which may be changed; TornError where it is no text of this
+        """Return the cells in `text`, which may be changed; raise TornError if it is not a text of this
         notebook.
         """
         found = split(text, self.masks)
@@ -77,7 +77,7 @@ class Notebook:
         return found
 
     def rendered(self, text: str) -> str:
-        """Return the JSON text of the notebook with the cells as they are in `text`; TornError like
+        """Return the JSON text of the notebook with the cells as they are in `text`; raise TornError like
         `views`.
         """
         parts: list[str] = []
@@ -93,7 +93,7 @@ class Notebook:
         return result
 
     def _verify(self, result: str, changed: list[CellView]) -> None:
-        """Nothing is ever written but what was read again as just that."""
+        """Check that the result reads back as exactly the changed cells, before it is written."""
         try:
             sources = {cell.index: cell.source for cell in read_document(result).cells}
         except NotebookError as error:
@@ -114,7 +114,7 @@ class Notebook:
         return lines_of_cell(self.cells[index].raw, self.document)
 
     def file_line(self, index: int, line: int) -> int:
-        """Return the line of the file itself in which a line of a cell stands, both counted from 1."""
+        """Return the line of the file itself for a line of a cell, both counted from 1."""
         return self._file_line(self.cells[index].raw, line)
 
     def _file_line(self, raw: RawCell, line: int) -> int:

@@ -1,4 +1,4 @@
-"""The code of a notebook, joined without a look into it: enough to tell what it imports."""
+"""The code of a notebook, concatenated without analysis: enough to scan its imports."""
 
 from __future__ import annotations
 

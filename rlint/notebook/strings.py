@@ -1,5 +1,5 @@
-"""The JSON strings that hold a cell's lines: taken apart without losing how each character is written, and
-rewritten in the same manner.
+"""The JSON strings of a cell's lines: parsed without losing how each character is escaped, and rewritten in
+the same style.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CODE_POINT = regex(r"(?<!\\)(?:\\\\)*\\u([0-9a-fA-F]{4})")
 
 @frozen
 class RawLine:
-    """A line in a JSON string: where it stands in the notebook, and how it and its line end are written."""
+    """A line in a JSON string: its position in the notebook, and how it and its line end are escaped."""
 
     offset: int
     text: str
@@ -54,7 +54,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def lines_of_cell(cell: RawCell, document: Document) -> list[RawLine]:
-    """Return the lines of a cell. One that goes on over several strings has their texts joined."""
+    """Return the lines of a cell. A line that continues over several strings is concatenated."""
     found: list[RawLine] = []
     for token in cell.tokens:
         first, *others = lines_of(token, document)
@@ -66,7 +66,7 @@ def lines_of_cell(cell: RawCell, document: Document) -> list[RawLine]:
 
 
 class StringStyle:
-    """How the notebook's author writes strings: which characters as escapes."""
+    """The notebook's style of escapes: which characters are escaped."""
 
     def __init__(self, document: Document, cells: Iterable[RawCell]) -> None:
         text = document.text
@@ -90,7 +90,7 @@ class StringStyle:
         return f"\\u{point:04X}" if self._upper else f"\\u{point:04x}"
 
     def encoded(self, text: str) -> str:
-        """`text` as it stands between the quotes of a JSON string."""
+        """Return `text` between the quotes of a JSON string."""
         encoded = json.dumps(text, ensure_ascii=self._ascii)[1:-1]
         if self._ascii and self._upper:
             encoded = _CODE_POINT.sub(lambda match: match.group()[:-4] + match[1].upper(), encoded)

@@ -1,4 +1,4 @@
-"""The cells in the text of a notebook, and how places in the text are places in a cell."""
+"""The cells in the text of a notebook, and the mapping of places in the text to places in a cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlint.parsing.positions import Positions
 @dataclass
 class CellView:
     """A cell in a text: from `start` to `end`, where the next one's line begins; its code begins in
-    `first_line` of the text. `shown` is what the notebook holds, with stand-ins resolved.
+    `first_line` of the text. `shown` is the content of the notebook, with stand-ins resolved.
     """
 
     index: int
@@ -54,7 +54,7 @@ class CellView:
 
 
 def split(text: str, masks: Masks) -> list[CellView]:
-    """Return the cells of a text, which ids and similar are not known of yet."""
+    """Return the cells of a text, which have no ids or other metadata yet."""
     if not text:
         return []
     heads = list(re.finditer(rf"^{masks.marker}cell(\d+)\n", text, re.MULTILINE))
@@ -71,6 +71,6 @@ def split(text: str, masks: Masks) -> list[CellView]:
 
 
 def cell_at(line: int, views: Sequence[CellView]) -> CellView | None:
-    """Return the cell that a line of the text belongs to."""
+    """Return the cell that contains a line of the text."""
     found = bisect_right(views, line, key=lambda view: view.first_line) - 1
     return views[found] if found >= 0 else None

@@ -1,4 +1,4 @@
-"""A changed cell as JSON: lines that did not change keep how they are written, and the list its layout."""
+"""A changed cell as JSON: unchanged lines keep their escapes, and the list its layout."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 def written(view: CellView, before: str, raw: RawCell, notebook: Notebook) -> str:
-    """Return the source of a cell, which was presented as `before`: a string or a list of lines, as it
-    was.
-    """
+    """Return the source of a cell, whose text was `before`: a string or a list of lines, as it was."""
     lines = _lines(view, before, notebook)
     if not raw.is_list:
         return '"' + "".join(lines) + '"'
@@ -31,7 +29,7 @@ def written(view: CellView, before: str, raw: RawCell, notebook: Notebook) -> st
 
 
 def _lines(view: CellView, before: str, notebook: Notebook) -> list[str]:
-    """Return the lines as they are written, each with its line end."""
+    """Return the lines as they are escaped, each with its line end."""
     old, new = before.split("\n"), view.presented.split("\n")
     raw = notebook.raw_lines(view.index)
     if len(raw) != len(old):

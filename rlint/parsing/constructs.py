@@ -1,5 +1,5 @@
-"""What `ast` cannot read in a newer file: where it stands, and what it consists of. All places are offsets of
-the text's UTF-8 bytes, in which `ast` counts columns.
+"""Constructs of newer Pythons that `ast` cannot parse: their positions and parts. All positions are offsets
+of the text's UTF-8 bytes, in which `ast` counts columns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from rlint.frozen import single
 
 @single
 class Hole:
-    """An expression within a construct, the parentheses around it included; or the whole text."""
+    """An expression within a construct, including parentheses around it; or the whole text."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Literal:
     end: int
     prefix: str = ""
     quote: str = ""
-    """Of the string that the text is a part of; none for one that is a literal by itself."""
+    """Of the string that the text is a part of; none for a separate literal."""
 
 
 @single
@@ -50,15 +50,15 @@ StringPart = Literal | Replacement
 
 @single
 class Text:
-    """An f-string or t-string, with the strings beside it."""
+    """An f-string or t-string, with adjacent strings."""
 
     start: int
     end: int
     pieces: tuple[StringPart, ...]
     prefixes: tuple[int, ...]
-    """Where the letters `t` stand that make t-strings of them."""
+    """The positions of the letters `t` that make them t-strings."""
     is_broken: bool
-    """Whether a field is broken over lines that a string of the running Python must not be."""
+    """Whether a field contains line breaks that a string of the running Python does not allow."""
 
 
 @single

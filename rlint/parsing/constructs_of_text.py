@@ -1,4 +1,4 @@
-"""Finds, by LibCST, the constructs of a newer file that the running Python does not read."""
+"""Find the constructs of a newer file that the running Python cannot parse, by LibCST."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ALL_READ_STARS = sys.version_info >= (3, 11)
 
 
 class UnreadableError(Exception):
-    """LibCST does not read the text either; `line` and `column` say where it stops, if it does."""
+    """LibCST cannot parse the text either; `line` and `column` are the position of the error, if known."""
 
     def __init__(self, line: int = 0, column: int = 0) -> None:
         super().__init__(line, column)
@@ -53,10 +53,10 @@ class Python2Error(Exception):
     """The text is of Python 2: `except Error, error:`."""
 
 
-@lru_cache(maxsize=8)  # a file is read several times in a run, and LibCST takes its time
+@lru_cache(maxsize=8)  # a file is read several times in a run, and LibCST is slow
 def constructs_of_text(source: bytes) -> tuple[Hole, list[tuple[int, int]]]:
-    """Return what stands in a text that the running Python does not read, as a hole that is all of it; and
-    the spans of comments.
+    """Return what the running Python cannot parse in a text, as a hole that is all of it; and the spans of
+    comments.
     """
     spans = _spans(_readable(source))
     finder = _Finder(source, spans)
@@ -70,8 +70,8 @@ def constructs_of_text(source: bytes) -> tuple[Hole, list[tuple[int, int]]]:
 
 
 def _readable(source: bytes) -> bytes:
-    """Return the text with what LibCST does not read written in another way of the same length: t-strings
-    beside others, `(name): annotation`.
+    """Return the text with syntax that LibCST cannot parse rewritten in the same length: t-strings beside
+    others, `(name): annotation`.
     """
     source = _TEMPLATE.sub(lambda found: b"rf" if len(found[0]) > 1 else b"f", source)
     return _TARGET_IN_PARENTHESES.sub(rb"\1_\2_", source)
@@ -93,7 +93,7 @@ def _spans(source: bytes) -> Mapping[cst.CSTNode, CodeSpan]:
 def _moved(
     spans: Mapping[cst.CSTNode, CodeSpan], code: bytes, source: bytes
 ) -> Mapping[cst.CSTNode, CodeSpan]:
-    """Move spans to where they are in the text. LibCST loses some blanks: that of `except Error :`."""
+    """Map spans to their positions in the text. LibCST loses some blanks: that of `except Error :`."""
     lost: list[int] = []  # behind how many bytes of the code
     place = 0
     for byte in source:
@@ -115,7 +115,7 @@ def _moved(
 
 
 def _nest(whole: Hole, found: Sequence[Construct]) -> None:
-    """Put each construct into the smallest hole that it stands in."""
+    """Put each construct into the smallest hole that contains it."""
     parts: list[tuple[int, int, int, Construct | Hole]] = []
     for construct in found:
         # the exceptions of a group are all of it
@@ -133,7 +133,7 @@ def _nest(whole: Hole, found: Sequence[Construct]) -> None:
 
 
 class _Finder:
-    """Looks through all nodes of one file."""
+    """Visits all nodes of one file."""
 
     def __init__(self, source: bytes, spans: Mapping[cst.CSTNode, CodeSpan]) -> None:
         self._source = source
@@ -177,7 +177,7 @@ class _Finder:
         return span.start + span.length
 
     def _hole(self, node: Any) -> tuple[int, int]:
-        """Return the span of an expression, the parentheses around it included."""
+        """Return the span of an expression, including parentheses around it."""
         left, right = getattr(node, "lpar", ()), getattr(node, "rpar", ())
         return self._start(left[0] if left else node), self._end(right[-1] if right else node)
 
@@ -205,7 +205,7 @@ class _Finder:
             pieces += own
         if not templates and not any(isinstance(piece, Replacement) for piece in pieces):
             return None
-        if templates and len(templates) < len(parts):  # t-strings stand beside t-strings alone
+        if templates and len(templates) < len(parts):  # t-strings can only be adjacent to t-strings
             raise UnreadableError
         return Text(
             self._span_of_string(parts[0])[0],
@@ -297,7 +297,7 @@ class _Finder:
         return Unpacking(self._start(element), value.end, value)
 
     def _refuse_python_2(self, group: cst.Tuple) -> None:
-        """Refuse `except Error, error:` with a name that is none of a class, and bound nowhere else."""
+        """Refuse `except Error, error:` with a name that is not a class, and bound nowhere else."""
         if len(group.elements) != 2:
             return
         second = group.elements[1].value
@@ -318,7 +318,7 @@ class _Finder:
 
 
 def _parts(node: cst.CSTNode) -> Iterator[cst.SimpleString | cst.FormattedString]:
-    """Yield the strings that stand beside one another, in order."""
+    """Yield adjacent strings, in order."""
     stack: list[Any] = [node]
     while stack:
         current = stack.pop()

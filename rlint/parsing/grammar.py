@@ -1,4 +1,4 @@
-"""The grammars that texts are read by: that of the running Python and, for what it refuses, the newest that
+"""The grammars for parsing texts: that of the running Python and, for text that it refuses, the newest that
 LibCST knows, or that of Python 3.6, where `async` is a name. LibCST is imported when a file needs it, which
 takes longer than checking a file.
 """
@@ -18,7 +18,7 @@ from rlint.regex import regex
 
 _STACK = 256 * 1024 * 1024
 _DEEPEST = 20_000
-"""LibCST goes down into expressions and back, by calls of its own and of Python's."""
+"""LibCST recurses into expressions, by calls of its own and of Python's."""
 
 _SIGNS = [
     *([r"except\s*\*", r"[\[,:]\s*\*"] if sys.version_info < (3, 11) else ()),
@@ -27,7 +27,7 @@ _SIGNS = [
     *([r"\bexcept\b[^:\n]*,", r"\b(?:[tT][rR]?|[rR][tT])['\"]"] if sys.version_info < (3, 14) else ()),
 ]
 _NEWER = regex("|".join(_SIGNS)) if _SIGNS else None
-"""What a text holds that a newer Python may read."""
+"""Text that occurs if a newer Python may be needed."""
 _LINE_END = regex(r"\r\n|\r|\n")
 _TOKEN = regex(r"\w+|[^\w\s]")
 
@@ -38,15 +38,15 @@ class Reading:
 
     module: ast.Module
     mask: str
-    """The text as the running Python reads it, of as many characters and lines."""
+    """The text for the running Python, with the same number of characters and lines."""
     grammar: Grammar
-    """The grammar that read it."""
+    """The grammar that parsed it."""
     cells: tuple[tuple[int, int], ...] = ()
-    """In a notebook of marimo, the spans of its cells, which stand at module level in the tree."""
+    """In a marimo notebook, the spans of its cells, which are at module level in the tree."""
 
 
 class Grammar:
-    """Reads texts as the running Python does. What `ast.parse` raises, is raised here, too."""
+    """Parses texts as the running Python does. Exceptions of `ast.parse` are raised here, too."""
 
     def read(self, text: str) -> Reading:
         """Return the tree of a text, with the mask."""
@@ -78,7 +78,7 @@ class _NewestGrammar(Grammar):
             return _read_newer(text, error)
 
     def _read_older(self, text: str, stand_in: str) -> Reading:
-        """Read a text that uses `async` as a name."""
+        """Parse a text that uses `async` as a name."""
         found = self.read(old_names.masked(text, stand_in))
         old_names.restore(found.module, stand_in)
         return Reading(found.module, found.mask, self)
@@ -96,7 +96,7 @@ class _NewestGrammar(Grammar):
         return super().tokens(self.mask(text))
 
     def mask(self, text: str) -> str:
-        """Return the text as the running Python reads it; itself if nothing reads it, as a part of a
+        """Return the text for the running Python; the text itself if nothing parses it, as a part of a
         program.
         """
         if old_names.NAME not in text and (_NEWER is None or _NEWER.search(text) is None):
@@ -109,7 +109,7 @@ class _NewestGrammar(Grammar):
             return text
 
     def parse_as(self, old: str, new: str) -> ast.Module:
-        """Return the tree of a text made of another: if the running Python reads that, it has to read
+        """Return the tree of a text derived from another: if the running Python parses that, it has to parse
         this.
         """
         try:
@@ -123,12 +123,12 @@ class _NewestGrammar(Grammar):
 RUNNING = Grammar()
 """That of the running Python."""
 NEWEST = _NewestGrammar()
-"""All that is known, of newer and older Pythons."""
+"""All known syntax, of newer and older Pythons."""
 
 
 def _read_newer(text: str, refused: SyntaxError) -> Reading:
-    """Read a text that the running Python refuses. If nothing reads it, the error is the one further below:
-    what stands above is read by the one or the other.
+    """Read a text that the running Python refuses. If nothing parses it, the error is the one further below:
+    text above it is valid in one of them.
     """
     from rlint.parsing.constructs_of_text import Python2Error, UnreadableError
 
@@ -144,8 +144,8 @@ def _read_newer(text: str, refused: SyntaxError) -> Reading:
 
 
 def _last_token(text: str, line: int, column: int) -> tuple[int, int]:
-    """Line and column, from 1, of the token before a place (column from 0): LibCST says where the one after
-    the mistake begins.
+    """Return line and column, from 1, of the token before a place (column from 0): LibCST reports the start
+    of the one after the error.
     """
     lines = _LINE_END.split(text)[:line]
     if lines and len(lines) == line:
@@ -157,7 +157,7 @@ def _last_token(text: str, line: int, column: int) -> tuple[int, int]:
 
 
 def read_by_libcst(text: str) -> Reading:
-    """Read a text through LibCST, in a thread with a stack that is large enough for it."""
+    """Parse a text by LibCST, in a thread with a large enough stack."""
     import threading
 
     found: list[Reading | Exception] = []

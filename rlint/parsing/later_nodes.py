@@ -1,5 +1,5 @@
-"""Classes for the nodes that newer Pythons have in their trees, whichever Python runs. A tree of a newer file
-is the one that the newest Python makes of it.
+"""Classes for the nodes of newer Pythons, whichever Python runs. The tree of a newer file is that of the
+newest Python.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ LATER_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), ("type_params",)),
     **dict.fromkeys(TYPE_PARAMETERS, ("default_value",)),
 }
-"""Fields that classes of nodes have in newer Pythons."""
+"""Fields of node classes in newer Pythons."""
 
 
 def with_field(node: ast.AST, name: str, value: object) -> None:
-    """Set a field that the node's class may not have in the running Python."""
+    """Set a field that the node's class may lack in the running Python."""
     setattr(node, name, value)
     if name not in node._fields:
         vars(node)["_fields"] = (*node._fields, name)

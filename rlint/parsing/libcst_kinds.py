@@ -1,4 +1,4 @@
-"""LibCST's types of nodes and those of `ast` for the same code, by name: LibCST is not imported."""
+"""LibCST's node types and those of `ast` for the same code, by name: LibCST is not imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS: dict[str, tuple[type[ast.AST], ...]] = {
     "ClassDef": (ast.ClassDef,),
     "CompFor": (ast.comprehension,),
     "Comparison": (ast.Compare,),
-    "ConcatenatedString": (ast.JoinedStr, ast.Constant),  # parts of an f-string may have the place of all
+    "ConcatenatedString": (ast.JoinedStr, ast.Constant),  # parts of an f-string may have the position of all
     "Continue": (ast.Continue,),
     "Del": (ast.Delete,),
     "Dict": (ast.Dict,),
@@ -63,7 +63,7 @@ KINDS: dict[str, tuple[type[ast.AST], ...]] = {
     "WithItem": (ast.withitem,),
     "Yield": (ast.Yield, ast.YieldFrom),
 }
-"""What a rule may visit by LibCST's nodes."""
+"""LibCST node types that a rule may visit."""
 
 _CONSTANTS: dict[str, tuple[type, ...]] = {
     "ConcatenatedString": (str, bytes),
@@ -82,17 +82,17 @@ def is_libcst(kind: object) -> bool:
 
 
 def names_of(kind: type) -> list[str]:
-    """Return the names of a type of nodes and of those derived from it, as far as rules may visit them."""
+    """Return the names of a node type and of its derived types, as far as rules may visit them."""
     return sorted({each.__name__ for each in _with_subclasses(kind)} & KINDS.keys())
 
 
 def fast_kinds(kind: type) -> list[type[ast.AST]]:
-    """Return the types of `ast` whose nodes stand for those of a type of LibCST."""
+    """Return the `ast` types whose nodes correspond to those of a LibCST type."""
     return list(dict.fromkeys(fast for name in names_of(kind) for fast in KINDS[name]))
 
 
 def may_be(node: ast.AST, kind: type) -> bool:
-    """Whether LibCST may read a node of one of the `fast_kinds` as one of this type."""
+    """Whether LibCST may parse a node of one of the `fast_kinds` as one of this type."""
     if not isinstance(node, ast.Constant):
         return True
     return any(type(node.value) in _CONSTANTS.get(name, ()) for name in names_of(kind))

@@ -1,9 +1,8 @@
-"""Notebooks of marimo: Python files whose functions with `@app.cell` share their variables.
+"""Marimo notebooks: Python files whose functions with `@app.cell` share their variables.
 
-A cell takes what it reads of other cells as parameters, and returns what others may read. To marimo, both are
-written by its editor, and the body is what counts: it runs as if it stood at module level. So that names mean
-what they mean there, a mask of equal length takes the headers and returns of cells away; offsets stay those
-of the file.
+A cell takes variables of other cells as parameters, and returns those that others may read. Marimo's editor
+writes both, and only the body matters: it runs as if it were at module level. To give names that meaning, a
+mask of equal length removes the headers and returns of cells; offsets are those of the file.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def with_cells_opened(reading: Reading, text: str) -> Reading:
-    """Return the reading of a notebook of marimo with the bodies of its cells at module level; that of any
-    other file as it is.
-    """
+    """Return a marimo notebook with the bodies of its cells at module level; any other file unchanged."""
     if _SIGN not in text:
         return reading
     apps = set(_apps(reading.module))
@@ -40,7 +37,7 @@ def with_cells_opened(reading: Reading, text: str) -> Reading:
     mask = "".join(masked)
     try:
         module = ast.parse(mask)
-    except SyntaxError:  # a cell that is no block of statements by itself
+    except SyntaxError:  # a cell that is not a block of statements by itself
         return reading
     return replace(reading, module=module, mask=mask, cells=tuple(spans))
 
@@ -98,7 +95,7 @@ def _returns(cell: ast.FunctionDef) -> Iterator[ast.Return]:
 
 
 def _write(masked: list[str], start: int, end: int, text: str) -> None:
-    """Put a text in place of what stands between two offsets, with blanks around it; line ends stay."""
+    """Replace the text between two offsets, padded with blanks; line ends are kept."""
     _blank(masked, start, end)
     while masked[start] in "\r\n":
         start += 1

@@ -1,5 +1,5 @@
-"""Masker of newer syntax: text of the same length and lines that the running Python reads. What stands in
-place of a construct holds no name or value of its own, and each other byte is the text's.
+"""Mask newer syntax: text of the same length and lines that the running Python can parse. The replacement of
+a construct contains no name or value of its own, and all other bytes are the text's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STAND_IN = "_"
 
 
 class Masker:
-    """Masker the constructs of one text."""
+    """Masks the constructs of one text."""
 
     def __init__(self, source: bytes, comments: Sequence[tuple[int, int]]) -> None:
         self._source = source
@@ -55,7 +55,7 @@ class Masker:
                 buffer.put(start, f"({STAND_IN}".encode())
                 buffer.put(end - 1, b")")
             case TypeParameters(parenthesis=parenthesis):
-                # the parentheses of the definition begin at the bracket, which may be broken over lines
+                # the parentheses of the definition begin at the bracket, which may contain line breaks
                 behind = end if parenthesis is None else parenthesis + 1
                 self._blank(start, behind, buffer)
                 buffer.put(start, b"(")
@@ -64,13 +64,13 @@ class Masker:
             case Group() | Unpacking():
                 self._blank(start, end, buffer)
                 is_broken = any(end_of_line in self._source[start:end] for end_of_line in (b"\n", b"\r"))
-                # what holds it ends where it does
+                # the construct around it ends at the same position
                 buffer.put(start, STAND_IN.encode() * (1 if is_broken else end - start))
             case ExceptStar():
                 buffer.blank(start, end)
 
     def _blank(self, start: int, end: int, buffer: _Buffer) -> None:
-        """Blank a span, but for the comments in it."""
+        """Blank a span, except for the comments in it."""
         first = bisect_left(self._comments, (start, 0))
         done = start
         for comment_start, comment_end in self._comments[first:]:
@@ -82,7 +82,7 @@ class Masker:
 
 
 class _Buffer:
-    """A part of a text that is written over; places are those of the text."""
+    """A part of a text that is overwritten; positions are those of the text."""
 
     def __init__(self, source: bytes, hole: Hole) -> None:
         self.text = bytearray(source[hole.start : hole.end])
@@ -98,7 +98,7 @@ class _Buffer:
 
 
 def by_characters(text: str, mask: bytes) -> str:
-    """Return a mask of as many characters as the text has, for those who count in characters."""
+    """Return a mask with as many characters as the text, for clients that count in characters."""
     if len(mask) == len(text):
         return mask.decode()
     found: list[str] = []

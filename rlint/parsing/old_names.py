@@ -1,4 +1,4 @@
-"""Reader of programs from before Python 3.7, which use `async` as a name: `x.cuda(async=True)`."""
+"""Parse programs from before Python 3.7, which use `async` as a name: `x.cuda(async=True)`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import tokenize
 
 NAME = "async"
 _OPENED = frozenset({"def", "for", "with"})
-"""What stands after `async` where it is no name."""
+"""Text after `async` that shows that it is not a name."""
 
 
 def stand_in_for(text: str) -> str | None:
-    """Return an identifier of the same length as `async` that the text does not hold; None if no place of the
-    text uses `async` as a name.
+    """Return an identifier of the same length as `async` that does not occur in the text; None if no place of
+    the text uses `async` as a name.
     """
     if NAME not in text or not any(_places(text)):
         return None
@@ -51,6 +51,6 @@ def _places(text: str) -> list[tuple[int, int]]:
                 found.append(waiting)
             is_name = token.type == tokenize.NAME and token.string == NAME
             waiting = token.start if is_name else None
-    except (tokenize.TokenError, SyntaxError):  # an indentation that fits nowhere, or an open bracket
+    except (tokenize.TokenError, SyntaxError):  # an inconsistent indentation, or an open bracket
         return []
     return found

@@ -13,10 +13,10 @@ from rlint.parsing.python_2 import is_python_2
 
 
 def parse(text: str, name: str) -> Reading | Problem:
-    """Parse `text`, the decoded source of the file shown to the user as `name`.
+    """Parse `text`, the decoded source of the file with the displayed name `name`.
 
-    Reads the syntax of the Python that runs rlint, and of newer ones. Never raises, and never warns
-    about what stands in the source (invalid escapes and similar).
+    Parses the syntax of the Python that runs rlint, and of newer ones. Never raises, and never warns about
+    the source (invalid escapes and similar).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -35,11 +35,11 @@ def parse(text: str, name: str) -> Reading | Problem:
 
 
 def problem_in(text: str, name: str) -> Problem | None:
-    """Return what keeps `parse` from parsing a text; None if nothing does. Valid text costs no tree."""
+    """Return why `parse` cannot parse a text; None if it can. Valid text costs no tree."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            symtable.symtable(text, "", "exec")  # reads a text as `ast.parse` does, and then asks more of it
+            symtable.symtable(text, "", "exec")  # parses a text as `ast.parse` does, with further checks
         except (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError):
             reading = parse(text, name)
             return reading if isinstance(reading, Problem) else None

@@ -14,10 +14,10 @@ _NEWLINE = regex(r"\r\n|\r|\n")
 
 
 class Positions:
-    r"""Where things stand in a text. Lines are counted from 1, as the tree counts them.
+    r"""Positions in a text. Lines are counted from 1, as in the tree.
 
-    Only `\n`, `\r\n` and `\r` end a line for Python; `str.splitlines` knows more and would
-    count wrong after a form feed.
+    Only `\n`, `\r\n` and `\r` end a line for Python; `str.splitlines` has more line ends and would count
+    wrong after a form feed.
     """
 
     def __init__(self, text: str) -> None:
@@ -39,7 +39,7 @@ class Positions:
         return match.group() if match else "\n"
 
     def offset(self, line: int, utf8_column: int) -> int:
-        """Return the character offset of a place given as the tree gives it."""
+        """Return the character offset of a position in the tree's form."""
         if line > len(self.starts):
             return len(self.text)
         start = self.starts[line - 1]
@@ -61,12 +61,12 @@ class Positions:
         return self.offset(line, column), self.offset(end_line, end_column)
 
     def position(self, offset: int) -> Position:
-        """Line and column of a character offset."""
+        """Return line and column of a character offset."""
         line = bisect_right(self.starts, offset)
         return Position(line, offset - self.starts[line - 1] + 1)
 
     def line_start(self, line: int) -> int:
-        """Return the offset of the first character of a line; the text's end for a line behind the last."""
+        """Return the offset of the first character of a line; the text's end for a line after the last."""
         return self.starts[line - 1] if line <= len(self.starts) else len(self.text)
 
     def line_text(self, line: int) -> str:

@@ -1,4 +1,4 @@
-"""Tells programs that were written for Python 2 by what keeps them from being read."""
+"""Recognise programs for Python 2 by the syntax errors that they cause."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXPRESSION = regex(
 
 
 def is_python_2(text: str, error: SyntaxError) -> bool:
-    """Whether a text, which Python 3 does not read, is of Python 2, by the line where the error is."""
+    """Whether a text, which Python 3 cannot parse, is Python 2, judging by the line with the error."""
     if _MESSAGE.search(error.msg or ""):
         return True
     positions = Positions(text)

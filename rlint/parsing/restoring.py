@@ -1,4 +1,4 @@
-"""The tree of a newer file: that of its mask, with the constructs put back as the newest Python has them."""
+"""The tree of a newer file: that of its mask, with the constructs restored as in the newest Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Key = tuple[int, type[ast.AST]]
 
 
 class Restorer:
-    """Makes the tree of one text."""
+    """Builds the tree of one text."""
 
     def __init__(self, source: bytes, masks: Masker, comments: Sequence[tuple[int, int]]) -> None:
         self._source = source
@@ -41,7 +41,7 @@ class Restorer:
         self._lines = [0, *(found.end() for found in _LINE_END.finditer(source))]
 
     def module(self, whole: Hole) -> ast.Module:
-        """Return the tree of the whole text; SyntaxError where it is none."""
+        """Return the tree of the whole text; raise SyntaxError if it is invalid."""
         module = ast.parse(self._masks.masked(whole).decode())
         self._restore(module, whole.constructs)
         return module
@@ -79,7 +79,7 @@ class Restorer:
                 node.slice = ast.copy_location(items, node.slice)
 
     def _restored(self, node: ast.AST, waiting: dict[_Key, Construct], stack: list[ast.AST]) -> ast.AST:
-        """Return the node that belongs in the place of a node: the node itself, unless it is a stand-in."""
+        """Return the node that replaces a node: the node itself, unless it is a stand-in."""
         line = getattr(node, "lineno", None)
         key = (self._lines[line - 1] + node.col_offset, type(node)) if line is not None else None  # type: ignore[attr-defined]
         construct = waiting.pop(key, None) if key is not None else None
@@ -108,7 +108,7 @@ class Restorer:
             raise
         is_bare = found.lineno == 1
         ast.increment_lineno(found, line - 2)
-        if is_bare:  # the parentheses are those of a tuple that has none of its own
+        if is_bare:  # the parentheses are those of a tuple without its own
             self._at(found, hole.start, hole.end)
         holder = ast.Expression(found)
         self._restore(holder, hole.constructs)
@@ -122,7 +122,7 @@ class Restorer:
         return self._at(kind(values=self._values(text.pieces, is_template=is_template)), text.start, text.end)
 
     def _values(self, pieces: Sequence[StringPart], *, is_template: bool) -> list[ast.expr]:
-        """Return the values of a string: its fields, and what stands between two of them as one constant."""
+        """Return the values of a string: its fields, and the text between two of them as one constant."""
         found: list[ast.expr] = []
         between: list[tuple[str, int, int, str]] = []
         for piece in pieces:
@@ -144,11 +144,11 @@ class Restorer:
             yield self._at(ast.Constant(value, kind=kind), between[0][1], between[-1][2])
 
     def _value(self, literal: Literal) -> str:
-        """Return the value of a part of a string, as Python reads it."""
+        """Return the value of a part of a string, as Python evaluates it."""
         written = self._source[literal.start : literal.end].decode()
         if literal.quote:
             prefix = "r" if "r" in literal.prefix else ""
-            # a backslash at the end belongs to the brace behind it
+            # a backslash at the end belongs to the brace after it
             plain = _DOUBLED.sub(lambda found: found[0][0], written)
             written = f"{prefix}{literal.quote}{plain}{{{literal.quote}"
         value = ast.literal_eval(written)
@@ -204,7 +204,7 @@ class Restorer:
 
 
 def _key(construct: Construct) -> _Key:
-    """Return where the node that stands for a construct in the mask begins, and its class."""
+    """Return the start of the node for a construct in the mask, and its class."""
     match construct:
         case Text(start=start, is_broken=True):
             return start + 1, ast.Constant

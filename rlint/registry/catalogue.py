@@ -1,9 +1,9 @@
-"""List the rules there are, and import the selected ones.
+"""List the existing rules, and import the selected ones.
 
-A package of rules has a folder per family, and in it one module per rule, named after the rule's code
-and name: `buffers/rl109_float64_buffer.py`, or a package where a rule has modules of its own:
-`buffers/rl101_concat_grown_buffer/`. Listing the rules imports none of them; those that come with
-rlint are listed from a generated index (`rlint.registry.rule_index`), which opens none of their files either.
+A package of rules has a folder per family, which contains one module per rule, named after the rule's code
+and name: `buffers/rl109_float64_buffer.py`, or a package if a rule has several modules:
+`buffers/rl101_concat_grown_buffer/`. Listing the rules imports none of them; rlint's own are listed from a
+generated index (`rlint.registry.rule_index`), without opening their files.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from rlint.registry.engine_rules import EngineCode
 
 BUILTIN = "rlint.rules"
-"""The package of the rules that come with rlint."""
+"""The package of rlint's own rules."""
 
 _RULE_MODULE = regex(r"([a-z]{2,}\d{3})_([a-z0-9_]+)")
 
 
 @frozen
 class Plugin:
-    """A package of rules that does not come with rlint, as it is installed."""
+    """An installed package of rules other than rlint's own."""
 
     name: str
-    """Of the distribution: what `pip` calls it."""
+    """Name of the distribution, as for `pip`."""
     version: str
     package: str
     """The package of the rules, by its dotted name."""
@@ -52,12 +52,12 @@ class Plugin:
     fixtures: Path | None
     """The folder of its rules' fixtures; None if there is none."""
     path: tuple[str, ...]
-    """What `sys.path` is while its modules are imported."""
+    """The `sys.path` while its modules are imported."""
 
 
 @frozen
 class IndexedFacts:
-    """What the generated index holds of a rule beside its names, to save reading its files."""
+    """The content of the generated index for a rule besides its names, which saves reading its files."""
 
     declares_opt_in: bool
     claims: tuple[str, ...]
@@ -67,7 +67,7 @@ class IndexedFacts:
 
 @frozen
 class RuleEntry:
-    """A rule as far as it can be known without importing it."""
+    """A rule, as far as it is known without importing it."""
 
     code: str
     name: str
@@ -77,12 +77,12 @@ class RuleEntry:
     path: Path | None
     plugin: Plugin | None = None
     indexed: IndexedFacts | None = field(default=None, compare=False)
-    """For rules that come with rlint; None where the rule's own files have to be read."""
+    """For rlint's own rules; None if the rule's files have to be read."""
 
     @property
     def opt_in(self) -> bool:
-        """Off unless selected by code, name or ALL: because it says so, or because it was measured to gain
-        nothing.
+        """Off unless selected by code, name or ALL: because it declares so, or because it was measured to
+        gain nothing.
         """
         return self.declares_opt_in or self.gain is Gain.NONE
 
@@ -95,19 +95,19 @@ class RuleEntry:
 
     @property
     def declares_opt_in(self) -> bool:
-        """Whether the rule itself says that it is off unless selected."""
+        """Whether the rule itself declares that it is off unless selected."""
         if self.indexed is not None:
             return self.indexed.declares_opt_in
         return self.path is None or rule_source.declared(self.path, "opt_in") is True
 
     @property
     def is_builtin(self) -> bool:
-        """Whether the rule has a file and comes with rlint."""
+        """Whether the rule has a file and is one of rlint's own."""
         return self.module.startswith(f"{BUILTIN}.")
 
     @property
     def fixtures(self) -> Path | None:
-        """Return the folder of all fixtures that this rule's is one of; None where rules come without."""
+        """Return the folder of all fixtures that contains this rule's; None if rules come without."""
         if self.plugin is not None:
             return self.plugin.fixtures
         return fixtures_folder() if self.is_builtin else None
@@ -151,7 +151,7 @@ _added: dict[str, tuple[RuleEntry, ...]] = {}
 
 
 def add(name: str, entries: Iterable[RuleEntry]) -> None:
-    """Add the rules of a plugin. `rlint.registry.plugins` makes sure that no code or name is there twice."""
+    """Add the rules of a plugin. `rlint.registry.plugins` ensures that no code or name occurs twice."""
     _added[name] = tuple(entries)
     catalogue.cache_clear()
 
@@ -181,7 +181,7 @@ def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
 
 
 def load(codes: Collection[str], package: str = BUILTIN) -> list[Rule]:
-    """Import the rules with these codes and make one of each, by code. Codes of the engine have none.
+    """Import the rules with these codes and instantiate each, by code. Codes of the engine have none.
 
     Raises RlintError for a rule that cannot be used.
     """
@@ -189,7 +189,7 @@ def load(codes: Collection[str], package: str = BUILTIN) -> list[Rule]:
 
 
 def load_usable(codes: Collection[str]) -> tuple[list[Rule], list[tuple[RuleEntry, str]]]:
-    """Do as `load` does, but leave out the rules of plugins that cannot be used, and tell which, and why."""
+    """Return the same as `load`, without unusable rules of plugins; and which these are, and why."""
     rules = load([entry.code for entry in catalogue() if entry.code in codes and entry.plugin is None])
     broken = []
     for entry in catalogue():
@@ -202,7 +202,7 @@ def load_usable(codes: Collection[str]) -> tuple[list[Rule], list[tuple[RuleEntr
 
 
 def left_out(entry: RuleEntry, reason: str) -> str:
-    """Return what is said of a rule of a plugin that cannot be used."""
+    """Return the message about an unusable rule of a plugin."""
     name = entry.plugin.name if entry.plugin is not None else "rlint"
     return f"{entry.code} of plugin `{name}` cannot be used and is skipped: {reason}"
 
@@ -210,7 +210,7 @@ def left_out(entry: RuleEntry, reason: str) -> str:
 def resolve(
     selector: str, package: str = BUILTIN, *, plugins: Collection[str] | None = None
 ) -> tuple[RuleEntry, ...]:
-    """Return the rules that `selector` means: a code, a name, the first characters of codes, or ALL.
+    """Return the rules that `selector` means: a code, a name, a prefix of codes, or ALL.
 
     `plugins` are those whose rules may be meant; all that are in use, if not given.
     """
@@ -251,7 +251,7 @@ def folders(package: str = BUILTIN) -> list[Path]:
 
 
 def _indexed() -> Iterator[RuleEntry]:
-    """Yield the rules that come with rlint, from their index."""
+    """Yield rlint's own rules, from their index."""
     [folder] = folders()
     for code, name, file, declares_opt_in, claims, fixes, gain in rule_index.ROWS:
         facts = IndexedFacts(declares_opt_in, claims, fixes, Gain(gain))
@@ -260,7 +260,7 @@ def _indexed() -> Iterator[RuleEntry]:
 
 
 def entries_in(package: str, folder: Path, plugin: Plugin | None = None) -> list[RuleEntry]:
-    """List the rules in the folder of a package: modules and packages in its folders named after a rule."""
+    """Return the rules in the folder of a package: modules and packages in its folders named after a rule."""
     with os.scandir(folder) as families:
         names = sorted(found.name for found in families if found.is_dir() and found.name.isidentifier())
     entries = []
@@ -280,7 +280,7 @@ _importing = threading.Lock()
 
 @contextlib.contextmanager
 def _path_of(plugin: Plugin | None) -> Iterator[None]:
-    """Within, imports find what is installed, and nothing beside the code that is checked."""
+    """Let imports find installed modules within the context, but none beside the checked code."""
     if plugin is None:
         yield
         return
@@ -319,7 +319,7 @@ def _make(entry: RuleEntry) -> Rule:
         raise RlintError(
             f"{entry.path}: {rule.__name__} must declare {expected}, as the file name says, {found}"
         )
-    if entry.plugin is not None:  # a test holds those of rlint to the same
+    if entry.plugin is not None:  # a test checks those of rlint in the same way
         from rlint.registry.rule_mistakes import mistake
 
         wrong = mistake(rule)

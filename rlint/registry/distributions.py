@@ -1,7 +1,7 @@
-"""What is installed for the Python that runs rlint: distributions, and where their packages lie.
+"""Installed distributions of the Python that runs rlint, and the locations of their packages.
 
-Left out is what lies beside the code that is checked, even where `sys.path` leads there: `python -m rlint`
-puts the working folder first, and `PYTHONPATH` may name a checkout.
+Packages beside the checked code are left out, even if `sys.path` contains that folder: `python -m rlint` puts
+the working folder first, and `PYTHONPATH` may name a checkout.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from urllib.parse import unquote, urlsplit
 
 
 def normalised(name: str) -> str:
-    """Return a distribution's name as package indexes compare it: "Acme_RLint" is "acme-rlint"."""
+    """Return a distribution's name in the normal form of package indexes: "Acme_RLint" is "acme-rlint"."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 class Installed:
-    """The distributions outside some folders. Those of this Python's own environment always count, wherever
-    that lies.
+    """The distributions outside some folders. Those in this Python's own environment always count, wherever
+    that is.
     """
 
     def __init__(self, near: Iterable[Path]) -> None:
@@ -38,11 +38,11 @@ class Installed:
             (self._path if self._is_apart(entry or ".") else self._left_out).append(entry)
 
     def find(self, name: str) -> metadata.Distribution | None:
-        """Return the distribution that is called `name`; None where there is none."""
+        """Return the distribution with the name `name`; None if there is none."""
         return next(_called(name, self._path), None)
 
     def elsewhere(self, name: str) -> str | None:
-        """Return the folder of `sys.path` that would have it if it were not left out."""
+        """Return the folder of `sys.path` that would contain it if it were not left out."""
         found = ((entry, next(_called(name, [entry]), None)) for entry in self._left_out)
         return next((os.path.realpath(entry or ".") for entry, one in found if one is not None), None)
 
@@ -52,7 +52,7 @@ class Installed:
         return [one for one in found if _has_group(one, group)]
 
     def path_for(self, distribution: metadata.Distribution) -> list[str]:
-        """Return what `sys.path` may be while modules of a distribution are imported."""
+        """Return the `sys.path` for importing modules of a distribution."""
         source = _editable_source(distribution)
         if source is None:
             return self._path
@@ -60,14 +60,14 @@ class Installed:
         return [*self._path, *(entry for entry in inside if entry)]
 
     def folder_of(self, package: str, distribution: metadata.Distribution) -> Path | None:
-        """Return the folder of a package, which is not imported for that."""
+        """Return the folder of a package, without importing it."""
         top, *inner = package.split(".")
         path = self.path_for(distribution)
         source = _editable_source(distribution)
         for finder in sys.meta_path:
             if not hasattr(finder, "find_spec"):
                 continue
-            # an editable installation may come with a finder of its own
+            # an editable installation may have a finder of its own
             spec = finder.find_spec(top, path if finder is PathFinder else None)
             for place in (spec.submodule_search_locations or ()) if spec is not None else ():
                 folder = Path(place, *inner)
@@ -77,7 +77,7 @@ class Installed:
         return None
 
     def _is_apart(self, folder: str) -> bool:
-        """Whether a folder belongs to this Python, or has nothing to do with the code that is checked."""
+        """Whether a folder belongs to this Python, or is unrelated to the checked code."""
         real = os.path.realpath(folder)
         if any(_is_in(real, own) for own in self._own):
             return True
@@ -107,7 +107,7 @@ def _own_folders() -> set[str]:
 
 
 def _editable_source(distribution: metadata.Distribution) -> str | None:
-    """Return the folder that a distribution was installed from, where it is run from there."""
+    """Return the source folder of an editable distribution."""
     try:
         data = json.loads(distribution.read_text("direct_url.json") or "{}")
         if not data["dir_info"]["editable"]:
@@ -118,7 +118,7 @@ def _editable_source(distribution: metadata.Distribution) -> str | None:
 
 
 def _checkout_of(folder: str) -> str:
-    """Return the root of the repository that a folder lies in, or the folder itself."""
+    """Return the root of the repository that contains a folder, or the folder itself."""
     above = folder
     while not os.path.exists(os.path.join(above, ".git")):
         parent = os.path.dirname(above)

@@ -1,4 +1,4 @@
-"""The findings that come from the engine itself, not from a rule file: what suppression comments do."""
+"""Codes of the engine itself, without a rule file: findings about suppression comments."""
 
 from __future__ import annotations
 

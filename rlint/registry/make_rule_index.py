@@ -1,8 +1,8 @@
-"""Generate the index of the rules that come with rlint: `python -m rlint.registry.make_rule_index`.
+"""Generate the index of rlint's own rules: `python -m rlint.registry.make_rule_index`.
 
-The index holds what every start has to know of each rule, so that no rule's source and no evidence file is
-opened to decide what is selected. `rlint verify --record` writes it as well, since a measurement can turn a
-rule off. A test compares the index with what the files say.
+The index contains what every start needs to know of each rule, so that no rule's source and no evidence file
+is opened to determine the selection. `rlint verify --record` writes it as well, since a measurement can turn
+a rule off. A test compares the index with the files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
 
 
 def rule_index_text() -> str:
-    """Return what the index must hold, read from the rules' sources and their evidence."""
+    """Return the expected content of the index, from the rules' sources and their evidence."""
     rows = [
         f"    {_row(entry)},\n"
         for folder in catalogue.folders()
@@ -37,7 +37,7 @@ def rule_index_text() -> str:
 
 
 def write_rule_index() -> Path | None:
-    """Bring the index up to date; return its path if it has changed. Raises OSError."""
+    """Update the index; return its path if it has changed. Raises OSError."""
     path, text = Path(rule_index.__file__), rule_index_text()
     if path.read_text(encoding="utf-8") == text:
         return None

@@ -1,8 +1,8 @@
-"""Packages of rules that others wrote: found among what is installed, checked, and put into use.
+"""Plugins: installed packages of rules, which are checked and loaded.
 
-A configuration names a plugin as `pip` does, and everything else is taken from what is installed under that
-name. Nothing is taken from the working folder, or from the folders around a configuration: whoever checks
-out a repository runs none of its code by that.
+A configuration names a plugin as `pip` does, and everything else is taken from the installed distribution of
+that name. Nothing is taken from the working folder, or from the folders around a configuration: checking out
+a repository never leads to running its code.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _FIXTURES = "fixtures"
 
 @frozen
 class Enabled:
-    """What became of the plugins that one configuration names."""
+    """The state of the plugins that one configuration names."""
 
     names: frozenset[str] = frozenset()
-    """Those in use, as the registry calls them."""
+    """Plugins in use, by their names in the registry."""
     broken: tuple[str, ...] = ()
     """Why others are not: each a sentence that names the plugin and says what to do."""
 
 
 def enable(names: Iterable[str], near: Iterable[Path]) -> Enabled:
-    """Put plugins into use. `near` are folders that nothing is taken from: of the configuration, and ours."""
+    """Load plugins. `near` are folders from which nothing is taken: those of the configuration, and ours."""
     installed: Installed | None = None
     found, broken = [], []
     for name in dict.fromkeys(map(str.strip, names)):
@@ -75,7 +75,7 @@ def _missing(name: str, installed: Installed) -> str:
 
 
 def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[str, list[RuleEntry]]:
-    """Return the name that a distribution gives itself, and its rules."""
+    """Return the name of a distribution in its metadata, and its rules."""
     try:
         own, version = distribution.metadata["Name"] or name, distribution.version
         points = [point for point in distribution.entry_points if point.group == GROUP]
@@ -106,15 +106,13 @@ def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[
 
 
 def _fixtures_of(folder: Path, package: str) -> Path | None:
-    """Return the folder of fixtures, in the package of the rules or beside it in the package that holds
-    both.
-    """
+    """Return the folder of fixtures, in the package of the rules or beside it in their common parent."""
     places = [folder / _FIXTURES, *([folder.parent / _FIXTURES] if "." in package else [])]
     return next((place for place in places if place.is_dir()), None)
 
 
 def _check(name: str, entries: list[RuleEntry]) -> None:
-    """Raise an RlintError where the rules of a plugin do not fit together, or not with those in use."""
+    """Raise an RlintError if the rules of a plugin conflict with each other, or with those in use."""
     if not entries:
         raise RlintError(
             "it has no rules: their files are `FAMILY/abc101_name_of_the_rule.py` in the package that its "
@@ -157,7 +155,7 @@ def _prefix(entry: RuleEntry) -> str:
 
 
 def digest() -> bytes:
-    """Return a digest of all plugins in use: names, versions, and what their files hold."""
+    """Return a digest of all plugins in use: names, versions, and contents of their files."""
     import hashlib
 
     total = hashlib.sha256()

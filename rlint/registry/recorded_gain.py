@@ -1,6 +1,6 @@
-"""Whether a rule's fix was measured to gain anything, read from the first line of its evidence files.
+"""Whether a rule's fix was measured to gain anything, from the first line of its evidence files.
 
-Every start of `rlint check` asks this of every rule, so no file is read as a whole.
+Every start of `rlint check` reads this for every rule, so no file is read as a whole.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DEVICES = ("cpu", "cuda", "mps")
-"""The kinds of devices; the evidence of each lies in a file of its own."""
+"""The kinds of devices; the evidence of each is in a file of its own."""
 
 _HEAD = re.compile(rb'\{\s*"gain": "([a-z ]+)"')
 _HEAD_LENGTH = 64  # bytes
 
 
 class Gain(enum.Enum):
-    """What the measurements say of a fix as a whole."""
+    """The measured gain of a fix as a whole."""
 
     SOME = "gains"
-    """Some workload was measured to be better in what is claimed."""
+    """Some workload was measured to be better in a claimed quantity."""
     NONE = "no gain"
     """It was measured where a gain is claimed, and every workload showed no change, or a loss."""
     UNKNOWN = "not measured"

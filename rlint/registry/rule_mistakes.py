@@ -1,4 +1,4 @@
-"""Mistakes in the class of a rule that would let it find nothing, in silence."""
+"""Mistakes in the class of a rule because of which it would silently find nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VARIABLE_ARGUMENTS = 0x04  # inspect.CO_VARARGS, without importing inspect
 
 
 def mistake(rule: type[Rule]) -> str | None:
-    """Return what is wrong with the declarations of a rule, and what to write instead; None if nothing is."""
+    """Return the mistake in the declarations of a rule, and the correction; None if there is none."""
     return next(_mistakes(rule), None)
 
 
@@ -58,7 +58,7 @@ def _mistakes(rule: type[Rule]) -> Iterator[str]:
 
 
 def _misspelled(rule: type[Rule]) -> Iterator[str]:
-    """Yield the attributes of the class whose names are nearly those of declarations."""
+    """Yield the attributes of the class whose names are similar to declarations."""
     known = [name for name in (*vars(Rule), *Rule.__annotations__) if not name.startswith("_")]
     for name, value in vars(rule).items():
         plain = not (name.startswith("_") or name in known or callable(value))
@@ -67,7 +67,7 @@ def _misspelled(rule: type[Rule]) -> Iterator[str]:
 
 
 def _takes_node_and_model(check: Any) -> bool:
-    """Whether a method can be called with a node and a model; True for what is not written in Python."""
+    """Whether a method can be called with a node and a model; True for methods not written in Python."""
     code = getattr(check, "__code__", None)
     if code is None:
         return True
@@ -77,13 +77,13 @@ def _takes_node_and_model(check: Any) -> bool:
 
 
 def _declared(rule: type[Rule], *names: str) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes that a rule declares, of whatever type."""
+    """Yield the attributes that a rule declares, of any type."""
     for name in names:
         yield name, getattr(rule, name)
 
 
 def _wrong_kind(kind: Any) -> str | None:
-    """Return what is wrong with one of the types in `visits`."""
+    """Return the problem with one of the types in `visits`."""
     if is_libcst(kind):
         if fast_kinds(kind):
             return None
@@ -124,8 +124,8 @@ def _wrong_names(what: str, names: Any, of: str, *, is_visited: bool) -> Iterato
 
 
 def _wrong_texts(value: Any) -> str | None:
-    """Return a text that stands where a collection of texts should, or an item that is none; None if all
-    is well.
+    """Return a string in place of a collection of strings, or an item that is not a string; None if there is
+    no such mistake.
     """
     if isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""What the file of a rule says, read as text: nothing is imported."""
+"""The content of a rule's file, read as text: nothing is imported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def source(path: Path) -> str:
 
 
 def tree(path: Path) -> ast.Module:
-    """Parse a rule's file. Raises RlintError for one that is unreadable or no Python."""
+    """Parse a rule's file. Raises RlintError for one that is unreadable or not Python."""
     return _parsed(path, source(path))
 
 
@@ -61,8 +61,8 @@ def declared(path: Path, name: str) -> object:
 
 
 def _plainly_declared(text: str, name: str) -> object:
-    """Return the truth value or the texts that a line in a class says of `name`, told without parsing the
-    file, if that can be.
+    """Return the boolean or the strings that a line in a class assigns to `name`, without parsing the file,
+    if possible.
     """
     lines = [line for line in text.splitlines() if name in line]
     found = [match for line in lines if (match := _DECLARED.fullmatch(line)) and match[1] == name]
@@ -89,7 +89,7 @@ def fixes(path: Path) -> str:
 
 
 def with_helpers(path: Path) -> list[Path]:
-    """Return the file of a rule and the helpers that it imports, however indirectly: modules of its own
+    """Return the file of a rule and the helpers that it imports, directly or indirectly: modules of its own
     package, private modules beside it, and those in private packages of its family (`_shared`).
     """
     package = path.parent if path.stem == "__init__" else path.with_suffix("")
@@ -107,11 +107,11 @@ def with_helpers(path: Path) -> list[Path]:
 
 
 class _Named(NamedTuple):
-    """What a file of rules names."""
+    """The names in a file of rules."""
 
     safeties: frozenset[str]
     modules: tuple[str, ...]
-    """The dotted names of all that it imports from, and of what it imports from there."""
+    """The dotted names of all modules that it imports from, and of the imported names."""
 
 
 @functools.cache  # a helper serves many rules

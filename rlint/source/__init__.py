@@ -1,4 +1,4 @@
 """Read and write source files: discovery, decoding, git, atomic replacement.
 
-Answers which files are checked and what text they hold. Knows neither Python syntax nor rules.
+Answers which files are checked and their text. Knows neither Python syntax nor rules.
 """

@@ -1,4 +1,4 @@
-"""A file replaced in one step: whoever reads it meanwhile finds the old content or the new, never a part."""
+"""Atomic replacement of a file: concurrent readers see the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def replace_file(
     holding: bytes | None = None,
     sync: bool = True,
 ) -> bool:
-    """Make `data` the content of `target`, which need not exist. Raises OSError, and leaves it alone then.
+    """Write `data` to `target`, which need not exist. Raises OSError, and then does not change it.
 
-    The new file has the mode of `like`, and its owner and extended attributes (access lists among them)
-    where the system permits; without it, the mode that the system gives to new files. With `holding`,
-    nothing is done and False is returned if the file no longer holds that. Without `sync`, a file may be
-    cut off after a power failure.
+    The new file has the mode of `like`, and its owner and extended attributes (such as access lists) if the
+    system permits; without it, the mode that the system gives to new files. With `holding`, nothing is done
+    and False is returned if the file's content is no longer that. Without `sync`, a file may be cut off after
+    a power failure.
     """
     # In the same folder, because a file can only be renamed in one step within a file system.
     handle, temporary = _new_file(target.parent)
@@ -35,7 +35,7 @@ def replace_file(
                 file.flush()
                 os.fsync(handle)
         if like is not None and hasattr(os, "chown"):
-            # Only the superuser may give files away; else the new file belongs to whoever runs rlint.
+            # Only the superuser may change the owner; else the new file belongs to the user of rlint.
             with contextlib.suppress(OSError):
                 os.chown(temporary, like.st_uid, like.st_gid)
             _copy_attributes(target, temporary)
@@ -50,14 +50,16 @@ def replace_file(
 
 
 def create_file(path: Path, data: bytes) -> None:
-    """Write a file that is not there yet. Raises FileExistsError where anything is, a link to nowhere too."""
+    """Write a file that does not exist yet. Raises FileExistsError if the path exists, even as a dangling
+    link.
+    """
     with os.fdopen(os.open(path, _CREATE, 0o666), "wb") as file:
         file.write(data)
 
 
 def _new_file(folder: Path) -> tuple[int, Path]:
-    """Make a file that nobody else has, for its owner alone: what `tempfile.mkstemp` does, whose import takes
-    longer than all that a run reads and writes.
+    """Create a private file: as `tempfile.mkstemp` does, whose import takes longer than all that a run reads
+    and writes.
     """
     while True:
         path = folder / f".rlint-{os.getpid()}-{os.urandom(6).hex()}.tmp"
@@ -75,5 +77,5 @@ def _copy_attributes(source: Path, target: Path) -> None:
 
 
 def _usual_mode(folder: Path) -> int:
-    """Readable for those who may look into the folder; a temporary file is its owner's alone."""
+    """Return the default mode of new files; a temporary file is private to its owner."""
     return 0o600 | (stat.S_IMODE(folder.stat().st_mode) & 0o044)

@@ -1,4 +1,4 @@
-"""Which lines of files have changed since a revision: committed, staged, unstaged and untracked ones."""
+"""Lines of files that have changed since a revision: committed, staged, unstaged and untracked ones."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class ChangedLines:
-    """The lines of a run's files that differ from a revision; where it is a branch, from where work left it.
+    """The lines of a run's files that differ from a revision; for a branch, from the merge base.
 
-    Raises RlintError where there is no repository or no such revision.
+    Raises RlintError if there is no repository or no such revision.
     """
 
     def __init__(self, revision: str, targets: Sequence[Target], start: Path) -> None:
@@ -34,9 +34,9 @@ class ChangedLines:
         self._repositories: dict[Path, _Past] = {}
         self._tops: dict[Path, Path | None] = {}
         self._old: dict[str, str | None] = {}
-        """The former text of each changed file; None for a new one."""
+        """The earlier text of each changed file; None for a new one."""
         if not targets and self._start is not None:
-            self._past_of(self._start)  # says what is wrong with the revision
+            self._past_of(self._start)  # reports what is wrong with the revision
         for target in targets:
             path = Path(os.path.realpath(target.path))
             raw = _content(target, path)
@@ -56,7 +56,7 @@ class ChangedLines:
         return name in self._old
 
     def kept(self, name: str, text: str, findings: Sequence[Finding]) -> list[Finding]:
-        """Return those findings in a file's text that touch a changed line with their place or statement."""
+        """Return those findings in a file's text whose place or statement contains a changed line."""
         if name not in self._old or not findings:
             return []
         old = self._old[name]
@@ -94,7 +94,7 @@ class ChangedLines:
         return _Past(repository, base)
 
     def _submodule_commit(self, repository: Repository, start: Path) -> str | None:
-        """Return the commit that the repository around a submodule had it at; "" if that is not known here.
+        """Return the commit of a submodule in the enclosing repository; "" if that is not known here.
 
         None for a repository that is no submodule.
         """
@@ -110,7 +110,7 @@ class ChangedLines:
 
 
 class _Past:
-    """A repository at a commit; at none, when everything in it is new."""
+    """A repository at a commit; at none, if everything in it is new."""
 
     def __init__(self, repository: Repository, commit: str | None) -> None:
         self.repository = repository
@@ -127,7 +127,7 @@ class _Past:
         return hashed(header + raw, usedforsecurity=False).hexdigest() != entry.identity
 
     def text_of(self, path: Path) -> str | None:
-        """Return the text of a file at the commit; None if it was not there, or was no text."""
+        """Return the text of a file at the commit; None if it did not exist, or was not text."""
         entry = self.tree.get(self._former(path))
         if entry is None or entry.is_submodule:
             return None

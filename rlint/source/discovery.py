@@ -1,4 +1,4 @@
-"""From the paths a user names to the files that are checked."""
+"""From the paths that a user names to the files that are checked."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ SUFFIX = ".py"
 
 @frozen
 class Discovered:
-    """The files to check, in order of their paths, and what was named but cannot be checked."""
+    """The files to check, in order of their paths, and named paths that cannot be checked."""
 
     files: tuple[Path, ...]
     problems: tuple[Problem, ...]
 
 
 def discover(paths: Iterable[str], resolver: SettingsResolver, known: Decisions | None = None) -> Discovered:
-    """Find Python files and notebooks in `paths`: files as they are named, folders with all that lies below
-    them.
+    """Return Python files and notebooks in `paths`: files as they are named, and all files below folders.
 
-    Excluded, ignored and hidden-away files (virtual environments, caches) are passed over on a walk;
-    a file that is named itself is checked, unless `force-exclude` is set. Linked folders are not
-    entered, linked files are read; a file reached in two ways is found once. `known` is what earlier walks
-    found out about what git ignores.
+    Excluded, ignored and internal files (virtual environments, caches) are skipped on a walk; a file that is
+    named itself is checked, unless `force-exclude` is set. Linked folders are not entered, linked files are
+    read; a file reached in two ways is found once. `known` contains decisions of earlier walks about
+    git-ignored paths.
     """
     walk = _Walk(resolver, known or _nothing_known)
     for path in paths:
@@ -57,11 +56,11 @@ class _Walk:
         self._gitignore = resolver.main.respect_gitignore
         self._seen_folders: set[str] = set()
         self._found: dict[str, str] = {}
-        """From the real path of a file to the path it is shown by."""
+        """From the real path of a file to its displayed path."""
         self.problems: list[Problem] = []
 
     def add(self, path: str) -> None:
-        """Take up a path that was named."""
+        """Add a named path."""
         named = absolute(self._root / path)
         if self._forced and self._resolver.for_file(named).excludes_file(named):
             return

@@ -1,4 +1,4 @@
-"""Bytes to text and back: decoding with the file's own encoding, and nothing lost on the way."""
+"""Decoding and encoding of files: with the file's own encoding, without loss."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ _LINE_END = regex(rb"\r\n|\r|\n")
 NOTEBOOK = ".ipynb"
 
 MOST_BYTES = 4_000_000
-"""Larger files are no programs that somebody wrote, and would take gigabytes of memory to look into."""
+"""Larger files are not programs written by hand, and would take gigabytes of memory to analyse."""
 MOST_NOTEBOOK_BYTES = 200_000_000
-"""Outputs make notebooks large, which cost little; their code is held to MOST_BYTES."""
+"""Outputs make notebooks large, but cost little; their code is limited by MOST_BYTES."""
 
 
 FileStamp: TypeAlias = list[int]
-"""Size, inode, and the times of the last change of the text and of anything, as JSON gives them back."""
+"""Size, inode, and the times of the last change of content and of metadata, in a form that JSON restores
+exactly.
+"""
 
 
 def stamp_of(path: str | Path) -> FileStamp | None:
-    """Return what changes with a file; None where there is none, or nobody may look."""
+    """Return what changes with a file; None if it does not exist, or cannot be accessed."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -44,14 +46,14 @@ def stamp_of(path: str | Path) -> FileStamp | None:
 
 @frozen
 class Source:
-    """A file as it was read. `text` keeps the line ends and leaves out the byte-order mark; of a notebook, it
-    is the Python text that stands for its cells.
+    """A file as it was read. `text` keeps the line ends without the byte-order mark; of a notebook, it is the
+    Python text of its cells.
     """
 
     path: Path
     """Absolute."""
     name: str
-    """As shown to people: relative to the working folder where it lies below it, with `/`."""
+    """The displayed name: relative to the working folder if it is below it, with `/`."""
     text: str
     encoding: str
     bom: bool
@@ -59,7 +61,9 @@ class Source:
     notebook: Notebook | None = None
 
     def encode(self, text: str) -> bytes:
-        """`text` as bytes of this file; UnicodeEncodeError where its encoding cannot hold them."""
+        """Return `text` as bytes of this file; raise UnicodeEncodeError if its encoding cannot represent
+        them.
+        """
         if self.notebook is not None:
             return self._mark + self.notebook.rendered(text).encode(self.encoding)
         if self.encoding != "utf-8" and self._encoded(self.text) != self.raw:
@@ -88,7 +92,7 @@ class Source:
         return UnicodeEncodeError(self.encoding, text, 0, len(text), reason)
 
     def unwritable(self, text: str) -> Problem | None:
-        """Why a notebook cannot be written with `text`, if that is so."""
+        """Return why a notebook cannot be written with `text`, if that is so."""
         if self.notebook is None:
             return None
         from rlint.notebook.masks import TornError
@@ -106,7 +110,7 @@ class Source:
 
 
 def display_name(path: Path, folder: Path | None = None) -> str:
-    """Return `path` as shown to users: relative to `folder` (the current folder) if it lies below it."""
+    """Return `path` as shown to users: relative to `folder` (the current folder) if it is below it."""
     try:
         shown = path.relative_to(folder or Path.cwd()).as_posix()
     except (ValueError, OSError):
@@ -116,7 +120,7 @@ def display_name(path: Path, folder: Path | None = None) -> str:
 
 
 def read_source(path: Path, name: str) -> Source | Problem:
-    """Read and decode a file. What goes wrong is returned, not raised."""
+    """Read and decode a file. Errors are returned, not raised."""
     try:
         # Opening a pipe or device might wait for ever.
         status = path.stat()
@@ -151,8 +155,8 @@ def _too_large(name: str, size: int, most: int, what: str = "files") -> Problem:
 
 
 def read_regular(path: str | Path, most: int = MOST_BYTES, *, linked: bool = True) -> bytes | None:
-    """Return the content of a file; None where it cannot be read, is too large, or is no file but a pipe,
-    say, which might wait for ever. Unless `linked`, a link is no file either.
+    """Return the content of a file; None if it cannot be read, is too large, or is not a regular file but a
+    pipe, for instance, which might block forever. Unless `linked`, a link is no file either.
     """
     if not linked and is_link(path):  # asked first: the system may have no way to open without following
         return None
@@ -167,7 +171,7 @@ def read_regular(path: str | Path, most: int = MOST_BYTES, *, linked: bool = Tru
 
 
 def read_text(path: str | Path) -> str | None:
-    """Return the text of a small file beside the code, whatever its bytes; None as `read_regular`."""
+    """Return the text of a small file beside the code, whatever its bytes; None as for `read_regular`."""
     raw = read_regular(path)
     return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
@@ -210,7 +214,7 @@ def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
         hint = "save it as UTF-8, or declare its encoding in the first line: `# -*- coding: latin-1 -*-`"
         column = error.start - _line_start(body, error.start) + 1
         return Problem(name, message, _line(body, error.start), column, hint if not declared else None)
-    except (LookupError, ValueError) as error:  # codecs that are no text encodings, or fail otherwise
+    except (LookupError, ValueError) as error:  # codecs that are not text encodings, or fail otherwise
         return Problem(name, f"cannot be decoded as `{declared}`: {error}", line)
     return Source(path, name, text, encoding, bom, raw)
 
@@ -254,7 +258,7 @@ def _normalised(encoding: str) -> str | None:
         name = codecs.lookup(encoding).name
     except LookupError:
         return None
-    return "utf-8" if name == "utf-8-sig" else name  # the mark itself is looked for and kept apart
+    return "utf-8" if name == "utf-8-sig" else name  # the mark itself is detected and kept separately
 
 
 def _line(body: bytes, offset: int) -> int:

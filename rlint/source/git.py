@@ -1,5 +1,5 @@
-"""Questions to git about a repository. Nothing that a repository configures is run for them: git is asked for
-what it has stored, never to read working files itself, which could pass them through filters.
+"""Questions to git about a repository. No program that a repository configures is run for them: git only
+reads stored objects, never working files, which could pass through filters.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from rlint.errors import RlintError
 from rlint.frozen import frozen
 
-# Programs that a repository's configuration may name are left out, and so are locks.
+# Programs that a repository's configuration may name are disabled, and so are locks.
 _OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.quotePath=false")
-# Nothing is fetched that a partial clone lacks: the repository says by which program.
+# Objects that a partial clone lacks are not fetched: the repository determines the program for that.
 _SETTINGS = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -32,7 +32,7 @@ _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--igno
 
 @frozen
 class GitEntry:
-    """What a revision holds under a path."""
+    """An entry of a revision's tree."""
 
     mode: bytes
     identity: str
@@ -44,15 +44,15 @@ class GitEntry:
 
 
 class Repository:
-    """A repository with a working tree, whose top folder is `top`."""
+    """A repository with a working tree, whose root folder is `top`."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
 
     def base(self, revision: str) -> str | None:
-        """Return the commit at which work left `revision`, or that itself where they have no common past.
+        """Return the merge base with `revision`, or that itself if there is none.
 
-        None where there is no such revision.
+        None if there is no such revision.
         """
         if revision.startswith("-"):
             return None
@@ -62,7 +62,7 @@ class Repository:
         return self._line("merge-base", named, "HEAD") or named
 
     def has_commit(self, identity: str) -> bool:
-        """Whether the commit is there; in a submodule it may not have been fetched."""
+        """Whether the commit exists; in a submodule it may not have been fetched."""
         return self._line("rev-parse", "--verify", "--quiet", f"{identity}^{{commit}}") is not None
 
     def is_shallow(self) -> bool:
@@ -70,7 +70,7 @@ class Repository:
         return self._line("rev-parse", "--is-shallow-repository") == "true"
 
     def tree(self, commit: str) -> dict[str, GitEntry]:
-        """Return all files of a commit by their paths below the top folder."""
+        """Return all files of a commit by their paths below the root folder."""
         entries = {}
         for record in self._run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
             if record:
@@ -80,7 +80,7 @@ class Repository:
         return entries
 
     def renamed(self, commit: str) -> dict[str, str]:
-        """Return what files that were renamed since, and are known to git, were called in the commit."""
+        """Return the names in the commit of files that were renamed since, and are tracked."""
         output = self._run(
             "diff-index", "--cached", "--no-ext-diff", "-z", "-M", "--name-status", "--diff-filter=R", commit
         )
@@ -89,15 +89,15 @@ class Repository:
 
     @cached_property
     def submodules(self) -> frozenset[str]:
-        """Return the paths of the submodules that the index holds."""
+        """Return the paths of the submodules in the index."""
         records = self._run("ls-files", "--stage", "-z").split(b"\0")
         return frozenset(
             os.fsdecode(record.partition(b"\t")[2]) for record in records if record.startswith(_SUBMODULE)
         )
 
     def changed_paths(self) -> list[str]:
-        """Return the files that differ from the last commit, in the index or on disk, and those that are not
-        known and not ignored, by their paths below the top folder. Submodules are not looked into.
+        """Return the files that differ from the last commit, in the index or on disk, and those that are
+        neither tracked nor ignored, by their paths below the root folder. Submodules are not looked into.
         """
         done = self._start(*_STATUS, settings=self._no_filters())
         records = iter(self._output(done).split(b"\0"))
@@ -106,12 +106,12 @@ class Repository:
             if record:
                 found.append(os.fsdecode(record[3:]))
                 if b"R" in record[:2] or b"C" in record[:2]:
-                    next(records, None)  # what it was called
+                    next(records, None)  # its earlier name
         return found
 
     def _no_filters(self) -> dict[str, str]:
-        """Settings that take back the filters which the repository itself defines: they are programs, and a
-        comparison with files on disk runs them. Those of the user, for large files say, stay.
+        """Return options that disable the filters which the repository itself defines: they are programs, and
+        a comparison with files on disk runs them. Those of the user, such as for large files, stay enabled.
         """
         own: dict[str, str] = {}
         users: dict[str, str] = {}
@@ -129,7 +129,7 @@ class Repository:
         return settings
 
     def content(self, identity: str) -> bytes:
-        """Return the content of a file as it is stored."""
+        """Return the stored content of a file."""
         return self._run("cat-file", "blob", identity)
 
     def _line(self, *arguments: str) -> str | None:
@@ -178,7 +178,7 @@ def git_program() -> str:
 
 
 def top_of(folder: Path) -> Path | None:
-    """Return the top folder of the working tree that `folder` lies in; None outside of one."""
+    """Return the root folder of the working tree that contains `folder`; None outside of one."""
     for candidate in (folder, *folder.parents):
         if (candidate / ".git").exists():
             return candidate

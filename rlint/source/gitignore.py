@@ -1,4 +1,4 @@
-"""The rules of git about ignored files, as far as files in a folder and in its repository state them.
+"""Git's rules for ignored files, as far as files in a folder and in its repository define them.
 
 Plain lines are matched here, and only others by `pathspec`: it takes 20 ms to load, a walk over 600 files 3.
 """
@@ -22,11 +22,11 @@ _MOST_STARS = 3
 _PLAIN = regex(r"\*?[\w.-]*\w[\w.-]*/?")
 
 Decisions = Callable[[str], dict[str, bool]]
-"""What is known already of paths, given what tells the rules: whether they are ignored."""
+"""Known decisions for paths, given the rules: whether they are ignored."""
 
 
 class IgnoreRules:
-    """The `.gitignore` that holds in a folder, and those of the folders above it."""
+    """The `.gitignore` of a folder, and those of the folders above it."""
 
     def __init__(self, folder: str, lines: list[str], above: IgnoreRules | None, known: Decisions) -> None:
         self._folder = folder
@@ -58,8 +58,8 @@ class IgnoreRules:
 
     @cached_property
     def _sorted_out(self) -> tuple[_PlainLines, list[str]]:
-        """Lines that are understood at a glance, and all others. Where a line takes something back, what it
-        takes back depends on the order, and all are for `pathspec`.
+        """Return the lines of plain forms, and all others. If a line negates another, the result depends on
+        the order, and all are for `pathspec`.
         """
         lines = [line for line in self._lines if line and not line.startswith("#")]
         if any(line.startswith("!") for line in lines):
@@ -69,18 +69,18 @@ class IgnoreRules:
 
     @cached_property
     def _spec(self) -> GitIgnoreSpec:
-        from pathspec import GitIgnoreSpec  # which takes longer to import than a walk takes
+        from pathspec import GitIgnoreSpec  # which takes longer to import than a walk
 
         _, lines = self._sorted_out
         try:
             return GitIgnoreSpec.from_lines(lines)
-        except (ValueError, re.error):  # git passes over a line that it does not understand
+        except (ValueError, re.error):  # git skips a line that it cannot parse
             return GitIgnoreSpec.from_lines(filter(_understood, lines))
 
 
 class _PlainLines:
-    """Names (`build`, `dist/`) and endings (`*.so`) that are ignored wherever they are. Most lines are such,
-    and to compile an expression for each of them takes longer than the walk.
+    """Names (`build`, `dist/`) and suffixes (`*.so`) that are ignored in any folder. Most lines are of this
+    form, and compiling an expression for each of them takes longer than the walk.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
@@ -108,7 +108,7 @@ def is_repository(folder: str) -> bool:
 
 
 def rules_in(folder: str, above: IgnoreRules | None, known: Decisions) -> IgnoreRules | None:
-    """Return the rules for what lies in `folder`, given those of its parent."""
+    """Return the rules for the content of `folder`, given those of its parent."""
     if is_repository(folder):
         above = _read(folder, os.path.join(folder, ".git", "info", "exclude"), None, known)
     return _read(folder, os.path.join(folder, ".gitignore"), above, known)
@@ -132,7 +132,7 @@ def rules_above(folder: str, stop: str, known: Decisions) -> IgnoreRules | None:
     for each in reversed(chain):
         rules = rules_in(each, rules, known)
     if rules is not None and rules.ignores(folder, folder=True):
-        return None  # the folder was named although it is ignored: look at all of it
+        return None  # the folder was named although it is ignored: check all of it
     return rules
 
 
@@ -145,8 +145,8 @@ def _read(folder: str, path: str, above: IgnoreRules | None, known: Decisions) -
 
 
 def _is_quick(line: str) -> bool:
-    """Whether matching a line takes no time to speak of: each further star in one part of a path multiplies
-    it. A line with many is as good as no line, so that more is checked and not less.
+    """Whether matching a line takes little time: each further star in one part of a path multiplies it. A
+    line with many is ignored, so that more is checked and not less.
     """
     parts = line.split("/")
     return parts.count("**") <= _MOST_STARS and all(

@@ -1,4 +1,4 @@
-"""Links in a tree that other people made: whether something is one, and whether it leads out of its tree."""
+"""Links in untrusted trees: whether a path is one, and whether it leads out of its tree."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import stat
 from pathlib import Path
 
 _JUNCTION = (
-    0xA0000003  # IO_REPARSE_TAG_MOUNT_POINT: Windows has such links of folders, which are no symbolic ones
+    0xA0000003  # IO_REPARSE_TAG_MOUNT_POINT: Windows has such links of folders, which are not symbolic links
 )
 
 
 def is_link(path: str | Path) -> bool:
-    """Whether a path is a symbolic link or a junction, whether or not there is anything at its end."""
+    """Whether a path is a symbolic link or a junction, dangling or not."""
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
@@ -21,7 +21,7 @@ def is_link(path: str | Path) -> bool:
 
 
 def end_outside(path: Path) -> Path | None:
-    """Return where a linked file leads, if that is outside of the tree that the link lies in.
+    """Return the target of a linked file, if that is outside of the tree of the link.
 
     The tree is the link's folder and the repository around it, or the working folder. None for what is no
     link. Raises OSError or RuntimeError for loops of links.

@@ -1,4 +1,4 @@
-"""Which changes of a working tree are not committed: what stands in the way of looking at a fix by itself."""
+"""Uncommitted changes of a working tree, which make it hard to review a fix separately."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SHOWN = 5
 
 @frozen
 class Uncommitted:
-    """Changes that are not committed: the working trees, and the files that git names in them."""
+    """Uncommitted changes: the working trees, and the files that git lists in them."""
 
     trees: tuple[Path, ...]
     paths: tuple[str, ...]
     problem: str | None = None
-    """Why git cannot tell, where it cannot."""
+    """Why git cannot determine them, if so."""
 
     def __str__(self) -> str:
-        """Say it to a person, in a sentence and a list."""
+        """Return a sentence and a list for the user."""
         if self.problem is not None:
             return f"uncommitted changes cannot be determined: {self.problem}"
         where = ", ".join(str(tree) for tree in self.trees)
@@ -34,8 +34,8 @@ class Uncommitted:
 
 
 def uncommitted(files: Iterable[Path]) -> Uncommitted | None:
-    """Return what is not committed in the working trees that the files lie in: changed, staged and untracked
-    files that git does not ignore. None where there is nothing, or no repository.
+    """Return the uncommitted files in the working trees of the files: changed, staged and untracked ones that
+    git does not ignore. None if there are none, or no repository.
     """
     tops = {top for file in files if (top := top_of(Path(os.path.realpath(file)).parent)) is not None}
     trees: list[Path] = []

@@ -1,4 +1,4 @@
-"""Hide findings: suppression comments, baselines, and fingerprints that survive moved lines.
+"""Suppress findings: suppression comments, baselines, and fingerprints that survive moved lines.
 
-Answers whether a finding is shown. Knows findings as data, never how they were found.
+Answers whether a finding is shown. Treats findings as data, and does not know how they were found.
 """

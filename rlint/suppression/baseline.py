@@ -1,4 +1,4 @@
-"""A file of findings that a project lives with for now: they are hidden until somebody touches them.
+"""Baseline: a file of findings that a project accepts for now, which are hidden until their code changes.
 
 Entries know no line numbers (see `rlint.suppression.fingerprints`). The file is sorted, with an entry on each
 line, so that a change to one finding is a change to one line.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rlint.findings import Finding
 
 DEFAULT_NAME = "rlint-baseline.json"
-"""What `--write-baseline` calls the file if nobody says otherwise."""
+"""The default name of the file for `--write-baseline`."""
 _VERSION = 1
 _FIELDS = ("path", "code", "function", "line")
 _ANEW = "restore it, or recreate it with `--write-baseline`"
@@ -36,15 +36,15 @@ _MOST_BYTES = 200_000_000
 
 @frozen
 class BaselineCheck:
-    """What a run has looked at: absolute paths by the files' names, and the codes they were checked for."""
+    """The extent of a run: absolute paths by the files' names, and the codes they were checked for."""
 
     paths: Mapping[str, Path]
     codes: Mapping[Path, frozenset[str]]
-    """By absolute path; files that could not be checked are not among them."""
+    """By absolute path, without files that could not be checked."""
 
 
 class Baseline:
-    """The entries of a file, each with how often it was found."""
+    """The entries of a file, each with its number of occurrences."""
 
     def __init__(self, path: Path, entries: Mapping[FindingKey, int]) -> None:
         self.path = path
@@ -60,7 +60,7 @@ class Baseline:
     ) -> tuple[list[Finding], list[Finding]]:
         """Return the new findings, and those that the baseline hides.
 
-        Where there are more of a kind than the baseline knows, the last ones are new.
+        If there are more of a kind than the baseline contains, the last ones are new.
         """
         left = Counter(self.entries)
         new: list[Finding] = []
@@ -74,9 +74,9 @@ class Baseline:
     def unneeded(
         self, hidden: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> dict[FindingKey, int]:
-        """Return the entries, and how often each, that stand for nothing any more.
+        """Return the entries that match no finding any more, with their numbers.
 
-        Only of what was checked now, or is gone: of other files and rules nothing is known.
+        Only for files and rules that were checked now, or are gone: of others nothing is known.
         """
         left = Counter(self.entries)
         left.subtract(self._keys(hidden, text_of, checked))
@@ -87,20 +87,22 @@ class Baseline:
     def updated(
         self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> Baseline:
-        """Return the baseline for what was found now. What was not checked now keeps its entries."""
+        """Return the baseline for what was found now. Entries for files and rules that were not checked are
+        kept.
+        """
         kept = {key: count for key, count in self.entries.items() if not self._is_known(key, checked)}
         found = Counter(self._keys(findings, text_of, checked))
         return Baseline(self.path, {**kept, **found})
 
     def write(self) -> None:
-        """Write the file in one step. Raises RlintError where that fails."""
+        """Write the file in one step. Raises RlintError if that fails."""
         entries = [
             {**{field: getattr(key, field) for field in _FIELDS}, "count": count}
             for key, count in sorted(self.entries.items())
         ]
         rows = ",\n".join("    " + json.dumps(entry, ensure_ascii=False) for entry in entries)
         text = f'{{\n  "version": {_VERSION},\n  "findings": [' + (f"\n{rows}\n  " if rows else "") + "]\n}\n"
-        # Half of a surrogate pair, escaped like this, is what JSON calls it, too.
+        # Half of a surrogate pair is escaped like this in JSON, too.
         data = text.encode("utf-8", "backslashreplace")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +118,7 @@ class Baseline:
         return finding_keys(findings, text_of, lambda name: self._relative(checked.paths.get(name), name))
 
     def _relative(self, path: Path | None, name: str) -> str:
-        """Return a file's path as seen from the baseline, which is the same wherever rlint is started."""
+        """Return a file's path relative to the baseline, which is the same wherever rlint is started."""
         if path is None:
             return name
         try:
@@ -132,7 +134,7 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Read a baseline. Raises RlintError where there is none, or it is damaged."""
+    """Read a baseline. Raises RlintError if there is none, or it is damaged."""
     shown = display_name(path)
     if path.exists() and not path.is_file():  # a pipe might wait for ever
         raise RlintError(f"{shown}: cannot read the baseline: it is not a regular file")
@@ -154,7 +156,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def baseline_to_write(path: Path) -> Baseline:
-    """Return the baseline that is to be replaced, or an empty one. Refuses to overwrite anything else."""
+    """Return the baseline that will be replaced, or an empty one. Refuses to overwrite any other file."""
     shown = display_name(path)
     if path.is_dir():
         raise RlintError(f"{shown}: is a folder; name a file, as in `--write-baseline={DEFAULT_NAME}`")

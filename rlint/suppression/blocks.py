@@ -1,4 +1,4 @@
-"""`# rlint: disable[RL101]` … `# rlint: enable[RL101]`: which lines lie between them."""
+"""Blocks from `# rlint: disable[RL101]` to `# rlint: enable[RL101]`, and the lines in them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def close_blocks(
     layout: Layout, marks: Iterable[tuple[bool, Directive]], mistaken: Callable[[Directive, str], None]
 ) -> list[Directive]:
-    """Return the directives that open a block, each with the lines that it reaches over.
+    """Return the directives that open a block, each with the lines that it covers.
 
     `marks` are the comments of a file in order, True for those that open. A block ends at the `enable` with
-    the same codes and indentation, or with the code block that its comment stands in. Other `enable` comments
+    the same codes and indentation, or with the code block that contains its comment. Other `enable` comments
     are passed to `mistaken`.
     """
     opened: list[Directive] = []
@@ -43,7 +43,7 @@ def close_blocks(
 
 
 def _key(directive: Directive) -> tuple[int, frozenset[str] | None]:
-    """Return what the two comments of a block share: their indentation and their codes."""
+    """Return the key of the two comments of a block: their indentation and their codes."""
     items = directive.items
     codes = frozenset(item.text.upper() for item in items) if items is not None else None
     return directive.comment.column, codes

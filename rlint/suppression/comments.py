@@ -1,4 +1,4 @@
-"""Comments and logical lines of a Python text, found by tokenising it: never inside a string."""
+"""Comments and logical lines of a Python text, by tokenising it: never inside a string."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LAYOUT_TOKENS = frozenset(
         tokenize.ERRORTOKEN,
     }
 )
-# Python 3.12 and 3.14 hand out the parts of f-strings and t-strings as tokens of their own.
+# Python 3.12 and 3.14 yield the parts of f-strings and t-strings as separate tokens.
 _OPENERS = frozenset(
     code for name in ("FSTRING_START", "TSTRING_START") if (code := getattr(tokenize, name, None)) is not None
 )
@@ -34,7 +34,7 @@ _CLOSERS = frozenset(
 
 @frozen
 class Span:
-    """First and last line of something, both counted from 1."""
+    """First and last line of a span, both counted from 1."""
 
     first: int
     last: int
@@ -56,13 +56,13 @@ class Comment:
 
     @property
     def end(self) -> int:
-        """Offset behind the comment's last character."""
+        """Offset after the comment's last character."""
         return self.start + len(self.text)
 
 
 @frozen
 class Layout:
-    """Where a text has its comments and logical lines, and on which lines no comment can be added."""
+    """Comments and logical lines of a text, and the lines to which no comment can be added."""
 
     positions: Positions
     comments: tuple[Comment, ...]
@@ -78,7 +78,7 @@ class Layout:
 
 
 def read_layout(text: str) -> Layout | None:
-    """Tokenise `text`; None where that fails."""
+    """Tokenise `text`; return None if that fails."""
     try:
         return _Reader(Positions(text)).read()
     except (tokenize.TokenError, SyntaxError):
@@ -126,7 +126,7 @@ class _Reader:
         return Layout(self._positions, tuple(self._look_below()), statements, frozenset(self._closed))
 
     def _tokens(self) -> Iterator[tokenize.TokenInfo]:
-        # One kind of line end, and one behind the last line, is what every Python's tokenizer agrees on.
+        # With one kind of line end, including the last line, the tokenizers of all Python versions agree.
         mask = Positions(NEWEST.mask(self._positions.text))
         numbers = iter(range(1, len(mask.starts) + 1))
         return tokenize.generate_tokens(lambda: mask.line_text(next(numbers)) + "\n")

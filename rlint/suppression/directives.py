@@ -1,5 +1,5 @@
-"""What comments ask of a linter: `# noqa: RL101`, `# rlint: ignore[RL101]`, `# rlint: disable[RL101]` up to
-`# rlint: enable[RL101]`, `# rlint: skip-file`.
+"""Directives in comments: `# noqa: RL101`, `# rlint: ignore[RL101]`, `# rlint: disable[RL101]` up to `#
+rlint: enable[RL101]`, `# rlint: skip-file`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlint.findings import Finding
     from rlint.suppression.comments import Comment, Layout, Span
 
-# A directive shown in quotes or backticks is being talked about, not given.
+# A directive in quotes or backticks is a quotation, not a directive.
 _NOQA = regex(
     r"(?<![`'\"])#\s*noqa(?![\w-])(?P<colon>\s*:\s*(?P<items>(?:RL|[A-Z]+[0-9]+)\b(?:[\s,]+[A-Z]+[0-9]+\b)*)?)?",
     re.IGNORECASE,
@@ -40,7 +40,7 @@ _VERBS = ("ignore", "disable", "enable")
 
 
 class DirectiveKind(enum.Enum):
-    """The ways to ask for silence; the value is how a person writes it."""
+    """The kinds of directives; the value is the syntax."""
 
     NOQA = "noqa"
     IGNORE = "rlint: ignore"
@@ -54,13 +54,13 @@ class DirectiveKind(enum.Enum):
 
 @mutable
 class DirectiveItem:
-    """One code, beginning of codes, or name, in the list of a directive."""
+    """One code, prefix of codes, or name, in the list of a directive."""
 
     text: str
     used: bool = False
 
     def means(self, code: str, name: str) -> bool:
-        """Whether the rule with this code and name is meant."""
+        """Whether it means the rule with this code and name."""
         wanted = self.text.upper()
         return wanted in (name.upper(), "ALL") or (
             _letters(wanted) == _letters(code) and code.startswith(wanted)
@@ -74,14 +74,14 @@ def _letters(code: str) -> str:
 
 @mutable
 class Directive:
-    """One request to hide findings. Without items it is about all rules."""
+    """One directive that suppresses findings. Without items it is about all rules."""
 
     kind: DirectiveKind
     comment: Comment
     start: int
     end: int
     reach: Span | None
-    """The lines whose findings it hides."""
+    """The lines whose findings it suppresses."""
     items: list[DirectiveItem] | None = None
     items_start: int = 0
     items_end: int = 0
@@ -90,7 +90,7 @@ class Directive:
     """The comment that ends a block."""
 
     def hides(self, finding: Finding) -> bool:
-        """Whether `finding` is one of those meant; if so, remember that the request was of use."""
+        """Whether it suppresses `finding`; if so, record that it was used."""
         if self.reach is None or finding.last_line < self.reach.first or self.reach.last < finding.first_line:
             return False
         if self.items is None:
@@ -104,7 +104,7 @@ class Directive:
 
 @frozen
 class Mistake:
-    """An instruction to rlint that it does not understand."""
+    """An rlint directive that cannot be parsed."""
 
     comment: Comment
     start: int
@@ -114,7 +114,7 @@ class Mistake:
 
 @mutable
 class Directives:
-    """All that the comments of one file ask for."""
+    """All directives in the comments of one file."""
 
     skip_file: bool = False
     requests: list[Directive] = field(default_factory=list)
@@ -122,9 +122,9 @@ class Directives:
 
 
 def may_concern(text: str, families: Collection[str], *, has_findings: bool = True) -> bool:
-    """Whether a text may hold a directive about rules whose codes begin with one of `families` ("RL").
-    The scan does not tell comments from strings, and skips most directives for other linters, as well as
-    those without codes where there is nothing to suppress.
+    """Whether a text may contain a directive about rules whose codes begin with one of `families` ("RL"). The
+    scan does not distinguish comments from strings, and skips most directives for other linters, as well as
+    those without codes if there is nothing to suppress.
     """
     for match in _ANY.finditer(text):
         codes = _ITEM.findall((match["items"] or "").upper())
@@ -155,7 +155,7 @@ def read_directives(layout: Layout) -> Directives:
 
 def _read_noqa(comment: Comment, match: re.Match[str], found: Directives) -> None:
     if match["colon"] and not match["items"]:
-        return  # a reason where the codes should be names nothing to hide
+        return  # a reason in place of the codes suppresses nothing
     found.requests.append(_request(DirectiveKind.NOQA, comment, match, comment.inside))
 
 
@@ -163,7 +163,7 @@ def _read_rlint(
     comment: Comment, match: re.Match[str], found: Directives, marks: list[tuple[bool, Directive]]
 ) -> None:
     verb = match["verb"].lower()
-    leads = match.start() == 0  # else the comment is about something else, say code that is commented out
+    leads = match.start() == 0  # else the comment has another purpose, such as commented-out code
     if verb == "skip-file":
         if leads and comment.own_line and comment.inside is None and comment.column == 1:
             found.skip_file = True

@@ -1,8 +1,8 @@
-"""Names of findings that stay when lines move: for baselines, and for services that follow a finding from one
-run to the next.
+"""Fingerprints of findings that are stable when lines move: for baselines, and for services that track
+findings between runs.
 
-A finding is known by its file, its rule, the function it stands in and the text of its line. Line numbers are
-no part of that, nor are comments, indentation and spacing. What is alike in all of them is counted.
+A finding is identified by its file, its rule, the enclosing function and the text of its line. Line numbers,
+comments, indentation and spacing do not matter. Findings that are equal in all of them are numbered.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from rlint.run_data import Report
 
 NAME = "rlintFinding/v1"
-"""What a fingerprint is called where there may be several. The number grows when its parts change."""
-_LONGEST = 200  # characters of a line that are kept as they are
+"""The name of this fingerprint in formats that allow several. The number grows when its parts change."""
+_LONGEST = 200  # characters of a line that are kept unchanged
 
 
 @ordered
 class FindingKey:
-    """What a finding is known by. Several findings can have the same."""
+    """The identity of a finding. Several findings can have the same."""
 
     path: str
     code: str
     function: str
-    """Qualified name of the innermost function or class around the finding; "" at the top of a module."""
+    """Qualified name of the innermost function or class around the finding; "" at module level."""
     line: str
-    """The finding's first line, without comment and indentation, its spacing made even."""
+    """The finding's first line, without comment and indentation, with normalised spacing."""
 
 
 def finding_keys(
     findings: Iterable[Finding], text_of: Callable[[str], str], path_of: Callable[[str], str] = str
 ) -> list[FindingKey]:
-    """Return what each finding is known by.
+    """Return the identities of findings.
 
-    `text_of` gives the text that a file's findings refer to, and `path_of` the path to know it by, both for
-    its name.
+    `text_of` returns the text that a file's findings refer to, and `path_of` its path in the identity, both
+    for its name.
     """
     files: dict[str, _File] = {}
     found = []
@@ -73,7 +73,7 @@ def fingerprints(findings: Sequence[Finding], report: Report) -> list[str]:
 
 
 def of_problem(problem: Problem) -> str:
-    """Return the same for what could not be done."""
+    """Return the same for problems."""
     cell = [str(problem.cell.index)] if problem.cell is not None else []
     return _digest(problem.path, problem.message, *cell)
 
@@ -83,13 +83,13 @@ def _digest(*parts: str) -> str:
 
 
 class _File:
-    """A text, as far as fingerprints need to know it."""
+    """A text, as far as fingerprints need it."""
 
     def __init__(self, text: str) -> None:
         self._positions = Positions(text)
 
     def line(self, number: int) -> str:
-        """Return a line as it is compared."""
+        """Return a line in the form in which lines are compared."""
         code = self._positions.line_text(number)
         if "#" in code:
             code = code[: self._comments.get(number, len(code))].strip() or code
@@ -97,7 +97,7 @@ class _File:
         return code if len(code) <= _LONGEST else f"{code[: _LONGEST // 2]}… {_digest(code)}"
 
     def function_at(self, number: int) -> str:
-        """Return the qualified name of the innermost function or class that a line belongs to."""
+        """Return the qualified name of the innermost function or class that contains a line."""
         name = ""
         for first, last, found in self._scopes:  # outer ones first
             if first <= number <= last:

@@ -1,4 +1,6 @@
-"""Comments that say how often a function or loop runs: `# rlint: hot`, `# rlint: warm`, `# rlint: cold`."""
+"""Comments that declare how often a function or loop runs: `# rlint: hot`, `# rlint: warm`, `# rlint:
+cold`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ _COMMENT = regex(r"(?i)(?<![`'\"])#\s*rlint\s*:\s*(hot|warm|cold)\b")
 
 
 def read(text: str) -> Iterator[tuple[Heat, Span]]:
-    """Yield what the comments of a text say, each with the lines of the statement, or of the header of the
-    compound one, that it stands in or directly above.
+    """Yield the declarations in the comments of a text, each with the lines of the statement, or of the
+    header of the compound one, that contains it or is directly below it.
     """
     if "rlint" not in text.lower() or _COMMENT.search(text) is None:
         return

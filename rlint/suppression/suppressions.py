@@ -1,7 +1,7 @@
-"""Comments that hide findings, and adding them.
+"""Suppression comments, and adding them.
 
-A comment counts for the whole statement (or the header of a compound one) that it stands in.
-`rlint: ignore` on a line of its own counts for the statement directly below it.
+A comment applies to the whole statement (or the header of a compound one) that contains it. `rlint: ignore`
+on a line of its own applies to the statement directly below it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _OWN_CODES = frozenset(own.code for own in ENGINE_CODES)
 
 @mutable
 class Suppressions:
-    """The suppression comments of one file, and which of them have hidden something."""
+    """The suppression comments of one file, and which of them were used."""
 
     _layout: Layout | None = None
     _directives: Directives = field(default_factory=Directives)
 
     @property
     def skip_file(self) -> bool:
-        """Whether the file asks to be left alone as a whole."""
+        """Whether the file is to be skipped as a whole."""
         return self._directives.skip_file
 
     @property
@@ -43,17 +43,17 @@ class Suppressions:
         return self._layout is None
 
     def hides(self, finding: Finding) -> bool:
-        """Whether a comment hides `finding`; every comment that does counts as used from now on."""
+        """Whether a comment suppresses `finding`; every comment that does counts as used from now on."""
         used = [request.hides(finding) for request in self._directives.requests]
         return self.skip_file or any(used)
 
     def report(
         self, path: str, known_codes: Mapping[str, str], active_codes: Collection[str]
     ) -> list[Finding]:
-        """Return what is wrong with the comments, once all findings were shown to `hides`.
+        """Return the findings about the comments, after all findings were passed to `hides`.
 
-        `known_codes` maps the code of every rule to its name. `active_codes` are those that this
-        file was checked for, the codes of these findings among them where they are wanted.
+        `known_codes` maps the code of every rule to its name. `active_codes` are those that this file was
+        checked for, including the codes of these findings if they are selected.
         """
         if self.skip_file or self._layout is None or not _OWN_CODES & set(active_codes):
             return []
@@ -63,9 +63,9 @@ class Suppressions:
 
 
 def parse(text: str, families: Collection[str] | None = None, *, has_findings: bool = True) -> Suppressions:
-    """Read the suppression comments of a Python text. A text that mentions none is not tokenised, nor, where
-    `families` are given (the letters of the codes that matter), one that is about other rules only; of a text
-    without findings, comments that hide whatever there is are not read.
+    """Read the suppression comments of a Python text. A text without directives is not tokenised, nor, if
+    `families` are given (the letters of the codes that matter), one with directives for other rules only; in
+    a text without findings, comments that suppress everything are not read.
     """
     folded = text.lower()
     is_told = "noqa" in folded or "rlint" in folded
@@ -76,15 +76,15 @@ def parse(text: str, families: Collection[str] | None = None, *, has_findings: b
 
 
 def add_noqa(text: str, findings: Sequence[Finding]) -> str:
-    """Add `# noqa: CODE` to the statement of each finding that is not hidden yet."""
+    """Add `# noqa: CODE` to the statement of each finding that is not suppressed yet."""
     return add_comments(text, findings, DirectiveKind.NOQA)
 
 
 def add_comments(text: str, findings: Sequence[Finding], kind: DirectiveKind) -> str:
-    """Add a comment of one kind to the statement of each finding that is not hidden yet.
+    """Add a comment of one kind to the statement of each finding that is not suppressed yet.
 
-    The comment goes on the finding's `noqa_line`, or, where none can stand there (the line ends
-    in a string or a backslash), on another line of the same statement. Codes join an existing list.
+    The comment is added to the finding's `noqa_line` or, if none is possible there (the line ends in a string
+    or a backslash), to another line of the same statement. Codes join an existing list.
     """
     layout = read_layout(text)
     if layout is None:

@@ -1,4 +1,4 @@
-"""Findings about suppression comments themselves: useless ones, and those that name no rule."""
+"""Findings about suppression comments themselves: unused ones, and those that name no rule."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _Reporter:
         comment, positions = directive.comment, self._positions
         before = positions.text[comment.start : directive.start].rstrip()
         after = positions.text[directive.end : comment.end]
-        # What follows is another comment, or the author's reason; either stays, as a comment.
+        # The text after it is another comment, or the author's reason; either is kept, as a comment.
         rest = after.lstrip(" \t:,;.-\u2013\u2014")
         if rest:
             return Edit(directive.start, comment.end - len(rest), "" if rest.startswith("#") else "# ")

@@ -1,5 +1,5 @@
-"""Check many repositories on a Ray cluster, and keep what is found by content.
+"""Check many repositories on a Ray cluster, and store the results by content.
 
-Answers what fires where in a whole organisation, and what has changed since the last run. How a folder is
-checked is the business of `rlint check`, which each task runs in a process of its own.
+Answers what rules find in all repositories of an organisation, and what has changed since the last run.
+`rlint check` checks a folder; each task runs it in a process of its own.
 """

@@ -1,4 +1,4 @@
-"""A repository, or a part of it, checked as `rlint check` does, in a process that may end at any time."""
+"""A repository, or a part of it, checked as by `rlint check`, in a process that may end at any time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rlint.survey.result_store import bytes_of, data_of
 
 RESOLVE, CHECK = "resolve", "check"
 ANSWER, RECORD, GROUPS, KNOWN = "answer.json", "record", "groups", "known"
-"""The files that a process leaves in its folder, and the one that it finds there."""
+"""The files that a process writes to its folder, and the one that it reads there."""
 _FIXED = {"fix": False, "output-format": "json", "jobs": 1}
 """Settings that no repository may change: nothing is written into it."""
 
 
 def do(job: Mapping[str, Any], folder: Path) -> None:
-    """Do a job in a folder of its own, and leave there what comes of it."""
+    """Run a job in a folder of its own, and write its results there."""
     repository = SurveyedRepository(**job["repository"])
     try:
         if job["what"] == RESOLVE:
@@ -71,7 +71,7 @@ def _checked(job: Mapping[str, Any], repository: SurveyedRepository, folder: Pat
 
 
 def _entries(job: Mapping[str, Any], groups: PartGroups, file: Path) -> list[dict[str, Any]]:
-    """Return what `rlint check --output-format json` gives in the current folder."""
+    """Return the output of `rlint check --output-format json` in the current folder."""
     request = Request(
         (".",),
         {**job["overrides"], **_FIXED},
@@ -89,7 +89,7 @@ def _entries(job: Mapping[str, Any], groups: PartGroups, file: Path) -> list[dic
 
 
 def _relative(entry: dict[str, Any], top: str) -> dict[str, Any]:
-    """Return an entry whose files are named as seen from the top of the repository."""
+    """Return an entry whose files are relative to the root of the repository."""
     fix = entry["fix"]
     if fix and "other_files" in fix:
         fix = {**fix, "other_files": [_below(name, top) for name in fix["other_files"]]}

@@ -1,4 +1,4 @@
-"""Addresses without the secrets in them: what is shown, stored or sent to a log has passed through here."""
+"""Removal of credentials from URLs, before they are shown, stored or logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tasks run: what a survey needs of Ray, and the same within one process."""
+"""Executors of tasks: the part of Ray that a survey uses, and the same within one process."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ Work = Callable[..., Any]
 
 
 class LostWorkError(Exception):
-    """A worker or node has gone with the task that it was given. The message says what Ray knows."""
+    """A worker or node was lost with its task. The message is Ray's."""
 
 
 class Executor(Protocol):
-    """Runs functions elsewhere. Tickets stand for what is under way."""
+    """Runs functions elsewhere. Tickets identify running tasks."""
 
     @property
     def slots(self) -> int:
-        """How many tasks run at once, as far as is known now."""
+        """Return how many tasks run at once, as far as is known now."""
 
     def submit(self, work: Work, *arguments: object) -> object:
         """Start a function and return its ticket."""
 
     def finished(self) -> list[tuple[object, Any]]:
-        """Wait for a while, and return the tickets of what has ended, each once, with the result or with the
+        """Wait for a while, and return the tickets of finished tasks, each once, with the result or with the
         LostWorkError.
         """
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Cancel running tasks."""
 
 
 class InProcess:
-    """Runs one task after the other, here."""
+    """Runs one task after the other, in this process."""
 
     slots = 1
 
@@ -42,13 +42,13 @@ class InProcess:
         self._count = 0
 
     def submit(self, work: Work, *arguments: object) -> object:
-        """Take a task."""
+        """Queue a task."""
         self._count += 1
         self._waiting.append((self._count, work, arguments))
         return self._count
 
     def finished(self) -> list[tuple[object, Any]]:
-        """Do the next task."""
+        """Run the next task."""
         if not self._waiting:
             return []
         ticket, work, arguments = self._waiting.popleft()
@@ -58,5 +58,5 @@ class InProcess:
             return [(ticket, error)]
 
     def stop(self) -> None:
-        """Forget the tasks."""
+        """Discard the tasks."""
         self._waiting.clear()

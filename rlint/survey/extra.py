@@ -9,7 +9,7 @@ from rlint.errors import RlintError
 
 
 def needed(module: str) -> Any:
-    """Return a module of the extra. Raises RlintError where it is not installed."""
+    """Return a module of the extra. Raises RlintError if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

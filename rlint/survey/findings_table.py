@@ -1,4 +1,4 @@
-"""Findings as rows of a table, with all that `rlint check --output-format json` says of them."""
+"""Findings as rows of a table, with all fields of `rlint check --output-format json`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ COLUMNS = {
     "fingerprint": _TEXT,
 }
 """The columns and what they hold. `rule` is empty in rows of files that could not be checked; `fix_edits` and
-`related` are JSON."""
+`related` are JSON.
+"""
 
 
 def row_of(repository: str, commit: str, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def row_of(repository: str, commit: str, entry: Mapping[str, Any]) -> dict[str, 
 
 
 def write_table(file: IO[bytes], batches: Iterable[Sequence[Mapping[str, Any]]]) -> int:
-    """Write rows as Parquet, batch after batch, and return how many there are."""
+    """Write rows as Parquet, in batches, and return their number."""
     arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
     types = {_TEXT: arrow.string(), _NUMBER: arrow.int32(), _TEXTS: arrow.list_(arrow.string())}
     schema = arrow.schema([(name, types[what]) for name, what in COLUMNS.items()])
@@ -100,7 +101,7 @@ def write_table(file: IO[bytes], batches: Iterable[Sequence[Mapping[str, Any]]])
 
 
 def _plain(value: Any) -> Any:
-    """Return a value whose texts are text: names of files may hold what is none."""
+    """Return a value with valid strings: file names may contain invalid ones."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

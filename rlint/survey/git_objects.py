@@ -1,7 +1,7 @@
 """Repositories from URLs: commits are fetched, and files are read from git's own store.
 
-Nothing of a repository runs: there is no working tree, so no filter (large files among them), no hook and no
-submodule has a part in it. Commands that ask for a password fail instead.
+No code of a repository runs: there is no working tree, so no filter (such as for large files), no hook and no
+submodule is involved. Commands that ask for a password fail instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MARKS = frozenset({"pyvenv.cfg"})
 _SOURCE = (".py", ".ipynb")
 _LINK, _FILES = b"120000", (b"100644", b"100755", b"100664")
 _LARGE = "16m"
-"""Files beyond are fetched only if they are to be checked, where the server can leave them out."""
+"""Larger files are fetched only if they are to be checked, if the server can leave them out."""
 _OPTIONS = (
     "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
     "-c", "maintenance.auto=false", "-c", "protocol.ext.allow=never", "-c", "submodule.recurse=false",
@@ -44,7 +44,7 @@ _MISLEADING = MISLEADING | {"GIT_TEMPLATE_DIR"}
 
 
 class RemoteRepository:
-    """A repository under a URL, and the folder in which its commits are kept meanwhile."""
+    """A repository at a URL, and the folder in which its commits are stored temporarily."""
 
     def __init__(self, repository: SurveyedRepository, folder: Path) -> None:
         self._repository = repository
@@ -53,7 +53,7 @@ class RemoteRepository:
         self._run("init", "--quiet", "--bare", "--template=", ".")
 
     def commit(self) -> str:
-        """Return the commit that the revision means now. Raises RlintError where there is none."""
+        """Return the commit that the revision means now. Raises RlintError if there is none."""
         revision = self._repository.revision
         if _COMMIT.fullmatch(revision):
             return revision
@@ -67,7 +67,7 @@ class RemoteRepository:
         raise RlintError(f"it has {what}")
 
     def extract(self, commit: str, folder: Path) -> None:
-        """Write the files of a commit that a check reads into a new folder."""
+        """Write the files of a commit that a check reads to a new folder."""
         self._run(
             *(
                 "fetch",
@@ -156,7 +156,7 @@ class RemoteRepository:
         return [git_program(), *_OPTIONS, *arguments]
 
     def _environment(self) -> dict[str, str]:
-        """Return the environment of git. The URL is passed in it, so that it is written nowhere."""
+        """Return the environment of git. The URL is passed in it, so that it is not written to any file."""
         kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
         kept.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
         return {**kept, **_SETTINGS, **_with_setting(kept, "remote.origin.url", self._repository.location)}
@@ -173,7 +173,7 @@ def _with_setting(environment: Mapping[str, str], key: str, value: str) -> dict[
 
 
 def _references(revision: str) -> list[str]:
-    """Return the names that a revision may mean, the first that is there counts."""
+    """Return the names that a revision may mean; the first existing one counts."""
     if not revision:
         return ["HEAD"]
     if revision.startswith("refs/") or revision == "HEAD":
@@ -182,13 +182,13 @@ def _references(revision: str) -> list[str]:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether a path of a tree, which anything may have made, stays where it belongs."""
+    """Whether a path of a tree, which is untrusted, stays within its folder."""
     parts = path.split("/")
     return not any(part.lower() in ("", ".", "..", ".git") or "\\" in part or "\0" in part for part in parts)
 
 
 def _is_interpreter(path: str) -> bool:
-    """Whether a file makes the folder around it an environment, whose files are not checked."""
+    """Whether a file marks its folder as a virtual environment, whose files are not checked."""
     parts = PurePosixPath(path).parts
     return "conda-meta" in parts[:-1] or parts[-2:] in (("bin", "python"), ("Scripts", "python.exe"))
 
@@ -200,7 +200,7 @@ def _new(path: Path) -> Path:
 
 
 def _link(top: Path, path: str, target: str) -> None:
-    """Make a link to a file of the commit; links that lead elsewhere are left out."""
+    """Create a link to a file of the commit; links that lead elsewhere are left out."""
     place = top / path
     goal = os.path.normpath(os.path.join(place.parent, target))
     if os.path.isabs(target) or not goal.startswith(f"{top}{os.sep}") or not os.path.isfile(goal):

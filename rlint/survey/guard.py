@@ -1,7 +1,7 @@
-"""The program between a worker of Ray and the code of strangers: it starts a process for each job, and ends
-the process that takes too long or too much memory. It ends with the worker, and its process with it.
+"""The program between a Ray worker and untrusted code: it starts a process for each job, and ends processes
+that take too long or too much memory. It ends with the worker, and its process with it.
 
-It imports what a check needs once; the processes are copies of it and begin at once.
+It imports what a check needs once; the processes are forks of it and start at once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from rlint.harness.processes.resident_memory import resident_bytes
 
 _LOOK = 0.05  # seconds between two looks at a process
 _SLACK = 2 * 2**30
-"""Bytes of address space above the limit of memory: what is allocated at once is refused at once."""
+"""Bytes of address space above the memory limit: a large allocation is refused at once."""
 _LONGEST_LINE = 1_000_000
 _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Take jobs from standard input, a line of JSON each, and answer each with a line."""
+    """Read jobs from standard input, a line of JSON each, and answer each with a line."""
     given, answers = os.dup(0), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
@@ -52,7 +52,7 @@ class JobGuard:
         self._buffer = b""
 
     def line(self) -> bytes | None:
-        """Return the next line of the worker; None once it has gone."""
+        """Return the next line of the worker; None once it has ended."""
         while b"\n" not in self._buffer:
             heard = os.read(self._given, 65_536)
             if not heard or len(self._buffer) > _LONGEST_LINE:
@@ -62,7 +62,7 @@ class JobGuard:
         return line
 
     def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a job, and tell how its process ended: "" for well."""
+        """Run a job, and return how its process ended: "" for success."""
         process = os.fork()
         if process == 0:
             _work(job)
@@ -95,14 +95,14 @@ class JobGuard:
         return _how(os.waitpid(process, 0)[1])
 
     def _hears(self) -> bool:
-        """Whether the worker is still there, of which something was heard."""
+        """Whether the worker is still alive, from which data arrived."""
         heard = os.read(self._given, 65_536)
         self._buffer += heard
         return bool(heard)
 
 
 def _work(job: Mapping[str, Any]) -> None:
-    """Do a job in the new process, and end it whatever happens."""
+    """Run a job in the new process, and end it in any case."""
     status = 1
     try:
         os.setsid()
@@ -145,7 +145,7 @@ def _how(status: int) -> str:
 
 
 def _kill(process: int) -> None:
-    """End a process, all that it has started included."""
+    """Kill a process with all of its descendants."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):

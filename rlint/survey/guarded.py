@@ -43,7 +43,7 @@ class GuardClient:
         return answer
 
     def close(self) -> None:
-        """End the guard, and with it the process of its job."""
+        """Close the guard, and with it the process of its job."""
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 assert stream is not None
@@ -54,7 +54,7 @@ class GuardClient:
         self.kill()
 
     def kill(self) -> None:
-        """End the guard at once."""
+        """Kill the guard at once."""
         self._process.kill()
         self._process.wait()
 
@@ -68,7 +68,7 @@ def guard() -> GuardClient:
 
 
 def run(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a job by the guard of this process; by another one, if that has been ended from outside."""
+    """Run a job by the guard of this process; by a new one, if that has been killed."""
     try:
         return guard().run(job)
     except (BrokenPipeError, ConnectionResetError):
@@ -77,7 +77,7 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def restart() -> None:
-    """End the guard: the next job starts another."""
+    """Close the guard: the next job starts another."""
     if guard.cache_info().currsize:
         client = guard()
         guard.cache_clear()

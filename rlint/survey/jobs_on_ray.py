@@ -1,7 +1,7 @@
-"""Jobs of `rlint verify` and `rlint prove` on nodes of a cluster that have the device asked for.
+"""Jobs of `rlint verify` and `rlint prove` on nodes of a cluster with the requested device.
 
-A GPU is one resource of Ray, of which each job has one. Jobs that time on processors have a node each, since
-the work of another would be in what they measure.
+A GPU is a Ray resource, of which each job has one. Jobs that time on the CPU have a node each, since another
+job would disturb the measurement.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-pack
 
 
 class JobsOnRay:
-    """Runs jobs as `rlint.harness.processes.process.run` does, elsewhere."""
+    """Runs jobs as `rlint.harness.processes.process.run` does, on other machines."""
 
     def __init__(self, ray: Any, device: str = "cpu") -> None:
         self._ray = ray
         self._device = device
-        """The kind of device for jobs that do not say it themselves."""
+        """The kind of device for jobs that do not name it themselves."""
         have = ray.cluster_resources()
         self.slots: Mapping[str, int] = {
             "cpu": max(1, int(have.get("CPU", 1))),
@@ -57,12 +57,12 @@ class JobsOnRay:
         stop: threading.Event | None = None,
         start: object = None,  # noqa: ARG002 - how processes are started on this machine
     ) -> None:
-        """Run a job on a node with its device, and pass on what it reported once it has ended.
+        """Run a job on a node with its device, and pass on its messages once it has ended.
 
-        Raises EndedError and StoppedError as the same does on this machine.
+        Raises EndedError and StoppedError as on this machine.
         """
         device = job.device if isinstance(job, BenchJob) else self._device
-        if isinstance(job, BenchJob) and job.subject is None:  # which devices there are
+        if isinstance(job, BenchJob) and job.subject is None:  # detection of devices
             device = "cuda" if self.slots["cuda"] else "cpu"
         remote = self._ray.remote(_on_node).options(max_retries=2, **self._resources(device))
         alone = device == "cuda" or isinstance(job, ReplayJob) or job.phase == TIMING
@@ -102,7 +102,7 @@ def _described(accelerator: str) -> Machine:
 
 
 def _most_frequent_gpu(nodes: Sequence[Mapping[str, Any]]) -> str:
-    """Return the resource of the kind of GPU of which there are most: one run measures on one kind."""
+    """Return the resource of the most frequent kind of GPU: one run measures on one kind."""
     found: Counter[str] = Counter()
     for node in nodes:
         if node["Alive"]:
@@ -139,7 +139,7 @@ def _sources(root: str) -> Iterator[str]:
 def _on_node(
     job: Any, limits: ProcessLimits, threads: int, hash_seed: int, files: Mapping[str, bytes], alone: str
 ) -> tuple[list[Any], str | None]:
-    """Run a job in a process of its own on this node; return what it reported, and how it failed."""
+    """Run a job in a separate process on this node; return its messages, and how it failed."""
     from rlint.harness.processes import process
 
     messages: list[Any] = []
@@ -153,7 +153,7 @@ def _on_node(
 
 @contextlib.contextmanager
 def _turn(device: str) -> Iterator[None]:
-    """Wait until no other job is at work on a device of this node that is measured on alone."""
+    """Wait until no other job uses a device of this node on which measurements must run alone."""
     if not device:
         yield
         return
@@ -166,13 +166,13 @@ def _turn(device: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _present(files: Mapping[str, bytes]) -> Iterator[None]:
-    """Let files be at their places: what this node lacks is written there, and removed in the end.
+    """Provide files at their paths: files that this node lacks are written, and removed at the end.
 
-    Raises EndedError where another file is in a place.
+    Raises EndedError if another file has one of the paths.
     """
     name = hashlib.sha256("\0".join(sorted(files)).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     with _lock(f"files-{name}") as lock:
-        # Jobs of one program share its files: the last of them removes what any of them has written.
+        # Jobs of one program share its files: the last of them removes those that any of them has written.
         fcntl.flock(lock, fcntl.LOCK_SH)
         try:
             for place, content in files.items():

@@ -1,4 +1,4 @@
-"""The findings of a repository from those of its parts, in the order in which one run gives them."""
+"""Merge the findings of a repository's parts, in the order of a single run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def merged(parts: Sequence[Sequence[ReportEntry]]) -> list[ReportEntry]:
     """Return the entries of all parts: findings by file, then problems.
 
     A file belongs to one part, which has its findings in order. Problems of the whole repository, such as a
-    link to nowhere, come first in each part, and once in all.
+    dangling link, come first in each part, and once in the result.
     """
     if len(parts) == 1:
         return list(parts[0])

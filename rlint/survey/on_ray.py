@@ -1,4 +1,4 @@
-"""A Ray cluster: the one that an address names, or one on this machine."""
+"""A Ray cluster: the one at an address, or one on this machine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cluster(address: str | None, processors: int | None = None) -> Iterator[Any]
 
 
 def _check_address(address: str) -> None:
-    """Raise RlintError where nothing answers at `HOST:PORT`, for which Ray would wait for minutes."""
+    """Raise RlintError if nothing answers at `HOST:PORT`, for which Ray would wait for minutes."""
     found = re.fullmatch(r"(?:ray://)?(?P<host>[\w.-]+):(?P<port>\d+)", address)
     if found is None:
         return
@@ -72,7 +72,7 @@ def _short_folder() -> str:
 
 
 class RayExecutor:
-    """Runs tasks on a cluster, each on one processor unless `resources` say otherwise."""
+    """Runs tasks on a cluster, each on one CPU core unless `resources` say otherwise."""
 
     def __init__(self, ray: Any, **resources: Any) -> None:
         self._ray = ray
@@ -93,7 +93,7 @@ class RayExecutor:
 
     @property
     def slots(self) -> int:
-        """Return the number of processors that the cluster has now."""
+        """Return the current number of CPU cores of the cluster."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, work: Work, *arguments: object) -> object:
@@ -107,12 +107,12 @@ class RayExecutor:
         return ticket
 
     def finished(self) -> list[tuple[object, Any]]:
-        """Wait for tasks, for a moment at most, so that Ctrl-C is noticed."""
+        """Wait for tasks, briefly, so that Ctrl-C is noticed."""
         if not self._running:
             return []
         running = list(self._running)
         ready, _ = self._ray.wait(running, num_returns=1, timeout=_WAIT)
-        if ready:  # what else has ended meanwhile
+        if ready:  # other tasks that have finished meanwhile
             ready, _ = self._ray.wait(running, num_returns=len(running), timeout=0)
         found = []
         for ticket in ready:
@@ -129,7 +129,7 @@ class RayExecutor:
             return LostWorkError(f"the task failed: {str(error).strip().splitlines()[-1]}")
 
     def stop(self) -> None:
-        """End all tasks, whatever they do."""
+        """Cancel all tasks, in any state."""
         for ticket in self._running:
             with contextlib.suppress(Exception):
                 self._ray.cancel(ticket, force=True)

@@ -1,4 +1,4 @@
-"""Which groups of files a task checks, and what is kept of their results."""
+"""The groups of files that a task checks, and the stored part of their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlint.run_data import FileResult, FileTask
 
 
 class SplitNeededError(RlintError):
-    """There is more to check than one task may take."""
+    """There is more to check than one task allows."""
 
     def __init__(self, parts: int, content: str) -> None:
         super().__init__("too large for one task")
@@ -22,13 +22,13 @@ class SplitNeededError(RlintError):
 
 
 class ContentChangedError(RlintError):
-    """The files are no longer those that the parts were planned for."""
+    """The files have changed since the parts were planned."""
 
 
 class PartGroups:
-    """The groups of one part of a repository, and their results, by all that those depend on.
+    """The groups of one part of a repository, and their results, by all of their inputs.
 
-    Which groups belong to a part follows from the content alone, so that all tasks agree on it.
+    The groups of a part follow from the content alone, so that all tasks agree on them.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PartGroups:
         return mine
 
     def load(self, group: Sequence[FileTask]) -> Sequence[FileResult] | None:
-        """Return the results that an earlier run kept of a group."""
+        """Return the results that an earlier run stored for a group."""
         key = self._key(group)
         known = self._known.get(key) if key else None
         if not isinstance(known, list):
@@ -79,13 +79,13 @@ class PartGroups:
         return results
 
     def add(self, group: Sequence[FileTask], results: Sequence[FileResult]) -> None:
-        """Keep results, unless a bug of rlint had a part in them."""
+        """Store results, unless a bug of rlint affected them."""
         key = self._key(group)
         if key and not any(problem.is_bug for each in results for problem in each.problems):
             self.kept[key] = [pack(replace(each, hidden=())) for each in results]
 
     def _share(self, groups: Sequence[Sequence[FileTask]], sizes: Sequence[int]) -> list[Sequence[FileTask]]:
-        """Return the groups of this part, where all parts have about the same to read."""
+        """Return the groups of this part, such that all parts read about the same amount."""
         if self._parts == 1:
             return list(groups)
         loads = [0] * self._parts
@@ -100,7 +100,7 @@ class PartGroups:
         return mine
 
     def _key(self, group: Sequence[FileTask]) -> str:
-        """Return what the results of a group are known by; "" where one of its files cannot be read."""
+        """Return the key of a group's results; "" if one of its files cannot be read."""
         if not all(job.digest for job in group):
             return ""
         return key_of([(job, job.digest) for job in group], ignore_suppressions=False, own=self._tool)

@@ -1,4 +1,4 @@
-"""The repositories that a survey is about: folders, or URLs of git with revisions."""
+"""The repositories of a survey: folders, or git URLs with revisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[^\x00-\x20\x7f]+")
 
 @frozen
 class SurveyedRepository:
-    """One repository. `location` may hold credentials; `name` is what is shown and stored of it."""
+    """One repository. `location` may contain credentials; `name` is shown and stored."""
 
     name: str
     location: str = field(repr=False)
@@ -30,18 +30,18 @@ class SurveyedRepository:
 
     @property
     def identity(self) -> str:
-        """Return what results of earlier runs are found by."""
+        """Return the identity by which results of earlier runs are found."""
         said = "\0".join((self.name, self.revision, str(self.is_remote)))
         return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()
 
     @property
     def shown(self) -> str:
-        """Return its name with the revision that was asked for."""
+        """Return its name with the requested revision."""
         return f"{self.name}#{self.revision}" if self.revision else self.name
 
 
 def repository_of(text: str, beside: Path) -> SurveyedRepository:
-    """Return the repository that a line or argument names: a folder, or `URL#REVISION`."""
+    """Return the repository of a line or argument: a folder, or `URL#REVISION`."""
     text = text.strip()
     scheme = text.partition("://")[0].lower() if "://" in text else ""
     if not scheme and not _SCP_LIKE.fullmatch(text):
@@ -57,7 +57,7 @@ def repository_of(text: str, beside: Path) -> SurveyedRepository:
 
 
 def listed(arguments: Iterable[str], files: Iterable[Path]) -> list[SurveyedRepository]:
-    """Return the repositories of arguments and of files with one a line, each of them once.
+    """Return the repositories of arguments and of files with one per line, without duplicates.
 
     Empty lines and lines that begin with `#` are skipped; folders are relative to the file's own.
     """

@@ -1,6 +1,6 @@
-"""Results under a URL: small files that are written once, found by content, and readable from any node.
+"""Results at a URL: small files that are written once, found by content, and readable from any node.
 
-What is damaged or cut off counts as not there: it is work done again. What is read is data, never code.
+Damaged or truncated files are treated as absent: the work is repeated. What is read is data, never code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FAST = 1
 
 
 class ResultStore:
-    """A folder under any URL that `fsspec` knows: `s3://bucket/folder`, `gs://…`, or a path."""
+    """A folder at any URL that `fsspec` supports: `s3://bucket/folder`, `gs://…`, or a path."""
 
     def __init__(self, url: str) -> None:
         self.name = without_credentials(url)
@@ -37,7 +37,7 @@ class ResultStore:
         self._is_local = "file" in _protocols(self._files)
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none."""
+        """Return the content of a file; None if it does not exist."""
         try:
             content: bytes = self._files.cat_file(self._path(name))
         except FileNotFoundError:
@@ -47,7 +47,7 @@ class ResultStore:
         return content if len(content) <= _MOST_BYTES else None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file in one step: nothing that reads meanwhile finds a part of it."""
+        """Write a file in one step: concurrent readers never see a part of it."""
         path = self._path(name)
         try:
             if self._is_local:
@@ -62,7 +62,7 @@ class ResultStore:
             raise self._error("written", name, error) from None
 
     def open_to_write(self, name: str) -> IO[bytes]:
-        """Open a file for what is written piece by piece."""
+        """Open a file for writing in pieces."""
         path = self._path(name)
         try:
             self._files.makedirs(posixpath.dirname(path), exist_ok=True)
@@ -84,16 +84,16 @@ class ResultStore:
         )
 
     def load(self, name: str) -> Any:
-        """Return plain data; None if there is none that can be read."""
+        """Return plain data; None if it does not exist or cannot be read."""
         content = self.read(name)
         return None if content is None else data_of(content)
 
     def store(self, name: str, value: object) -> None:
-        """Keep plain data."""
+        """Store plain data."""
         self.write(name, bytes_of(value))
 
     def address(self, name: str) -> str:
-        """Return where a file lies, as it is shown."""
+        """Return the displayed location of a file."""
         return f"{self.name.rstrip('/')}/{name}"
 
     def _path(self, name: str) -> str:
@@ -105,13 +105,15 @@ class ResultStore:
 
 
 def bytes_of(value: object) -> bytes:
-    """Return plain data as bytes: the same for the same data."""
+    """Return plain data as bytes: the same for equal data."""
     text = json.dumps(value, separators=(",", ":")).encode("ascii")
     return gzip.compress(text, _FAST, mtime=0)
 
 
 def data_of(content: bytes) -> Any:
-    """Return the plain data that `bytes_of` was given; None for what is damaged, or grows beyond measure."""
+    """Return the plain data that was passed to `bytes_of`; None for damaged data, or for data that would be
+    too large.
+    """
     try:
         unpacker = zlib.decompressobj(wbits=31)
         text = unpacker.decompress(content, _MOST_BYTES)
@@ -126,7 +128,7 @@ def name_of_result(content: str) -> str:
 
 
 def name_of_groups(*parts: str) -> str:
-    """Return the name of what is kept of the groups of files of a repository, or a part of it."""
+    """Return the name under which the groups of a repository, or of a part of it, are stored."""
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
     return f"groups/{digest[:2]}/{digest}.json.gz"
 

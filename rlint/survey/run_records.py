@@ -1,4 +1,4 @@
-"""The runs of a survey in the store: each with its findings and what the next run compares with."""
+"""The runs of a survey in the store: each with its findings and the data for comparison with the next run."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _ATTEMPTS = 4
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """What is known of an earlier run."""
+    """The record of an earlier run."""
 
     name: str
     date: str
     version: str
     settings: str
     results: Mapping[str, Sequence[str]]
-    """The names of what was found, by the identity of the repository."""
+    """The names of stored results, by the identity of the repository."""
 
 
 def new_name() -> str:
-    """Return the name of a run, by which runs are in the order of their times."""
+    """Return the name of a new run; names sort by time."""
     return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(2).hex()}"
 
 
 def date_of(name: str) -> str:
-    """Return the time in the name of a run as people write it."""
+    """Return the time in the name of a run for display."""
     return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]} UTC"
 
 
 def last_run(store: ResultStore) -> RunRecord | None:
-    """Return the last run that came to its end."""
+    """Return the last completed run."""
     for name in reversed(store.folders(_RUNS)):
         known = store.load(f"{_RUNS}/{name}/{_INDEX}")
         fields = [field.name for field in dataclasses.fields(RunRecord)]
@@ -64,8 +64,8 @@ def write_run(
     before: RunRecord | None,
     executor: Executor,
 ) -> ShardTally:
-    """Write the findings of a run as Parquet, a file for every thousand repositories, and return what they
-    come to.
+    """Write the findings of a run as Parquet, a file for every thousand repositories, and return their
+    tallies.
     """
     tasks = []
     for number, start in enumerate(range(0, len(results), SHARD)):
@@ -83,7 +83,7 @@ def write_run(
 
 
 def finish_run(store: ResultStore, name: str, settings: str, results: Sequence[SurveyedResult]) -> None:
-    """Note that a run has come to its end: the next one is compared with it."""
+    """Record that a run is complete: the next one is compared with it."""
     known = {each.repository.identity: each.results for each in results if not each.reason}
     date = datetime.now(timezone.utc).isoformat(timespec="seconds")
     record = RunRecord(name, date, rlint.__version__, settings, known)
@@ -91,7 +91,7 @@ def finish_run(store: ResultStore, name: str, settings: str, results: Sequence[S
 
 
 def _done(tasks: Sequence[ShardTask], executor: Executor) -> list[ShardTally]:
-    """Do tasks, those that get lost again, and return what came of them, in their order."""
+    """Run tasks, repeat lost ones, and return their results, in order."""
     found: dict[int, ShardTally] = {}
     attempts: Counter[int] = Counter()
     running: dict[object, int] = {}

@@ -1,4 +1,4 @@
-"""Some of the repositories of a run: their findings as one file of Parquet, and their tallies."""
+"""A shard of a run's repositories: their findings as one Parquet file, and their tallies."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rlint.survey.result_store import ResultStore
 from rlint.survey.survey_run import SurveyedResult
 
 SHARD = 1_000
-"""Repositories of one file."""
+"""Number of repositories in one file."""
 _BATCH = 5_000  # rows that are written at once
 
 
 @dataclass(frozen=True)
 class ShardTask:
-    """Some repositories, with the names of what the last run found in each (None: it was not in it)."""
+    """Some repositories, with the names of the last run's results for each (None: it did not include it)."""
 
     store: str = field(repr=False)
     file: str
@@ -30,7 +30,7 @@ class ShardTask:
 
 @dataclass
 class ShardTally:
-    """What was found in the repositories of a shard."""
+    """The tallies of the repositories in a shard."""
 
     rows: int = 0
     rules: Tallies = field(default_factory=dict)
@@ -38,7 +38,7 @@ class ShardTally:
 
 
 def write_shard(task: ShardTask) -> ShardTally:
-    """Write the findings of a shard, and return what they come to. Done twice, it gives the same."""
+    """Write the findings of a shard, and return their tallies. Repeating it gives the same result."""
     found = ShardTally()
     store = ResultStore(task.store)
     with store.open_to_write(task.file) as file:
@@ -49,7 +49,7 @@ def write_shard(task: ShardTask) -> ShardTally:
 def entries_of(store: ResultStore, names: Sequence[str]) -> tuple[list[ReportEntry], int, int]:
     """Return the findings of a repository from its parts, with the number of files and bytes checked.
 
-    Raises RlintError where one of them is not in the store any more.
+    Raises RlintError if one of them is not in the store any more.
     """
     records = [store.load(name) for name in names]
     if not all(isinstance(record, dict) for record in records):
@@ -59,7 +59,7 @@ def entries_of(store: ResultStore, names: Sequence[str]) -> tuple[list[ReportEnt
 
 
 def _batches(task: ShardTask, store: ResultStore, found: ShardTally) -> Iterator[Sequence[dict[str, Any]]]:
-    """Yield the rows of all repositories, and count them on the way."""
+    """Yield the rows of all repositories, counting them."""
     rows: list[dict[str, Any]] = []
     for result, before in zip(task.results, task.before, strict=True):
         shown = result.repository.shown

@@ -1,4 +1,4 @@
-"""One task, on whatever node it runs: what is known already is found in the store, the rest is checked."""
+"""One task, on any node: known results are read from the store, the rest is checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rlint.survey.tool_digest import options_digest, tool_digest
 
 
 def run_task(task: SurveyTask, options: SurveyOptions) -> TaskOutcome:
-    """Check a repository or a part of it, and store what is found. Done twice, it gives the same."""
+    """Check a repository or a part of it, and store the findings. Repeating it gives the same result."""
     if tool_digest() != options.tool:
         import platform
 
@@ -97,7 +97,7 @@ class _Work:
         return TaskOutcome(status, result, commit, reused=int(answer["reused"]))
 
     def _known(self, commit: str) -> TaskOutcome | None:
-        """Return what an earlier task found in a commit."""
+        """Return the results of an earlier task for a commit."""
         known = self._store.load(self._name_of_commit(commit))
         if not isinstance(known, dict):
             return None
@@ -122,7 +122,7 @@ class _Work:
         return f"commits/{digest[:2]}/{digest}.json.gz"
 
     def _run(self, what: str, **more: object) -> dict[str, Any]:
-        """Run a job in a process of its own. Raises RlintError where it comes to no good end."""
+        """Run a job in a process of its own. Raises RlintError if it does not end normally."""
         task, options = self._task, self._options
         folder = self._folder / what
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""What a survey comes to, for people: its page, and the lines on the terminal."""
+"""Results of a survey for users: its page, and the lines on the terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def summary(
     store: ResultStore,
     name: str,
 ) -> Iterator[str]:
-    """Yield the lines that tell what a run found, and where that lies."""
+    """Yield the lines that summarise a run's findings, and where they are stored."""
     ordered = sorted(found.rules.items(), key=lambda each: (-each[1].findings, each[0]))
     for code, one in ordered[:_MOST_RULES]:
         change = f"  +{one.new} -{one.gone}" if before is not None and (one.new or one.gone) else ""

@@ -1,4 +1,4 @@
-"""A whole survey: which tasks are given out, what becomes of those that get lost, and what it comes to."""
+"""A whole survey: distributing tasks, repeating lost ones, and collecting the results."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rlint.survey.run_task import run_task
 from rlint.survey.task_data import CHANGED, KEPT, LEFT, SPLIT, UNFIT, SurveyOptions, SurveyTask, TaskOutcome
 
 _AHEAD = 2
-"""Tasks that are given out for each processor: one is at work, the others wait at the node."""
+"""Number of tasks submitted per CPU core: one runs, the others wait at the node."""
 _MOST_CHANGES = 2
-"""How often a repository is begun again that changes while it is checked."""
+"""How often a repository that changes during its check is restarted."""
 
 
 class SurveyProgress(Protocol):
     """Receives the progress of a survey."""
 
     def advance(self, steps: int = 1) -> None:
-        """Note that repositories are done."""
+        """Record completed repositories."""
 
 
 @dataclass
 class SurveyedResult:
-    """What became of one repository."""
+    """The result for one repository."""
 
     repository: SurveyedRepository
     commit: str = ""
@@ -37,12 +37,12 @@ class SurveyedResult:
     reason: str = ""
     """Why it was not checked; "" if it was."""
     seconds: float = 0.0
-    """Processor time of its tasks, about."""
+    """Approximate processor time of its tasks."""
     kept: bool = True
     """Whether all of it was known from an earlier run."""
     reused: int = 0
     lost: int = 0
-    """How many of its tasks got lost with workers or nodes."""
+    """Number of its tasks that were lost with workers or nodes."""
 
 
 def survey(
@@ -54,10 +54,10 @@ def survey(
     progress: SurveyProgress | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[SurveyedResult]:
-    """Check repositories, and return what became of each, in their order.
+    """Check repositories, and return their results, in order.
 
-    Tasks that get lost with a worker or node are given out again, so many times. Ctrl-C stops all tasks: what
-    is done until then is stored, and is found there by the next run.
+    Tasks that are lost with a worker or node are repeated, up to a limit. Ctrl-C stops all tasks: completed
+    results are stored, and reused by the next run.
     """
     run = _Run(repositories, options, executor, retries, tell)
     try:
@@ -121,7 +121,7 @@ class _Run:
 
     def _add(self, task: SurveyTask, outcome: TaskOutcome) -> None:
         parts = self._parts.setdefault(task.number, {})
-        parts[task.part] = outcome  # a part that was done twice counts once
+        parts[task.part] = outcome  # a part that was checked twice counts once
         if len(parts) < task.parts:
             return
         ordered = [parts[number] for number in range(task.parts)]

@@ -90,10 +90,10 @@ def _run(
         done = 0
 
         class Counter:
-            """Counts what is done, for the message after Ctrl-C."""
+            """Counts completed repositories, for the message after Ctrl-C."""
 
             def advance(self, steps: int = 1) -> None:
-                """Note that repositories are done."""
+                """Record completed repositories."""
                 nonlocal done
                 done += steps
                 progress.advance(steps)

@@ -1,4 +1,4 @@
-"""What travels between the machine that directs a survey and those that do its work: plain data."""
+"""Messages between the directing machine of a survey and its workers: plain data."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Any
 from rlint.survey.repository_list import SurveyedRepository
 
 CHECKED, KEPT, SPLIT, CHANGED, LEFT, UNFIT = "checked", "kept", "split", "changed", "left", "unfit"
-"""What becomes of a task: checked now, known from an earlier run, too large for one task, changed while it
-was checked, left behind for a reason, or given to a node that must not be used."""
+"""Outcomes of a task: checked now, known from an earlier run, too large for one task, changed during the
+check, not checked for a reason, or given to a node that must not be used.
+"""
 
 
 @dataclass(frozen=True)
 class SurveyOptions:
-    """What applies to all tasks of a survey."""
+    """The options of all tasks of a survey."""
 
     store: str = field(repr=False)
-    """The URL that results are kept under. May hold credentials."""
+    """The URL under which results are stored. May hold credentials."""
     tool: str
     """The digest of rlint and Python, which must be the same on all nodes."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Settings, as options of `rlint check` give them."""
+    """Settings, in the form of options of `rlint check`."""
     configured: bool = False
     """Whether the configuration files of the repositories count."""
     time_limit: float = 300.0
-    """Seconds for one task."""
+    """Maximum seconds of one task."""
     memory_limit: int = 2 * 2**30
-    """Bytes for one task."""
+    """Maximum bytes of memory of one task."""
     part_size: int = 4_000_000
-    """Bytes of source beyond which a repository is checked in parts."""
+    """Bytes of source above which a repository is checked in parts."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,18 @@ class SurveyTask:
     """A repository, or one of the parts of a large one."""
 
     number: int
-    """Of the repository in the list."""
+    """Number of the repository in the list."""
     repository: SurveyedRepository
     part: int = 0
     parts: int = 1
     commit: str = ""
     content: str = ""
-    """The digest of all that is to be checked, which all parts must agree on."""
+    """The digest of all checked content, on which all parts must agree."""
 
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What became of a task."""
+    """The outcome of a task."""
 
     status: str
     result: str = ""
@@ -60,4 +61,4 @@ class TaskOutcome:
     reason: str = ""
     seconds: float = 0.0
     reused: int = 0
-    """Files whose results an earlier run had kept."""
+    """Files whose results an earlier run had stored."""

@@ -1,4 +1,4 @@
-"""What results depend on besides the code: rlint itself and Python, by content, the same on all nodes."""
+"""Dependencies of results besides the code: rlint itself and Python, by content, the same on all nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import rlint
 from rlint.registry import catalogue
 
 _FORMAT = 1
-"""Of what is stored; grows when that changes."""
+"""Version of the stored format; incremented when it changes."""
 _NO_PART = frozenset({"__pycache__", "fixtures", "harness", "lsp", "prove", "trial"})
 
 
@@ -31,7 +31,7 @@ def tool_digest() -> str:
 
 
 def options_digest(overrides: Mapping[str, Any], *, configured: bool) -> str:
-    """Return the digest of the settings of a survey, as far as findings depend on them."""
+    """Return the digest of a survey's settings, as far as findings depend on them."""
     said = json.dumps([dict(overrides), configured], sort_keys=True)
     return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -1,5 +1,5 @@
-"""What each check needs, imported and done once before there is anything to check: copies of the process then
-begin with it. Of a small repository that takes eight times as long as the check itself.
+"""Imports and first uses that each check needs, done once before the process is forked. For a small
+repository they take eight times as long as the check itself.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def train(env, net, device, optimizer):
 
 
 def get_ready() -> None:
-    """Check a small program, and read what was measured of all rules."""
+    """Check a small program, and read the measurements of all rules."""
     codes = {entry.code for entry in catalogue() if entry.module}
     load(codes)
     rule_figures(codes, None)
@@ -58,7 +58,7 @@ def get_ready() -> None:
         do(_job(str(top)), Path(name))
         os.chdir(os.sep)
     gc.collect()
-    gc.freeze()  # copies share what is not looked through
+    gc.freeze()  # forks share objects that are not scanned
 
 
 def _job(top: str) -> dict[str, object]:

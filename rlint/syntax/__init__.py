@@ -1,4 +1,4 @@
-"""Index a syntax tree, which is walked once: parents, scopes, names, values assigned to targets.
+"""Index a syntax tree in one walk: parents, scopes, names, values assigned to targets.
 
 Does not know what names mean across files, nor rules.
 """

@@ -1,4 +1,4 @@
-"""What an assignment gives to which target, also where several are assigned at once."""
+"""Values and targets of assignments, including multiple and tuple assignments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 
 def targets_of(value: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.expr]:
-    """Return the targets that get the very value of an expression: `x`, `self.x` of `x = self.x = value`,
-    and `b` of `a, b = other, value`. Empty where the expression is not what is assigned.
+    """Return the targets that are assigned the value of an expression: `x`, `self.x` in `x = self.x = value`,
+    and `b` in `a, b = other, value`. Empty if the expression is not assigned.
     """
     match parents.get(value):
         case ast.Assign(targets=targets, value=given) if given is value:
@@ -30,7 +30,7 @@ def targets_of(value: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.e
 
 
 def value_assigned(target: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> ast.expr | None:
-    """Return the value that an assignment gives a target: `value` of `x: int = value`, of `a, target = other,
+    """Return the value that an assignment gives a target: `value` in `x: int = value`, in `a, target = other,
     value`. None if the target is unpacked, bound otherwise, or not a target.
     """
     match parents.get(target):
@@ -54,8 +54,8 @@ def _has_star(elements: list[ast.expr]) -> bool:
 def place_assigned(
     target: ast.AST, parents: Mapping[ast.AST, ast.AST]
 ) -> tuple[ast.expr, tuple[int, ...]] | None:
-    """Return what an assignment unpacks into a target, and the way to its part: `value` and (1,) of
-    `a, target = value`. None where that is not written with one place for each part.
+    """Return what an assignment unpacks into a target, and the path to its part: `value` and (1,) for `a,
+    target = value`. None if it is not written with one target for each part.
     """
     path: list[int] = []
     node, above = target, parents.get(target)

@@ -34,8 +34,8 @@ _RUNS_WITH_PARTS = frozenset(
 
 
 class EvaluationRoots:
-    """The whole that each part of an expression runs with. Whoever asks what stands around a part can begin
-    there, and need not walk up from each part again.
+    """The whole expression with which each part of it is evaluated. Queries about the context of a part can
+    start there, instead of walking up from each part again.
     """
 
     def __init__(self, parents: Mapping[ast.AST, ast.AST]) -> None:
@@ -43,9 +43,9 @@ class EvaluationRoots:
         self._known: dict[ast.AST, ast.AST] = {}
 
     def of(self, node: ast.AST) -> ast.AST:
-        """Return the node with the calls, operators and displays around it, up to a choice (`and`, `if`),
-        a lambda, a comprehension, or the statement, if that does nothing but evaluate and bind. The node
-        itself where none of them is around it.
+        """Return the outermost of the enclosing calls, operators and displays, up to a choice (`and`, `if`),
+        a lambda, a comprehension, or the statement, if that only evaluates and binds. The node itself if
+        there is none.
         """
         parents, known = self._parents, self._known
         whole = known.get(node)

@@ -1,4 +1,4 @@
-"""What import statements mean, as far as names alone tell."""
+"""The meaning of import statements, as far as names determine it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def absolute_module(module: str, level: int, package: str) -> str:
 
 
 def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
-    """Whether `import dotted` may name a module, seen from a parent folder that is not a package."""
+    """Whether `import dotted` may name a module, relative to a parent folder that is not a package."""
     if module == dotted:
         return True
     return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules

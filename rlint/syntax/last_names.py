@@ -1,4 +1,4 @@
-"""The last name of an expression, and the calls of a file by it."""
+"""The last name of an expression, and the calls of a file by last name."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rlint.syntax.walk import place_in_order
 
 
 def calls_named(names: Collection[str], syntax: SyntaxIndex) -> list[ast.Call]:
-    """Return the calls in a file of what has one of these last names, in source order."""
+    """Return the calls in a file whose callee has one of these last names, in source order."""
     calls = syntax.written.calls_of(names)
     others = [call for call in syntax.written.calls.get("", ()) if last_name(call.func) in names]
     return sorted([*calls, *others], key=place_in_order) if others else calls
 
 
 def calls_like(is_meant: Callable[[str], object], syntax: SyntaxIndex) -> list[ast.Call]:
-    """Return the calls in a file of what has a last name that is meant, in source order."""
+    """Return the calls in a file whose callee has a last name that satisfies a predicate, in source order."""
     calls = syntax.written.calls
     unnamed = (last_name(call.func) or "" for call in calls.get("", ()))
     return calls_named({name for name in (*calls, *unnamed) if name and is_meant(name)}, syntax)

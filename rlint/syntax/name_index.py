@@ -1,4 +1,4 @@
-"""The nodes of a file by what is written in them: who looks for a few of them need not look at all."""
+"""The nodes of a file by the names in them, so that searches for a few names need no walk."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class NameIndex:
         self._tree = tree
 
     def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
-        """Return the calls of what has one of these last names."""
+        """Return the calls whose callee has one of these last names."""
         every = self.calls
         found = [call for name in names for call in every.get(name, ())]
         return sorted(found, key=place_in_order)
 
     @cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
-        """Return the calls by the last name of what they call, "" where it has none, as in `makers[0]()`."""
+        """Return the calls by the last name of the callee, "" if it has none, as in `makers[0]()`."""
         found: defaultdict[str, list[ast.Call]] = defaultdict(list)
         for call in self._tree.of_type(ast.Call):
             called = call.func

@@ -1,4 +1,4 @@
-"""Forms of calls and definitions that can be told without knowing what anything means."""
+"""Forms of calls and definitions that syntax alone determines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 
 def argument_count(call: ast.Call) -> int | None:
-    """Return the number of arguments of a call; None if stars hide it."""
+    """Return the number of arguments of a call; None if star arguments hide it."""
     for value in call.args:
         if type(value) is ast.Starred:
             return None
@@ -18,9 +18,9 @@ def argument_count(call: ast.Call) -> int | None:
 
 
 def arguments_by_name(call: ast.Call, parameters: Sequence[str] | None) -> dict[str, ast.expr] | None:
-    """Return the arguments of a call by the names of its `parameters`, whether they are given by position or
-    by name; None where stars hide some, or a position has no known name. Of several arguments that share a
-    name with a star (`*size`), the last one counts.
+    """Return the arguments of a call by the names of its `parameters`, passed by position or by name; None if
+    star arguments hide some, or a position has no known name. Of several arguments that share a name with a
+    star (`*size`), the last one counts.
     """
     names = parameters or ()
     spread = names[-1] if names and names[-1].startswith("*") else None
@@ -83,7 +83,7 @@ def same_code(first: ast.AST | None, second: ast.AST) -> bool:
 
 
 def _is_same(first: object, second: object) -> bool:
-    """Compare as `ast.dump` would, which creates a reference cycle each time it is called."""
+    """Compare as `ast.dump` would, which creates a reference cycle on each call."""
     if type(first) is not type(second):
         return False
     if isinstance(first, ast.AST):
@@ -102,12 +102,12 @@ def has_key(index: ast.expr) -> bool:
 
 
 def axes_of(index: ast.expr) -> list[ast.expr]:
-    """Return the parts of an index, one for each axis: `i` and `j` of `x[i, j]`."""
+    """Return the parts of an index, one for each axis: `i` and `j` in `x[i, j]`."""
     return index.elts if isinstance(index, ast.Tuple) else [index]
 
 
 def root_of(expression: ast.expr) -> ast.expr:
-    """Return `agent` for `agent.net.weight`; the expression itself where it is no attribute."""
+    """Return `agent` for `agent.net.weight`; the expression itself if it is not an attribute."""
     while isinstance(expression, ast.Attribute):
         expression = expression.value
     return expression
@@ -119,7 +119,7 @@ def is_dotted_name(expression: ast.expr) -> bool:
 
 
 def element_at(display: ast.expr | None, path: Sequence[int]) -> ast.expr | None:
-    """Return `5` of `(5, 10)` at the path (0,); None where the display does not show it."""
+    """Return `5` in `(5, 10)` at the path (0,); None if the display does not determine it."""
     for index in path:
         if not isinstance(display, (ast.Tuple, ast.List)) or not 0 <= index < len(display.elts):
             return None
@@ -130,7 +130,7 @@ def element_at(display: ast.expr | None, path: Sequence[int]) -> ast.expr | None
 
 
 def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is
+    """Yield the blocks of an `if` with all its `elif`, and that of `else`, which is empty if there is
     none.
     """
     while True:

@@ -1,7 +1,8 @@
-"""Definitions of one name in one scope: a property and its setter, overloads, alternatives by `if`.
+"""Multiple definitions of one name in one scope: a property and its setter, overloads, alternatives under
+`if`.
 
-What is known of functions and classes is kept by their qualified names. The definition that a use of the name
-comes to has the name itself; each other is told apart by its number: `Ring.capacity#2`.
+Facts about functions and classes are stored by their qualified names. The definition that a use of the name
+refers to has the name itself; the others have a number: `Ring.capacity#2`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 
 
 def tell_apart(definitions: Iterable[tuple[Definition, Scope]]) -> None:
-    """Give different qualified names to all definitions of a file that have one name in one scope."""
+    """Give different qualified names to all definitions of a file with the same name in one scope."""
     alike: dict[tuple[Scope | None, str], list[Scope]] = {}
     for node, scope in definitions:
         alike.setdefault((scope.parent, node.name), []).append(scope)

@@ -1,4 +1,4 @@
-"""Scopes and what binds a name in them, gathered in the one walk over a tree."""
+"""Scopes and their bindings, collected in the one walk over a tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.parsing.later_nodes import TYPE_ALIAS, TYPE_PARAMETERS
 
 
 class BindingKind(Enum):
-    """The ways in which a name comes to be bound."""
+    """The ways in which a name is bound."""
 
     ASSIGN = "assign"
     AUGMENT = "augment"
@@ -35,9 +35,9 @@ class BindingKind(Enum):
 class Binding:
     """One place that binds a name.
 
-    `value` is the expression that the name is bound to (ASSIGN, AUGMENT, WALRUS), iterated over
-    (FOR, COMPREHENSION) or entered (WITH). `path` leads through tuple targets: `a, (b, c) = v`
-    binds `c` at path (1, 1). `target` is the dotted name of an import.
+    `value` is the expression that the name is bound to (ASSIGN, AUGMENT, WALRUS), iterated over (FOR,
+    COMPREHENSION) or entered (WITH). `path` leads through tuple targets: `a, (b, c) = v` binds `c` at path
+    (1, 1). `target` is the dotted name of an import.
     """
 
     name: str
@@ -62,9 +62,9 @@ class Scope:
     children: list[Scope] = field(default_factory=list)
     star_imports: list[str] = field(default_factory=list)
     types: Scope | None = None
-    """Its type parameters, which stand between it and its parent."""
+    """Its type parameters, whose scope is between it and its parent."""
     is_class: bool = field(init=False)
-    """Names of a class body are not seen by the functions in it."""
+    """Names of a class body are not visible in its functions."""
     is_function: bool = field(init=False)
     """A def or lambda."""
     is_comprehension: bool = field(init=False)
@@ -101,14 +101,16 @@ class Scope:
 
     @property
     def function(self) -> Scope:
-        """Return the nearest scope that is not a comprehension: where a walrus binds."""
+        """Return the nearest scope that is not a comprehension, in which a walrus binds."""
         scope = self
         while scope.is_comprehension and scope.parent:
             scope = scope.parent
         return scope
 
     def _sees(self, around: Scope) -> bool:
-        """Whether this is the scope of types in the body of a class, which sees its names."""
+        """Whether this is the scope of type parameters in the body of a class, in which its names are
+        visible.
+        """
         return around is self.parent and isinstance(self.node, (*TYPE_PARAMETERS, TYPE_ALIAS))
 
     def lookup(self, name: str) -> Scope | None:

@@ -33,7 +33,7 @@ TRIES: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
 HOLD_BODIES = frozenset({*DEFINITIONS, ast.Module})
-"""A module and definitions: nothing around a statement right in one of these decides whether it runs."""
+"""A module and definitions: statements directly in them run unconditionally."""
 
 _DECLARATIONS = [word + space for word in ("global", "nonlocal") for space in " \t\f\\"]
 
@@ -41,12 +41,12 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 class SyntaxIndex:
-    """A parsed file and everything that one walk over it tells.
+    """A parsed file and everything that one walk over it collects.
 
-    `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
-    the nodes that open a scope to it; `declares` tells if there may be a `global` or `nonlocal` at all.
-    `mask` is the text as the running Python reads it, of as many characters; `grammar` reads parts of the
-    text, and what edits make of them. `marimo_cells` are the spans of the cells of a notebook of marimo.
+    `nodes` contains the nodes of each type in source order; `parents` leads upwards; `scopes` maps the nodes
+    that open a scope to it; `declares` says if there may be a `global` or `nonlocal` at all. `mask` is the
+    text for the running Python, with the same number of characters; `grammar` parses parts of the text, and
+    edited text. `marimo_cells` are the spans of the cells of a notebook of marimo.
     """
 
     def __init__(self, text: str, reading: Reading, package: str = "") -> None:
@@ -73,16 +73,18 @@ class SyntaxIndex:
 
     @cached_property
     def buried(self) -> Mapping[ast.AST, ast.AST]:
-        """Return the parts too deep in an expression to be looked at, and what is around them (depth.py)."""
+        """Return the parts that are too deep in an expression to be examined, and their ancestors
+        (too_deep.py).
+        """
         return buried_parts(self)
 
     @cached_property
     def wholes(self) -> EvaluationRoots:
-        """Return the whole that each part of an expression runs with."""
+        """Return the whole expression with which each part of it is evaluated."""
         return EvaluationRoots(self.parents)
 
     def expression_before(self, offset: int) -> ast.AST | None:
-        """Return the last expression, the innermost of several, that starts at an offset or before it."""
+        """Return the last expression, the innermost of several, that starts at or before an offset."""
         starts, nodes = self._expressions
         place = bisect_right(starts, offset)
         return nodes[place - 1] if place else None
@@ -102,7 +104,7 @@ class SyntaxIndex:
         return self._by_start(ast.stmt)
 
     def _by_start(self, kind: type[ast.AST]) -> tuple[list[int], list[ast.AST]]:
-        """Return all nodes of a kind by where they start, the outer before the inner."""
+        """Return all nodes of a type by their start, the outer before the inner."""
         found = [node for type_, nodes in self.nodes.items() if issubclass(type_, kind) for node in nodes]
         spans = [self.positions.span(node) for node in found]
         order = sorted(range(len(found)), key=lambda number: (spans[number][0], -spans[number][1]))
@@ -134,7 +136,7 @@ class SyntaxIndex:
 
     @cached_property
     def names_in_statements(self) -> dict[str, set[ast.stmt]]:
-        """For each name, the statements that use it."""
+        """Return, for each name, the statements that use it."""
         found: dict[str, set[ast.stmt]] = {}
         for name in self.of_type(ast.Name):
             found.setdefault(name.id, set()).add(self.statement(name))
@@ -142,7 +144,7 @@ class SyntaxIndex:
 
     @cached_property
     def loops_with_jumps(self) -> frozenset[ast.AST]:
-        """Return the loops that `break` and `continue` leave a pass of."""
+        """Return the loops that contain a `break` or `continue`."""
         found = set()
         for jump in (*self.of_type(ast.Break), *self.of_type(ast.Continue)):
             child: ast.AST = jump
@@ -166,20 +168,20 @@ class SyntaxIndex:
             current = parents.get(current)
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """Return the innermost statement that holds the node (the node itself if it is one)."""
+        """Return the innermost statement that contains the node (the node itself if it is one)."""
         current: ast.AST = node
         while not isinstance(current, ast.stmt):
             current = self.parents[current]
         return current
 
     def scope(self, node: ast.AST) -> Scope:
-        """Return the scope in which the node is evaluated. A def's own node belongs to the scope around
-        it.
+        """Return the scope in which the node is evaluated. A def's own node belongs to the enclosing
+        scope.
         """
         return self._scope_of.get(node) or self.scopes[self.module]  # operators are shared between scopes
 
     def function(self, node: ast.AST) -> Function | None:
-        """Return the innermost def whose body (or a lambda or comprehension in it) holds the node."""
+        """Return the innermost def whose body (or a lambda or comprehension in it) contains the node."""
         scope = self._scope_of.get(node)
         return scope.runner if scope is not None else None
 
@@ -191,11 +193,11 @@ class SyntaxIndex:
         return [node for node in self.nodes.get(kind, ()) if scope_of[node].runner in functions]
 
     def use(self, node: ast.AST) -> SyntacticUse:
-        """Return how the value of an expression is used where it stands."""
+        """Return how the value of an expression is used."""
         return use_of(node, self.parents)
 
     def call_of(self, function: ast.AST) -> ast.Call | None:
-        """Return the call of what an expression names: `f(x)` for `f`; None where it is not called."""
+        """Return the call of an expression: `f(x)` for `f`; None if it is not called."""
         parent = self.parents.get(function)
         return parent if isinstance(parent, ast.Call) and parent.func is function else None
 
@@ -205,7 +207,7 @@ class SyntaxIndex:
         return self.call_of(method) if isinstance(method, ast.Attribute) else None
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """Return the class whose method (or body) holds the node."""
+        """Return the class whose method (or body) contains the node."""
         scope: Scope | None = self.scope(node)
         while scope is not None:
             if isinstance(scope.node, ast.ClassDef):
@@ -214,7 +216,7 @@ class SyntaxIndex:
         return None
 
     def block(self, statement: ast.stmt) -> tuple[list[ast.stmt], int]:
-        """Return the list of statements that holds the statement, and its place in it."""
+        """Return the list of statements that contains the statement, and its index in it."""
         place = self._places.get(statement)
         if place is None:
             parent = self.parents[statement]
@@ -227,7 +229,7 @@ class SyntaxIndex:
         return place
 
     def qualname(self, scope_node: ast.AST) -> str:
-        """`Agent.learn`: the dotted path of a def or class inside its module."""
+        """Return the dotted path of a def or class inside its module: `Agent.learn`."""
         return self.scopes[scope_node].qualname
 
     def _walk(self) -> None:
@@ -235,8 +237,8 @@ class SyntaxIndex:
         root = Scope(self.module, None, "")
         scopes[self.module] = root
         order: list[ast.AST] = []
-        end = ast.AST()  # stands behind the last node
-        holders: list[tuple[dict[str, object], ast.AST]] = []  # what has parts, with the node behind those
+        end = ast.AST()  # is after the last node
+        holders: list[tuple[dict[str, object], ast.AST]] = []  # nodes with parts, with the node after those
         stack: list[tuple[ast.AST, Scope]] = [(end, root), (self.module, root)]
         push = stack.append
         ast_type, list_type = ast.AST, list
@@ -275,7 +277,7 @@ class SyntaxIndex:
         tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
 
     def _move_outside(self, stack: list[tuple[ast.AST, Scope]], node: ast.AST) -> None:
-        """Give the parts of a node, which are the next to come, to the scopes that they are evaluated in."""
+        """Assign the parts of a node, which are visited next, to the scopes that they are evaluated in."""
         for place in range(len(stack) - 1, -1, -1):
             part = stack[place][0]
             if self.parents.get(part) is not node:
@@ -285,7 +287,7 @@ class SyntaxIndex:
                 stack[place] = (part, scope)
 
     def release(self) -> None:
-        """Cut the cycles of a tree that is no longer needed."""
+        """Break the cycles of a tree that is no longer needed."""
         if not vars(self):
             return
         for scope in self.scopes.values():
@@ -312,8 +314,8 @@ class SyntaxIndex:
         return scope
 
     def mark_outside(self, parts: Sequence[ast.AST], scope: Scope) -> None:
-        """Remember parts of a scope node that are evaluated in a scope around it: they hang right below it
-        or, as defaults, first iterables and class keywords do, one level deeper.
+        """Record parts of a scope node that are evaluated in an enclosing scope: they are direct children of
+        it or, like defaults, first iterables and class keywords, one level deeper.
         """
         self._outside.update(dict.fromkeys(parts, scope))
 
@@ -351,7 +353,7 @@ def _bind_target(
             if literal is not None:
                 _bind_target(part, kind, statement, literal.elts[index], scope)
             else:
-                # behind a starred target the position is not known from the front
+                # after a starred target the position from the front is not known
                 step = -1 if starred else index
                 _bind_target(part, kind, statement, value, scope, (*path, step))
     elif isinstance(target, ast.Starred):
@@ -456,7 +458,7 @@ def _function(tree: SyntaxIndex, node: Function, scope: Scope) -> Scope:
 
 
 def _predeclare(node: Function, inner: Scope) -> None:
-    # `global` may stand below nested blocks but always above the first use in its function
+    # `global` may be below nested blocks but always above the first use in its function
     stack: list[ast.AST] = list(node.body)
     while stack:
         child = stack.pop()
@@ -545,8 +547,8 @@ _BINDERS: dict[type[ast.AST], Callable[..., Scope | None]] = {
 
 
 class _Kinds(dict[type[ast.AST], tuple[list[ast.AST], tuple[str, ...], Callable[..., Scope | None] | None]]):
-    """For each type of node in a file: those met so far, the fields that hold their parts (the last one
-    first: so they go on a stack), and what binds names there.
+    """For each type of node in a file: those visited so far, the fields that contain their parts (in reverse
+    order, for a stack), and the function that records their bindings.
     """
 
     def __init__(self, nodes: dict[type[ast.AST], list[ast.AST]]) -> None:

@@ -1,4 +1,4 @@
-"""Which parts of a file lie so deep in an expression that nobody wrote them by hand."""
+"""Parts of a file that are nested so deeply in an expression that the code is generated."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ DEEPEST = 100
 """In more than 3000 files of projects and of Python's own library, no expression is nested deeper than 29."""
 
 TOO_DEEP = 3 * DEEPEST
-"""What is deeper than this is left alone as a whole: fixing it layer by layer would take as many rounds."""
+"""An expression deeper than this is skipped as a whole: fixing it layer by layer would take as many
+passes.
+"""
 
 _HOLDERS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def buried_parts(tree: SyntaxIndex) -> Mapping[ast.AST, ast.AST]:
-    """Return the parts of expressions that lie deeper in them than DEEPEST, each with what is around it
-    at that depth. Whoever looks from each part of an expression to its ends needs a time that grows with
-    the square of its depth; such an expression was generated, and nothing is said about what lies so deep
-    in it, nor about any part of one that is deeper than TOO_DEEP.
+    """Return the parts of expressions that are nested deeper than DEEPEST, each with its ancestor at that
+    depth. An analysis that walks from each part of an expression to its ends takes quadratic time in its
+    depth; such an expression is generated, and nothing is reported in parts at this depth, nor in any part of
+    one that is deeper than TOO_DEEP.
     """
     found: dict[ast.AST, ast.AST] = {}
     for kind, nodes in tree.nodes.items():

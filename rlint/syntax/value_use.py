@@ -1,4 +1,4 @@
-"""How the value of an expression is used where it stands: the one place that reads this off the syntax."""
+"""How the value of an expression is used: the one place that derives this from syntax."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ class UseKind(Enum):
     """What the syntax around an expression does with its value."""
 
     SAME = "same"
-    """What is around has this very value, perhaps: `a or b`, `a if c else b`, `(x := a)`."""
+    """The parent may have the same value: `a or b`, `a if c else b`, `(x := a)`."""
     BOUND = "bound"
     """It is assigned: to variables, attributes, items, or to several by unpacking."""
     BOUND_AND_SAME = "bound and same"
     """`(x := a)`"""
     ITERATED = "iterated"
-    """A loop or comprehension goes over it; its items are bound."""
+    """A loop or comprehension iterates over it; its items are bound."""
     ELEMENT = "element"
-    """It goes into a display, a comprehension or a starred argument: `[a]`, `(a, b)`, `{k: a}`, `*a`."""
+    """It is an element of a display, a comprehension or a starred argument: `[a]`, `(a, b)`, `{k: a}`,
+    `*a`.
+    """
     OPERAND = "operand"
-    """A new value is computed of it: `a + b`, `-a`."""
+    """A new value is computed from it: `a + b`, `-a`."""
     ADDED = "added"
     """`x += a`"""
     AUGMENTED = "augmented"
@@ -37,7 +39,7 @@ class UseKind(Enum):
     INDEX = "index"
     """`x[a]`"""
     ARGUMENT = "argument"
-    """A call is given it."""
+    """It is passed to a call."""
     CALLED = "called"
     """`a(x)`"""
     COMPARED = "compared"
@@ -57,15 +59,15 @@ class UseKind(Enum):
 class SyntacticUse:
     """One use of the value of `node`, by the expression or statement `at`.
 
-    `at` is what a reader would call the user: the call for arguments (keywords, too), methods and what is
-    called; the attribute or subscript for parts; else what is around.
+    `at` is the node that uses the value: the call for arguments (keywords, too), methods and callees; the
+    attribute or subscript for parts; else the parent.
     """
 
     kind: UseKind
     node: ast.AST
     at: ast.AST
     part: int | None = None
-    """The one item of a tuple that matters to who follows it; None is the whole value."""
+    """The item of a tuple that is followed; None is the whole value."""
 
 
 def use_of(node: ast.AST, parents: Mapping[ast.AST, ast.AST], part: int | None = None) -> SyntacticUse:
@@ -99,7 +101,7 @@ _ELSE = {
     UseKind.BOUND_AND_SAME: UseKind.OTHER,
     UseKind.ITERATED: UseKind.OTHER,
 }
-"""What the other children are to it."""
+"""The use of the other children."""
 
 
 _KINDS: dict[type[ast.AST], UseKind | Callable[[ast.AST, ast.AST], UseKind]] = {

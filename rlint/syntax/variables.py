@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Variables:
-    """The places that name each variable of a file. Whoever looked through all places of a name, which may
-    be one of thousands of functions, for those of one variable would do so for each of these variables.
+    """The places that name each variable of a file. Searching all places of a name, which thousands of
+    functions may use, for those of one variable would take quadratic time.
     """
 
     def __init__(self, tree: SyntaxIndex) -> None:
@@ -29,12 +29,12 @@ class Variables:
         return self._by_name.keys()
 
     def named(self, name: str) -> list[ast.Name]:
-        """Return all nodes of this name, whichever variable it is, in source order."""
+        """Return all nodes of this name, for any variable, in source order."""
         return self._by_name.get(name, [])
 
     def uses(self, name: str, scope: Scope | None) -> list[ast.Name]:
-        """Return the nodes that read, bind or delete the variable `name` of `scope` (None: a builtin),
-        nested functions included, in source order.
+        """Return the nodes that read, bind or delete the variable `name` of `scope` (None: a builtin), nested
+        functions included, in source order.
         """
         found = self._by_scope.get(name)
         if found is None:
@@ -44,7 +44,7 @@ class Variables:
         return found.get(scope, [])
 
     def bound_at(self, target: ast.Name) -> Binding | None:
-        """Return the binding that a target makes."""
+        """Return the binding that a target creates."""
         return self._by_target.get(target)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The nodes below a node, without walking to them again and again."""
+"""The nodes below a node, without repeated walks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rlint.parsing.later_nodes import LATER_FIELDS, TYPE_ALIAS
 
 RUN_LATER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, TYPE_ALIAS})
-"""What holds code that is no part of what runs around it."""
+"""Nodes whose content does not run with the code around it."""
 
 _PLAIN = {
     ast.Attribute: {"attr"},
@@ -21,19 +21,19 @@ _PLAIN = {
     ast.comprehension: {"is_async"},
     ast.keyword: {"arg"},
 }
-"""Fields of frequent nodes that hold no nodes."""
+"""Fields of frequent nodes that contain no nodes."""
 
 _SHARED = {"ctx", "op", "ops"}
-"""Operators and contexts are shared between the nodes of all files: there is no telling where one is. Whoever
-wrote on them, would keep the file alive that he writes about.
+"""Operators and contexts are shared between the nodes of all files: they have no position. An attribute set
+on them would keep a file alive.
 """
 
 _MIXED = frozenset({"keys", "kw_defaults", "kwd_attrs", "names"})
-"""Fields with lists that hold more than nodes: a name, or None for a default or key that is not there."""
+"""Fields with lists that contain other items than nodes: a name, or None for a missing default or key."""
 
 
 class _Parts(dict[type[ast.AST], tuple[str, ...]]):
-    """For each type of node the fields that may hold nodes of its own."""
+    """For each type of node the fields that may contain nodes of its own."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         plain = _PLAIN.get(kind, set()) | _SHARED
@@ -43,7 +43,7 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
 
 
 class _PartsFromBehind(dict[type[ast.AST], tuple[str, ...]]):
-    """The same fields, the last one first: so they go on a stack."""
+    """The same fields in reverse order, for a stack."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         found = self[kind] = PARTS[kind][::-1]
@@ -55,11 +55,11 @@ PARTS, PARTS_FROM_BEHIND = _Parts(), _PartsFromBehind()
 
 def descendants(node: ast.AST) -> list[ast.AST]:
     """Return a node and all nodes in it, in source order (of a dict display: all keys, then all values).
-    Operators and contexts, which are shared between nodes, are not among them.
+    Operators and contexts, which are shared between nodes, are not included.
     """
     known = node.__dict__
     order: list[ast.AST] | None = known.get("_order")
-    if order is None:  # not a part of a file that was read: made by hand, or shared
+    if order is None:  # not a part of a parsed file: created by other code, or shared
         return list(ast.walk(node))
     start: int = known["_start"]
     end: int = known["_end"]
@@ -67,7 +67,7 @@ def descendants(node: ast.AST) -> list[ast.AST]:
 
 
 def names_bound(node: ast.AST) -> tuple[str, ...]:
-    """Return the names that running a node binds or deletes, its children left out."""
+    """Return the names that running a node binds or deletes, without its children."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             return (name,)
@@ -137,8 +137,8 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def running(part: ast.AST) -> list[ast.AST]:
-    """Return the nodes that run when a part does, in source order: definitions in it, but nothing inside
-    of them.
+    """Return the nodes that run when a part does, in source order: definitions in it, but not their
+    bodies.
     """
     known = part.__dict__
     order: list[ast.AST] = known["_order"]

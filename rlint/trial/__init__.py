@@ -1,4 +1,4 @@
-"""Try fixes out by a command of the user's, in a copy of the tree (`rlint fix --verify-with`).
+"""Try fixes with a user command, in a copy of the tree (`rlint fix --verify-with`).
 
-Answers which fixes the command accepts. Knows fixes as edits, never what they are for.
+Answers which fixes the command accepts. Treats fixes as edits, and does not know their purpose.
 """

@@ -1,4 +1,4 @@
-"""A tree copied so that a command can run in it: what is tracked, untracked or ignored, changes included.
+"""Copy of a tree in which a command can run: tracked, untracked and ignored files, with uncommitted changes.
 
 Large files are linked, and so are virtual environments: a copy of those would take long and would not work.
 """
@@ -17,10 +17,10 @@ from pathlib import Path
 from rlint.source.files import read_text
 
 LARGE_FILE = 50_000_000
-"""Bytes from which on a file is linked, where the file system cannot share its content."""
+"""Bytes from which on a file is linked, if the file system cannot share its content."""
 LARGE_FOLDER = 200_000_000
 MANY_FILES = 20_000
-"""So much makes a folder large; it is linked if there is no Python in it."""
+"""A folder with this many files is large; it is linked if it contains no Python."""
 
 _LINKED = {"node_modules", ".tox", ".nox"}
 _CACHES = {".rlint_cache", ".mypy_cache", ".ruff_cache"}
@@ -30,18 +30,18 @@ _FICLONE = 0x40049409
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """Something that the copy does not have for its own."""
+    """A file or folder that the copy does not have as its own."""
 
     path: str
     """Relative to the tree."""
     linked: bool
-    """It can be read there; what is written to it is written to the tree. Otherwise it is not there."""
+    """It can be read there; writes to it change the tree. Otherwise it is missing."""
     reason: str
 
 
 def copy_tree(root: Path, target: Path, whole: Collection[Path]) -> tuple[LeftBehind, ...]:
     """Copy the folder `root` to `target`, which must not exist. `whole` files, relative to `root`, are never
-    linked. Raises OSError where the target cannot be written; what cannot be read is left out and told.
+    linked. Raises OSError if the target cannot be written; unreadable files are left out and returned.
     """
     copier = _Copier(root, target, whole)
     copier.copy("")
@@ -75,7 +75,7 @@ class _Copier:
         self._measure("")
 
     def copy(self, inside: str) -> None:
-        """Copy a folder of the tree, and what it holds."""
+        """Copy a folder of the tree, with its content."""
         folder = self._target / inside
         folder.mkdir(parents=True)
         try:
@@ -129,9 +129,9 @@ class _Copier:
         return "much data" if path in self._large else None
 
     def _repository(self, source: Path, target: Path) -> None:
-        """The repository without its objects, which are read where they are and never written there."""
+        """Copy the repository without its objects, which are only read from the original."""
         own = source
-        if source.is_file():  # of a work tree or a submodule: says where the repository is
+        if source.is_file():  # of a work tree or a submodule: the location of the repository
             with contextlib.suppress(ValueError):
                 own = source.parent / (read_text(source) or "").partition("gitdir:")[2].strip()
         common = own
@@ -172,8 +172,8 @@ class _Copier:
         self.left.append(LeftBehind(Path(path).as_posix(), linked=False, reason=reason))
 
     def _measure(self, inside: str) -> _Size:
-        """Return how much of a folder would be copied. Large ones without Python are remembered and add
-        nothing.
+        """Return how much of a folder would be copied. Large ones without Python are recorded and not
+        counted.
         """
         size = _Size()
         try:
@@ -200,7 +200,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _shared(source: str, target: Path) -> bool:
-    """Copy a file by sharing its content until one of both is written, where the file system can do that."""
+    """Copy a file by sharing its content until one of the two is written, if the file system supports
+    that.
+    """
     if not sys.platform.startswith("linux"):
         return False
     import fcntl

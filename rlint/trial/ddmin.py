@@ -9,8 +9,8 @@ Item = TypeVar("Item")
 
 
 def ddmin(items: Sequence[Item], fails: Callable[[Sequence[Item]], bool]) -> list[Item]:
-    """Of `items`, with all of which the test fails, a part with which it fails and without any one of whose
-    items it passes. One item that is at fault alone is found in about two tests for each halving.
+    """Return, of `items`, with all of which the test fails, a part with which it fails and without any one of
+    whose items it passes. A single culprit is found in about two tests for each halving.
     """
     current = list(items)
     pieces = 2
@@ -22,7 +22,7 @@ def ddmin(items: Sequence[Item], fails: Callable[[Sequence[Item]], bool]) -> lis
             continue
         rests = (
             [item for other in parts if other is not part for item in other]
-            for part in (parts if pieces > 2 else [])  # of two parts, each is the rest of the other
+            for part in (parts if pieces > 2 else [])  # of two parts, each is the complement of the other
         )
         failing = next((rest for rest in rests if fails(rest)), None)
         if failing is not None:

@@ -1,4 +1,4 @@
-"""Where a command runs that tries fixes out: which folder is copied, and what the command sees of it."""
+"""Where a verification command runs: the copied folder, and what the command sees of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from rlint.errors import RlintError
 
 _HARMLESS = {"test"}
-"""Python's own tests, which no program needs; many a project has a package of that name in its root."""
+"""Python's own tests, which no program needs; many projects have a package of that name in their root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class TrialPlace:
 
     @classmethod
     def around(cls, folder: Path) -> TrialPlace:
-        """Return the repository that `folder` lies in; the folder itself, if it lies in none."""
+        """Return the repository that contains `folder`; the folder itself, if there is none."""
         real = Path(os.path.realpath(folder))
         root = next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)
         if root in (Path(root.anchor), Path.home()):
@@ -34,7 +34,7 @@ class TrialPlace:
         return cls(root, real.relative_to(root))
 
     def inside(self, path: Path) -> Path:
-        """Return a file, relative to the root. Raises RlintError if it lies elsewhere."""
+        """Return a file, relative to the root. Raises RlintError if it is elsewhere."""
         real = Path(os.path.realpath(path))
         try:
             return real.relative_to(self.root)
@@ -45,8 +45,8 @@ class TrialPlace:
             ) from None
 
     def environment(self, copy: Path, fixed: Iterable[Path]) -> dict[str, str]:
-        """Return the variables of the command. They are those of rlint, but Python looks for packages in
-        the copy first: an editable install would lead it to the tree.
+        """Return the variables of the command. They are those of rlint, but Python searches packages in the
+        copy first: an editable install would lead it to the tree.
         """
         found = dict(os.environ)
         given = [entry for entry in found.get("PYTHONPATH", "").split(os.pathsep) if entry]
@@ -63,8 +63,8 @@ class TrialPlace:
         return str(copy / real.relative_to(self.root)) if real.is_relative_to(self.root) else entry
 
     def _import_root(self, path: Path) -> Path | None:
-        """Return the folder that the package of a file is found in; None for a script, which is found
-        beside others, and where the folder has modules that would hide those of Python.
+        """Return the folder that contains the package of a file; None for a script, whose folder is searched
+        anyway, and if the folder has modules that would hide those of Python.
         """
         folder = Path(os.path.realpath(path)).parent
         if not (folder / "__init__.py").exists():

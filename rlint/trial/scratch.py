@@ -1,4 +1,4 @@
-"""A copy of a tree to run commands in, made new before each run; the tree itself is only read."""
+"""A copy of a tree to run commands in, restored before each run; the tree itself is only read."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Signature = tuple[int, int, int, int, int]
 
 
 class Scratch:
-    """Two copies of the folder `root`: one to run commands in, and one that it is made new from.
+    """Two copies of the folder `root`: one to run commands in, and one from which it is restored.
 
     `fixed` are the files, relative to `root`, whose texts will change. A context manager: both copies are
-    deleted in the end, also where rlint is killed. Raises RlintError where they cannot be made.
+    deleted at the end, even if rlint is killed. Raises RlintError if they cannot be created.
     """
 
     def __init__(self, root: Path, fixed: Collection[Path]) -> None:
@@ -34,9 +34,9 @@ class Scratch:
         self._watchdog = _watch(self._base)
         self._kept = self._base / "kept" / (root.name or "root")
         self.folder = self._base / "run" / self._kept.name
-        """Where commands run."""
+        """The working copy."""
         self.left: tuple[LeftBehind, ...] = ()
-        """What is linked or left out."""
+        """Linked and missing files."""
         self._clock = int(time.time())
         try:
             self.left = copy_tree(root, self._kept, fixed)
@@ -53,7 +53,7 @@ class Scratch:
         self._signatures = _signatures(self.folder)
 
     def __enter__(self) -> Scratch:  # noqa: PYI034 - Python 3.10 has no Self
-        """Begin to use the copy."""
+        """Start to use the copy."""
         return self
 
     def __exit__(
@@ -71,14 +71,14 @@ class Scratch:
         self._watchdog.wait()
 
     def note(self, process: int) -> None:
-        """Tell who clears up after rlint which process runs now; 0: none."""
+        """Inform the watchdog which process runs now; 0: none."""
         if self._watchdog.stdin is not None:
             with contextlib.suppress(OSError):
                 self._watchdog.stdin.write(b"%d\n" % process)
                 self._watchdog.stdin.flush()
 
     def renew(self, contents: Mapping[Path, bytes]) -> None:
-        """Make the copy what it was at first, but with these contents of files, relative to the root."""
+        """Restore the copy, but with these contents of files, relative to the root."""
         try:
             self._restore()
             for path, content in contents.items():
@@ -87,7 +87,7 @@ class Scratch:
                 file.unlink()
                 file.write_bytes(content)
                 file.chmod(mode)
-                # Python tells from size and second whether its bytecode is out of date.
+                # Python decides from size and second whether its bytecode is out of date.
                 self._clock = max(self._clock + 1, int(time.time()))
                 os.utime(file, (self._clock, self._clock))
         except OSError as error:
@@ -131,7 +131,7 @@ def _signatures(folder: Path) -> dict[str, Signature]:
 def _signature(path: Path) -> Signature:
     status = os.lstat(path)
     if stat.S_ISDIR(status.st_mode):
-        return (status.st_mode, 0, 0, 0, 0)  # what is in it is looked at by itself
+        return (status.st_mode, 0, 0, 0, 0)  # its content is examined separately
     return (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
@@ -140,7 +140,7 @@ def _delete(path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     shutil.rmtree(path, ignore_errors=True)
-    if path.exists():  # a command may take rights away, and nothing of the copy is to be left behind
+    if path.exists():  # a command may remove permissions, and nothing of the copy may remain
         for folder, _, _ in os.walk(path):
             with contextlib.suppress(OSError):
                 os.chmod(folder, 0o700)

@@ -1,8 +1,9 @@
-"""Is a command slower with fixes than without? Told from pairs of runs, and only beyond their noise.
+"""Whether a command is slower with fixes than without. Determined from pairs of runs, and only beyond their
+noise.
 
-Both are run in turn, the first of a pair changing each time, so that a machine that slows down or warms up
-does so for both. Slower means: in all pairs but one at most, and in the middle by more than a floor, which is
-the larger of 5 % and what runs without fixes differ from each other.
+Both are run alternately, the first of a pair changing each time, so that a machine that slows down or warms
+up affects both. Slower means: in all pairs except at most one, and in the median by more than a floor, which
+is the larger of 5 % and the variation of runs without fixes.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from statistics import median
 
 PAIRS = 7
 LEAST = 0.05
-"""As a share of the time: so much is never called slower."""
+"""As a share of the time: a smaller difference never counts as slower."""
 LEAST_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Seconds that a command took without and with fixes, pair by pair."""
+    """Seconds of a command without and with fixes, pair by pair."""
 
     before: tuple[float, ...]
     after: tuple[float, ...]
@@ -43,7 +44,7 @@ class Speed:
         return slower >= len(self.before) - 1 and self.ratio > 1 + self.floor
 
     def __str__(self) -> str:
-        """Say both times, as a person reads them."""
+        """Return both times for display."""
         return (
             f"{median(self.before):.2f} s before, {median(self.after):.2f} s after: {self.ratio:.2f} times"
             f" as long ({len(self.before)} pairs of runs; below {1 + self.floor:.2f} counts as noise)"
@@ -51,7 +52,7 @@ class Speed:
 
 
 def compare(before: Callable[[], float], after: Callable[[], float]) -> Speed:
-    """Time both in turn."""
+    """Time both alternately."""
     first: list[float] = []
     second: list[float] = []
     for number in range(PAIRS):

@@ -1,4 +1,6 @@
-"""Fixes tried out: the command runs without and with them; those at fault are looked for and left out."""
+"""Trial of fixes: the command runs without and with them; those that cause failures are found and left
+out.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,17 @@ from rlint.trial.speed import Speed, compare
 from rlint.trial.user_command import Ran, run_command
 
 FIRST_LIMIT = 3600.0
-"""Seconds that the command may take before any fix, where no limit is given."""
+"""Maximum seconds of the command before any fix, if no limit is given."""
 _PATIENCE, _LEAST_LIMIT = (
     10,
     60.0,
-)  # with fixes: so many times what it took before, and so many seconds at least
+)  # with fixes: this multiple of the time before, and at least this many seconds
 _BROKEN = b"this file is broken on purpose: does the command notice? (\n"
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOrder:
-    """What to try fixes with. `timeout` is in seconds, for one run."""
+    """The parameters of a trial. `timeout` is in seconds, for one run."""
 
     command: str
     timeout: float | None = None
@@ -37,18 +39,18 @@ class TrialOrder:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Fixes with which, together, the command fails or is slower, and with any fewer of them is not."""
+    """A minimal set of fixes with which the command fails or is slower."""
 
     ids: tuple[FixId, ...]
     findings: tuple[Finding, ...]
     ran: Ran
     speed: Speed | None
-    """Where it is slower, and does not fail."""
+    """Set if it is slower, and does not fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of the fixes. `fixes` are those that stay."""
+    """The result of a trial. `fixes` are those that remain."""
 
     command: str
     fixes: FixReport
@@ -56,11 +58,11 @@ class Tried:
     after: Ran | None = None
     left_out: tuple[LeftOut, ...] = ()
     dependent: tuple[tuple[FixId, Finding], ...] = ()
-    """Fixes that others have to go before, which were left out."""
+    """Fixes that depend on others which were left out."""
     speed: Speed | None = None
     runs: int = 0
     noticed: bool = True
-    """Whether the command fails where the fixed files are broken; if not, it says nothing about them."""
+    """Whether the command fails if the fixed files are broken; if not, it does not test them."""
     not_copied: tuple[LeftBehind, ...] = ()
 
 
@@ -73,10 +75,11 @@ def try_fixes(
     unsafe: bool,
     tell: Callable[[str], None],
 ) -> Tried:
-    """Find those of the fixes in `everything` that the command bears. Only a copy of the tree is changed.
+    """Return those of the fixes in `everything` with which the command passes. Only a copy of the tree is
+    changed.
 
-    Raises RlintError where the command fails before any fix, takes too long then, or ends now this way, now
-    that on the same files.
+    Raises RlintError if the command fails before any fix, then takes too long, or is not deterministic on the
+    same files.
     """
     if not everything.changed:
         return Tried(order.command, everything)
@@ -151,7 +154,7 @@ class _Trial:
         command = self._order.command
         if self._limit is None:
             self._limit = FIRST_LIMIT
-        # Twice: what comes out differently on the same files says nothing about fixes.
+        # Twice: a different result on the same files says nothing about fixes.
         before = (self._run({}), self._run({}))
         if any(ran.timed_out for ran in before):
             raise RlintError(
@@ -188,7 +191,7 @@ class _Trial:
         return self._left_out(guilty, self._ran(self._contents(guilty)), None)
 
     def _confirm(self, names: Sequence[FixId]) -> None:
-        """Run once more with fixes that fail: nothing is blamed for a command that fails now and then."""
+        """Run once more with fixes that fail: a flaky command blames none."""
         again = self._run(self._contents(names))
         if again.passed:
             raise self._flaky("with the same fixes", self._ran(self._contents(names)))
@@ -222,7 +225,7 @@ class _Trial:
         return {self._place.inside(c.source.path): _encoded(c) for c in fixed.changed}
 
     def _ran(self, contents: Mapping[Path, bytes]) -> Ran:
-        """Return how the command ends with these contents of fixed files, running it at most once."""
+        """Return the result of the command with these contents of fixed files, running it at most once."""
         key = frozenset(contents.items())
         if key not in self._seen:
             self._seen[key] = self._run(contents)
@@ -270,5 +273,5 @@ def _encoded(changed: Changed) -> bytes:
 
 
 def _quoted(ran: Ran) -> str:
-    """Return the end of what a run wrote, as part of a message."""
+    """Return the end of a run's output, as part of a message."""
     return "".join(f"\n  | {line}" for line in ran.tail(20))

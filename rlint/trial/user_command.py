@@ -1,4 +1,4 @@
-"""The user's command as a process of its own: bounded in time, and ended with all that it started."""
+"""The user's command as a separate process: with a time limit, and ended with all of its descendants."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from rlint.errors import RlintError
 
 _KEPT_BYTES = 64_000
 _GATE = "" if sys.platform == "win32" else "read -r _ || exit 125\nexec </dev/null\n"
-"""The shell waits for a line before it runs the command: if rlint is killed before it has told anybody that
-there is a process, the line never comes, and nothing is left running.
+"""The shell waits for a line before it runs the command: if rlint is killed before it has registered the
+process, the line never comes, and nothing is left running.
 """
-_GRACE = 2.0  # seconds that a command has to end by itself once it is told to
+_GRACE = 2.0  # seconds that a command has to end by itself after a request
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a run of the command ended."""
+    """The result of a run of the command."""
 
     exit_code: int
     """Negative: the signal that ended it."""
     seconds: float
     timed_out: bool
     output: str
-    """The end of what it wrote, both streams as they came."""
+    """The end of its output, both streams in order."""
 
     @property
     def passed(self) -> bool:
-        """Whether it ended by itself, and said that all is well."""
+        """Whether it ended by itself, with success."""
         return self.exit_code == 0 and not self.timed_out
 
     def tail(self, lines: int) -> list[str]:
@@ -65,9 +65,9 @@ def run_command(
     timeout: float | None,
     started: Callable[[int], None],
 ) -> Ran:
-    """Run a command of the shell in `folder`, for `timeout` seconds at most; `started` is given its process.
+    """Run a shell command in `folder`, for at most `timeout` seconds; `started` is called with its process.
 
-    All that it started ends with it, also where it is interrupted. Raises RlintError where there is no shell.
+    All of its descendants end with it, even on an interrupt. Raises RlintError if there is no shell.
     """
     begun = time.perf_counter()
     try:
@@ -105,9 +105,9 @@ def _open_gate(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Wait for the end, without a time limit: that would be looked at every 50 ms only."""
+    """Wait for the end, without a time limit, which would be checked only every 50 ms."""
     if hasattr(os, "waitid"):
-        # not taken off the system's list yet, so that the number of its group cannot come to be another's
+        # not reaped yet, so that the number of its process group cannot be reused
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     else:
         process.wait()
@@ -119,7 +119,7 @@ def _limited(process: subprocess.Popen[bytes], timeout: float | None) -> Iterato
 
     def end() -> None:
         expired.set()
-        _signal(process.pid, signal.SIGTERM)  # so that it can tidy up
+        _signal(process.pid, signal.SIGTERM)  # so that it can clean up
         if not ended.wait(_GRACE):
             kill_group(process.pid)
 
@@ -146,14 +146,14 @@ def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
             process.wait(_GRACE)
         raise
     finally:
-        kill_group(process.pid)  # what it left running
+        kill_group(process.pid)  # processes that it left running
         process.wait()
         if process.stdin is not None:
             process.stdin.close()
 
 
 def kill_group(leader: int) -> None:
-    """End a command with all processes that it started and that did not leave its group."""
+    """Kill a command with all of its descendants that did not leave its process group."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True, check=False)  # noqa: S603, S607
     else:
@@ -169,7 +169,7 @@ def _signal(leader: int, number: signal.Signals) -> None:
 
 @contextmanager
 def _reading(stream: IO[bytes], tail: deque[bytes]) -> Iterator[None]:
-    """Read a stream meanwhile, so that its writer never waits; keep the end of it."""
+    """Read a stream concurrently, so that its writer never blocks; keep the end of it."""
 
     def read() -> None:
         size = 0
@@ -185,7 +185,7 @@ def _reading(stream: IO[bytes], tail: deque[bytes]) -> Iterator[None]:
     try:
         yield
     finally:
-        # A process that left the group may hold the stream open: nobody waits for it.
+        # A process that left the group may keep the stream open: it is not waited for.
         thread.join(1.0)
         if not thread.is_alive():
             stream.close()

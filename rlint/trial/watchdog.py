@@ -1,7 +1,7 @@
-"""Clears up where rlint is killed: ends the running command and deletes the copy. A program of its own.
+"""Clean up if rlint is killed: end the running command and delete the copy. A program of its own.
 
-It reads process numbers from its standard input, a line each (0: none runs). When that ends, rlint is gone
-or has finished; then it kills what runs still, and deletes the folder that it was given.
+It reads process numbers from its standard input, a line each (0: none runs). When that closes, rlint has
+ended; then it kills the running process, and deletes the given folder.
 """
 
 import contextlib

@@ -66,7 +66,7 @@ def summary_line(session: Session) -> str:
 
 
 def remarks(session: Session) -> list[str]:
-    """Return what a reader must know of the whole session before believing a figure."""
+    """Return notes on the whole session that qualify its figures."""
     found = []
     if session.interrupted:
         found.append("Interrupted: the remaining workloads were not run.")
@@ -78,7 +78,7 @@ def remarks(session: Session) -> list[str]:
 
 
 def busy_warning(busy: float) -> str:
-    """Return what to know of figures from a machine that other programs used, too."""
+    """Return a warning about figures from a machine that other programs used, too."""
     return f"Other programs used {busy:.0f} % of this machine when the run began: timings may be noisy."
 
 
@@ -98,13 +98,13 @@ def to_explain(session: Session) -> list[RuleOutcome]:
 
 
 def annotated(session: Session) -> list[RuleOutcome]:
-    """Return the outcomes that are neither wrong nor left out, and about which there is something to know."""
+    """Return the outcomes that are neither wrong nor left out, and have a note."""
     fine = (Verdict.FASTER, Verdict.NO_CHANGE)
     return [one for one in session.outcomes if one.reason and one.verdict in fine and not one.failed]
 
 
 def excluded(session: Session) -> list[str]:
-    """Return what workloads leave out of the comparison of behaviour, each with its reason."""
+    """Return what workloads exclude from the comparison of behaviour, each with its reason."""
     return [
         f"{label(outcome)}: not compared, {what}: {why}"
         for outcome in session.outcomes
@@ -135,7 +135,7 @@ def name(outcome: RuleOutcome) -> str:
 
 
 def reasons(outcome: RuleOutcome) -> list[str]:
-    """Return the lines of an outcome's reason, without what the list of its differences says anyway."""
+    """Return the lines of an outcome's reason, without those that repeat the list of its differences."""
     listed = [str(one) for one in outcome.behaviour.differences] if outcome.behaviour else []
     if outcome.reason is None or outcome.reason in listed:
         return []
@@ -143,7 +143,7 @@ def reasons(outcome: RuleOutcome) -> list[str]:
 
 
 def worse(outcome: RuleOutcome) -> list[str]:
-    """Return a clause for each claimed measure that is worse, at every size where it is."""
+    """Return a clause for each claimed quantity that is worse, with every size where it is."""
     found = []
     for measured in outcome.measurements:
         if not measured.claimed or measured.verdict is not Verdict.SLOWER:
@@ -160,7 +160,7 @@ def worse(outcome: RuleOutcome) -> list[str]:
 
 
 def grouped(differences: Iterable[Difference]) -> list[DifferenceGroup]:
-    """Return each way of being different once, the safe fixes' first."""
+    """Return each kind of difference once, the safe fixes' first."""
     found: dict[tuple[str, str, str], list[Difference]] = {}
     for difference in differences:
         found.setdefault((difference.safety, difference.kind, difference.path), []).append(difference)
@@ -169,7 +169,7 @@ def grouped(differences: Iterable[Difference]) -> list[DifferenceGroup]:
 
 
 def machine_facts(machine: Machine) -> dict[str, str]:
-    """Return what a reader asks of the machine, by name."""
+    """Return the facts about the machine, by name."""
     facts = {
         "System": machine.system,
         "Processor": f"{machine.processor}, {machine.cores} {'core' if machine.cores == 1 else 'cores'}",

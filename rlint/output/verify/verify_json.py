@@ -1,4 +1,4 @@
-"""Everything that was found, as JSON; rlint.evidence.results_codec describes the schema."""
+"""All results as JSON; rlint.evidence.results_codec describes the schema."""
 
 from __future__ import annotations
 
