@@ -269,7 +269,7 @@ def test_a_proof_that_cannot_be_posted_says_why(runner: Runner, github: Comments
     assert (done.returncode, "pull-requests: write" in done.stderr) == (1, True), done.stderr
     (runner.folder / "project" / "rlint.proof").write_text("{}")
     done = runner.run("Post the proof", **inputs)
-    assert (done.returncode, "is no proof of rlint" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "is not an rlint proof" in done.stderr) == (2, True), done.stderr
     assert github.comments == []
 
 

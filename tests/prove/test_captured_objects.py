@@ -95,7 +95,7 @@ def test_locks_and_streams_are_made_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [((i for i in ()), "a generator"), (threading.local(), "single threads")]
+    ("value", "said"), [((i for i in ()), "a generator"), (threading.local(), "thread-local")]
 )
 def test_what_cannot_be_copied_gives_a_reason(value: Any, said: str) -> None:
     """In the words of the report."""

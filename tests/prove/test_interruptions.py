@@ -156,7 +156,7 @@ def test_nothing_is_left_of_an_early_interrupt(tmp_path: Path, number: signal.Si
     """Before anything is recorded, there is nothing to tell."""
     started = proving(tmp_path, "alone")
     assert started.stderr is not None
-    assert any("looking at fix" in line for line in started.stderr)
+    assert any("preparing fix" in line for line in started.stderr)
     started.send_signal(number)
     ended(started, [])
     assert started.returncode in (0, 2, 130)

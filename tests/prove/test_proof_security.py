@@ -95,7 +95,7 @@ def test_nothing_in_a_proof_is_run(tmp_path: Path) -> None:
         ("prove", "--show", "rlint.proof"),
     ):
         done = rlint(tmp_path, *words)
-        assert (done.returncode, "no proof of rlint" in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, "not an rlint proof" in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "ran").exists()
 
 

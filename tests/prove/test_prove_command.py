@@ -162,10 +162,10 @@ def test_findings_are_ranked_by_what_was_measured(proven: Proven, tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no proof of rlint"),
-        ("{}", "no proof of rlint"),
+        ("", "not an rlint proof"),
+        ("{}", "not an rlint proof"),
         ('{"rlint-proof": 99}', "another version"),
-        ('{"rlint-proof": 1, "signature": "", "proof": {"fixes": 3}}', "no proof of rlint"),
+        ('{"rlint-proof": 1, "signature": "", "proof": {"fixes": 3}}', "not an rlint proof"),
     ],
 )
 def test_what_is_no_proof_is_an_error(tmp_path: Path, text: str, said: str) -> None:

@@ -149,4 +149,4 @@ def test_wrong_fixes_are_refused(proven: Mapping[str, ProvenFix], code: str) -> 
 def test_exceptions_from_outside_are_a_reason(proven: Mapping[str, ProvenFix]) -> None:
     """They cannot be recorded."""
     one = proven["thrown"]
-    assert (one.verdict, "an exception comes from" in one.reason) == (NOT_RECORDED, True), one
+    assert (one.verdict, "raises an exception in it" in one.reason) == (NOT_RECORDED, True), one
