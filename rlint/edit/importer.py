@@ -213,7 +213,7 @@ def _head(block: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _is_constant(statement: ast.stmt) -> bool:
-    """`PATTERN = ...`"""
+    """Whether an expression is `PATTERN = ...`."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name.isupper()

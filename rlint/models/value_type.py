@@ -150,7 +150,7 @@ class Type(NamedTuple):
         return self.caveat.assumes if self.caveat is not None else ()
 
     def __bool__(self) -> bool:
-        """False for the unknown type."""
+        """Return False for the unknown type."""
         return self.tag is not TypeTag.UNKNOWN
 
     def aged(self) -> Type:

@@ -100,7 +100,7 @@ def finding_entries(
 
 
 def _cell(cell: Cell | None) -> dict[str, Any]:
-    """In notebooks, rows and columns are those of the cell."""
+    """Return rows and columns within the cell, for notebooks."""
     return {"cell": cell.index, "cell_id": cell.id} if cell else {"cell": None}
 
 

@@ -116,7 +116,7 @@ class RenderInTraining(Rule):
         )
 
     def rarer(self, statement: ast.stmt, model: SemanticModel) -> tuple[Fix | None, str]:
-        """The fix, and when it renders."""
+        """Return the fix, and when it renders."""
         what, counter = "episode", episode_counter(statement, model)
         if counter is None:
             what, counter = "step", counter_at(statement, model, PERIOD)

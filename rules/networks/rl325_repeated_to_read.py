@@ -106,7 +106,7 @@ class RepeatedToRead(Rule):
 
 
 def shortened(text: str) -> str:
-    """A text that fits into a message."""
+    """Return a text shortened for a message."""
     return text if len(text) <= 50 else f"...{text[-47:]}"
 
 

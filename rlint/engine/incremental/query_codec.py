@@ -83,7 +83,7 @@ def _plain(value: Any) -> Any:
 
 
 def _value(plain: Any, index: ProjectIndex) -> Any:
-    """Raises KeyError for a function or class that does not exist."""
+    """Return the value for its text; raise KeyError for a function or class that does not exist."""
     if not isinstance(plain, list):
         return plain
     sort, *parts = plain
@@ -144,7 +144,7 @@ class Teller:
 
 
 def _place(site: CallSite) -> str:
-    """Distinguish the calls of one function; the function itself determines the rest."""
+    """Return a text that distinguishes the calls of one function; the function itself determines the rest."""
     return f"{site.line} {site.loop} {site.path} {site.receiver}.{site.method} {site.arguments!r}"
 
 

@@ -74,7 +74,7 @@ class ProofPlan:
         return found
 
     def combined(self, fixer: Fixer, names: frozenset[FixId]) -> FixPlan:
-        """Combinations of fixes, by the regions that were recorded."""
+        """Return a combination of fixes, by the regions that were recorded."""
         fixed = fixer.fix(unsafe=True, allowed=names.__contains__)
         plan = FixPlan(fixed.ids, fixed.applied)
         _complete(plan, fixed.changed, self.before, self.numbers)

@@ -288,7 +288,7 @@ def _axis(positional: list[ast.expr], keywords: list[ast.keyword]) -> tuple[ast.
 
 
 def _is_fill(part: ast.expr, model: SemanticModel) -> bool:
-    """A part without data: zeros, ones, a constant."""
+    """Whether a part contains no data: zeros, ones, a constant."""
     match part:
         case ast.Constant():
             return True

@@ -250,7 +250,7 @@ class _Escape(ValueFlow[ValueUse]):
         return scope is not None and _is_of_function(scope)
 
     def _is_put(self, call: ast.Call) -> bool:
-        """`items.append(value)`"""
+        """Whether an expression is `items.append(value)`."""
         match call.func:
             case ast.Attribute(value=owner, attr=method) if method in _PUTS:
                 return self.analysis.types.type_of(owner).tag in _CONTAINERS

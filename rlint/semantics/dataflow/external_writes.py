@@ -66,7 +66,7 @@ def doubt_attributes(
 
 
 def _bases(analysis: FileAnalysis) -> dict[str, tuple[str, ...]]:
-    """For each class of the file that has bases, the bases defined in the file."""
+    """Return, for each class of the file that has bases, the bases defined in the file."""
     tree, prefix = analysis.syntax, f"{analysis.name}."
     classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
 
@@ -121,7 +121,7 @@ def _override(base: ClassSummary, derived: ClassSummary) -> None:
 
 
 def _set_by_name(call: ast.Call, summary: ModuleSummary, analysis: FileAnalysis, self_class: _Owner) -> None:
-    """`setattr(self, name, value)`, `self.__dict__.update(state)`"""
+    """Mark what `setattr(self, name, value)` or `self.__dict__.update(state)` sets as doubtful."""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
             _set(owner, name, call, summary, analysis, self_class)
@@ -217,7 +217,9 @@ def _owner_of_namespace(namespace: ast.expr, analysis: FileAnalysis) -> ast.Name
 
 
 def _set_in_namespaces(summary: ModuleSummary, analysis: FileAnalysis, self_class: _Owner) -> None:
-    """`self.__dict__["rows"] = []`, `vars(self)[name] = []`, `self.__dict__ = state`"""
+    """Mark what `self.__dict__["rows"] = []`, `vars(self)[name] = []` or `self.__dict__ = state` sets as
+    doubtful.
+    """
     if "__dict__" not in analysis.syntax.text and "vars" not in analysis.syntax.text:
         return
     written = analysis.syntax.written

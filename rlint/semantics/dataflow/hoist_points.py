@@ -106,7 +106,7 @@ def _comes_first(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _binds_plainly(statement: ast.stmt) -> bool:
-    """`found = False`"""
+    """Whether an expression is `found = False`."""
     match statement:
         case ast.Assign(targets=[ast.Name()], value=value):
             return all(isinstance(inner, _CANNOT_FAIL) for inner in descendants(value))

@@ -179,7 +179,7 @@ def _calls_itself(function: Function, wanted: str, lower: ast.expr) -> bool:
 
 
 def _is_rest(value: ast.expr, wanted: str, lower: ast.expr) -> bool:
-    """`wanted - sums[left]`."""
+    """Whether an expression is `wanted - sums[left]`."""
     match value:
         case ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=right):
             return name == wanted and same_code(right, lower)

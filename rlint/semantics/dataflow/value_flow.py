@@ -167,31 +167,31 @@ class ValueFlow(Generic[Label]):
         return use.node if tested or use.kind is UseKind.INDEX else use.at
 
     def attribute(self, use: SyntacticUse) -> None:
-        """`value.name`: follow it."""
+        """Follow `value.name`."""
         self.follow(use.at)
 
     def method(self, use: SyntacticUse) -> None:
-        """`value.method()`: follow its result."""
+        """Follow the result of `value.method()`."""
         self.follow(use.at)
 
     def item(self, use: SyntacticUse) -> None:
-        """`value[i]`: follow it."""
+        """Follow `value[i]`."""
         self.follow(use.at)
 
     def element(self, use: SyntacticUse) -> None:
-        """`[value]`, `(value, x)`, `*value`: follow the collection."""
+        """Follow the collection: `[value]`, `(value, x)`, `*value`."""
         self.follow(use.at)
 
     def operand(self, use: SyntacticUse) -> None:
-        """`value + x`: follow the result."""
+        """Follow the result of `value + x`."""
         self.follow(use.at)
 
     def argument(self, use: SyntacticUse) -> None:
-        """`f(value)`: follow the result."""
+        """Follow the result of `f(value)`."""
         self.follow(use.at)
 
     def called(self, use: SyntacticUse) -> None:
-        """`value(x)`: follow the result."""
+        """Follow the result of `value(x)`."""
         self.follow(use.at)
 
     def result(self, call: ast.expr, part: int | None) -> None:

@@ -148,7 +148,7 @@ class ImplicitCalls:
         return any(self.names.qualified(decorator) in _GETTERS for decorator in function.decorator_list)
 
     def _run(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
-        """Operands, with the methods that the node may run on each."""
+        """Yield operands, with the methods that the node may run on each."""
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 if not (name.startswith("__") or self.names.qualified(node)):

@@ -120,7 +120,7 @@ class _Writes:
         return any(binding.kind is not BindingKind.IMPORT for binding in scope.bindings[value.id])  # type: ignore[attr-defined]
 
     def _is_own_module(self, value: ast.expr) -> bool:
-        """`sys.modules[__name__]`, `importlib.import_module(__name__)`"""
+        """Whether an expression is `sys.modules[__name__]`, `importlib.import_module(__name__)`."""
         match value:
             case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
                 return True
@@ -252,7 +252,7 @@ def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
 
 
 def _goes_through_modules(value: ast.expr | None) -> bool:
-    """`sys.modules.values()`"""
+    """Whether an expression is `sys.modules.values()`."""
     match value:
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(attr="modules"), attr="values" | "items" | "get")

@@ -150,7 +150,9 @@ class Conditions:
         return len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER
 
     def _interval(self, modulo: ast.BinOp, test: ast.expr, *, taken: bool) -> Condition | None:
-        """`step % n == 0` and `not step % n`; `step % n` and `step % n != 0` where they must not hold."""
+        """Return the interval of `step % n == 0` and `not step % n`, or of `step % n` and `step % n != 0` if
+        they must be false.
+        """
         share = 1
         if isinstance(test, ast.Compare):
             op, bound = test.ops[0], test.comparators[0]

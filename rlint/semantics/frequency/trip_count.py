@@ -129,14 +129,16 @@ def _components(iterable: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_space(expression: ast.expr) -> bool:
-    """`env.action_space`, `self.envs.action_space[agent]`"""
+    """Whether an expression is `env.action_space`, `self.envs.action_space[agent]`."""
     if isinstance(expression, ast.Subscript):
         expression = expression.value
     return (last_name(expression) or "").endswith(("action_space", "observation_space"))
 
 
 def _is_count(end: ast.expr, model: SemanticModel) -> bool:
-    """`n_layers`, `self.num_agents`, `len(self.layers)`, `num_frames - 1`."""
+    """Whether an expression is a number of parts: `n_layers`, `self.num_agents`, `len(self.layers)`,
+    `num_frames - 1`.
+    """
     match end:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
             return _is_count(left, model)

@@ -325,7 +325,7 @@ class NetworkParts:
         )
 
     def _looked_up(self, call: ast.Call) -> Iterator[NetworkPart]:
-        """`getattr(nn, "ReLU")`."""
+        """Yield the parts of `getattr(nn, "ReLU")`."""
         match call.args:
             case [owner, ast.Constant(value=str(name)), *_]:
                 base = self.analysis.names.qualified(owner)
@@ -415,7 +415,7 @@ def is_layer(qualified: str) -> bool:
 
 
 def _is_off(call: ast.Call, qualified: str) -> bool:
-    """`nn.Dropout(0.0)`."""
+    """Whether an expression is `nn.Dropout(0.0)`."""
     rates = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "p")]
     is_dropout = "Dropout" in qualified
     return is_dropout and any(isinstance(rate, ast.Constant) and rate.value == 0 for rate in rates)

@@ -67,7 +67,9 @@ def _returned(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
 
 
 def _stored(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
-    """`self.net = ...`, `self.net[0] = ...`, and attributes in the body of a class."""
+    """Yield the parts that are assigned: `self.net = ...`, `self.net[0] = ...`, and attributes in the body of
+    a class.
+    """
     syntax = analysis.syntax
     for target, place in _places_of_attributes(syntax):
         value = _value_for(syntax.parents[place])
@@ -101,7 +103,9 @@ def _value_for(statement: ast.AST) -> ast.expr | None:
 
 
 def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
-    """`self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self, name, ...)`."""
+    """Yield the parts that calls add: `self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self,
+    name, ...)`.
+    """
     for call in analysis.syntax.written.calls_of(_ADDS):
         match call.func:
             case ast.Attribute(value=ast.Attribute(value=owner, attr=attribute), attr=method) if (

@@ -330,14 +330,14 @@ def _tells_of_copy(name: str) -> bool:
 
 
 def _is_copied_in_pairs(use: ast.Attribute, model: SemanticModel) -> bool:
-    """`for t, p in zip(target.parameters(), net.parameters())`."""
+    """Whether an expression is `for t, p in zip(target.parameters(), net.parameters())`."""
     call = model.parent(use)
     zipped = model.parent(call) if call is not None else None
     return isinstance(zipped, ast.Call) and last_name(zipped.func) == "zip"
 
 
 def _copies_into(call: ast.Call, name: str | None, model: SemanticModel) -> bool:
-    """`soft_update(net, target, tau)`, `target = copy.deepcopy(net)`."""
+    """Whether an expression is `soft_update(net, target, tau)`, `target = copy.deepcopy(net)`."""
     if last_name(call.func) == "deepcopy":
         statement = model.syntax.statement(call)
         targets = statement.targets if isinstance(statement, ast.Assign) else []

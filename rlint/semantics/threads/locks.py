@@ -158,7 +158,9 @@ class Locks:
                     yield LockSection(item.context_expr, node, tuple(node.body), verdict is True)
 
     def _brackets(self) -> Iterator[LockSection]:
-        """`lock.acquire()` … `lock.release()`, in one block or in the `finally` of the `try` that follows."""
+        """Yield the sections from `lock.acquire()` to `lock.release()`, in one block or in the `finally` of
+        the `try` that follows.
+        """
         for call in self.syntax.written.calls_of(("acquire",)):
             match call:
                 case ast.Call(func=ast.Attribute(value=lock)):

@@ -33,7 +33,7 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
 
 
 def _read(value: ast.expr) -> str | None:
-    """`x` of `x.detach().cpu().numpy()`."""
+    """Return the parameter `x` that `x.detach().cpu().numpy()` reads."""
     called: set[str] = set()
     while True:
         match value:

@@ -82,7 +82,9 @@ def _is_made_device(expression: ast.expr, qualified: Callable[[ast.expr], str | 
 
 
 def _names_device(expression: ast.expr) -> bool:
-    """`device`, `self.device.type`, `str(device)`, `device_type`."""
+    """Whether an expression is named like a device: `device`, `self.device.type`, `str(device)`,
+    `device_type`.
+    """
     match expression:
         case ast.Attribute(value=owner, attr="type"):
             return _names_device(owner)

@@ -150,7 +150,7 @@ def _is_one_of_list(binding: Binding, model: SemanticModel) -> bool:
 
 
 def _is_part_of_transition(binding: Binding) -> bool:
-    """`s` of `s, a, r, s_prime, done = transition`."""
+    """Whether a value is `s` in `s, a, r, s_prime, done = transition`."""
     if binding.name not in _LETTERS or not binding.path:
         return False
     target = binding.statement
@@ -167,7 +167,9 @@ def _is_part_of_transition(binding: Binding) -> bool:
 
 
 def _is_transposed(value: ast.expr | None, model: SemanticModel, *, whole: bool = False) -> bool:
-    """`zip(*batch)`, perhaps in `map(list, …)`; of a whole transition, `Transition(*zip(*batch))`."""
+    """Whether an expression is `zip(*batch)`, perhaps in `map(list, …)`; for a whole transition,
+    `Transition(*zip(*batch))`.
+    """
     match value:
         case ast.Call(args=[ast.Starred(value=inner)]) if whole:
             return _is_transposed(inner, model)

@@ -169,7 +169,7 @@ class SureDevices:
 
 
 def is_parsing(value: ast.expr | None) -> bool:
-    """`parser.parse_args()` and `parse_known_args()[0]`."""
+    """Whether an expression is `parser.parse_args()` or `parse_known_args()[0]`."""
     if isinstance(value, ast.Subscript):
         value = value.value
     return isinstance(value, ast.Call) and last_name(value.func) in ("parse_args", "parse_known_args")

@@ -115,5 +115,5 @@ def can_be_edited(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def shown(expression: ast.expr, model: SemanticModel) -> str:
-    """An expression on one line."""
+    """Return the source of an expression on one line."""
     return " ".join(model.source.text(expression).split())

@@ -50,5 +50,5 @@ def has_no_elements(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_zero(size: ast.expr) -> bool:
-    """The number 0."""
+    """Whether an expression is the number 0."""
     return isinstance(size, ast.Constant) and size.value == 0

@@ -105,7 +105,9 @@ def is_set_up(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -
 
 
 def is_short_window(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """A window of constant length (`np.concatenate((frames[1:], frame))`) or of few rows."""
+    """Whether an expression is a window of constant length (`np.concatenate((frames[1:], frame))`) or of few
+    rows.
+    """
     cuts = [*growth.bounds, *trims(growth, model)]
     return any(is_short(cut) for cut in growth.bounds) or any(is_few(cut, model) for cut in cuts)
 

@@ -121,7 +121,7 @@ class ListIndexedSample(Rule):
             yield found
 
     def comprehension(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
-        """`[self.buffer[i] for i in indices]`"""
+        """Return a finding for `[self.buffer[i] for i in indices]`."""
         picked = picked_by(node)
         if picked is None:
             return None
@@ -152,7 +152,7 @@ class ListIndexedSample(Rule):
         return self.finding(model, node, message, advice=ARRAYS, related=related)
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
-        """`np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`"""
+        """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""
         outer = model.parent(call)
         match call, outer:
             case ast.Call(args=[ast.Starred(value=indices)]), ast.Call(func=func, args=[held]) if (
@@ -173,7 +173,9 @@ class ListIndexedSample(Rule):
         return self.finding(model, outer, message, advice=ARRAYS)
 
     def loop(self, node: ast.For, model: SemanticModel) -> Finding | None:
-        """`for i in indices: state, action = self.buffer[i]; states.append(state); …`"""
+        """Return a finding for `for i in indices: state, action = self.buffer[i]; states.append(state);
+        …`.
+        """
         picked = picked_in_loop(node, model)
         if picked is None:
             return None
@@ -193,7 +195,7 @@ class ListIndexedSample(Rule):
         return self.finding(model, picked.first, message, advice=advice, related=related)
 
     def sample(self, call: ast.Call, model: SemanticModel) -> Finding | None:
-        """`random.sample(self.buffer, batch_size)`"""
+        """Return a finding for `random.sample(self.buffer, batch_size)`."""
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         held = call.args[0] if call.args else given.get("population")
         sizes = call.args[1:] if model.names.qualified(call.func) == _DRAWS[0] else []

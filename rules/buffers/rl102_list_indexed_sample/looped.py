@@ -106,7 +106,7 @@ def _is_append(node: ast.AST | None) -> bool:
 
 
 def _is_appended(pick: ast.Subscript, model: SemanticModel) -> bool:
-    """`column.append(held[i])`"""
+    """Whether an expression is `column.append(held[i])`."""
     parent = model.parent(pick)
     return _is_append(parent) and isinstance(parent, ast.Call) and parent.args == [pick]
 

@@ -36,7 +36,7 @@ class Link:
 
 
 def link_at(node: ast.AST, model: SemanticModel) -> Link | None:
-    """The change of shape that an expression is."""
+    """Return the shape change that an expression is."""
     match node:
         case ast.Attribute(value=of, attr="T" | "mT" as name) if model.types.type_of(of).tag in ARRAYS:
             return Link(node, name, of, ())
@@ -117,7 +117,7 @@ def never_fails(link: Link) -> bool:
 
 
 def whole(node: ast.expr) -> int | None:
-    """The whole number that is written here."""
+    """Return the value of a literal integer."""
     match node:
         case ast.Constant(value=bool()):
             return None
@@ -143,7 +143,7 @@ def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _of_list(call: ast.Call, model: SemanticModel) -> bool:
-    """The copy of an array has the same memory order, whatever that is."""
+    """Whether a copy is that of a list; the copy of an array has the same memory order, whatever that is."""
     if not call.args:
         return False
     data = call.args[0]

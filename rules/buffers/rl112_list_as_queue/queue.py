@@ -65,7 +65,7 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
 
 
 def is_zero(expression: ast.expr) -> bool:
-    """The constant 0."""
+    """Whether an expression is the constant 0."""
     return isinstance(expression, ast.Constant) and expression.value == 0 and expression.value is not False
 
 

@@ -141,6 +141,6 @@ def uses_of(binding: Binding, model: SemanticModel) -> list[PatternUse] | None:
 
 
 def function_name(use: PatternUse, model: SemanticModel) -> str:
-    """The name of the function around a call."""
+    """Return the name of the function around a call."""
     function = model.function(use.call)
     return function.name if function is not None else ""

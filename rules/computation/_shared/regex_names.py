@@ -34,7 +34,7 @@ _MOST_WORDS = 2
 
 
 def constant_name(variable: str, target: str, pattern: str | bytes, function: str, *, many: bool) -> str:
-    """A name for the compiled form of `pattern`, or of several patterns (`many`).
+    """Return a name for the compiled form of `pattern`, or of several patterns (`many`).
 
     The name comes from the variable of the pattern, from that of the match, from the pattern's own words or
     from the enclosing function; the first of these that is descriptive.

@@ -142,7 +142,7 @@ def _iterated(
 
 
 def _over_module_list(patterns: PatternList, alias: str, flags: str, model: SemanticModel) -> str | None:
-    """Patterns whose text stays in the module's own list, which no code may modify."""
+    """Return the patterns whose text stays in the module's own list, which no code may modify."""
     source = patterns.source
     if source is None or not patterns.plain:
         return None

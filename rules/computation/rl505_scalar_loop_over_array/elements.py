@@ -216,7 +216,7 @@ def _is_settled(value: ast.expr, found: ElementAccess) -> bool:
 
 
 def held_by(element: ast.Subscript) -> ast.expr:
-    """The array that an element is of."""
+    """Return the array that an element is of."""
     held: ast.expr = element
     while isinstance(held, ast.Subscript):
         held = held.value

@@ -87,7 +87,7 @@ def _may_read(use: ast.Name, found: ElementAccess, model: SemanticModel) -> bool
 
 
 def _text(value: ast.expr, found: ElementAccess, model: SemanticModel) -> str:
-    """The text of a value with arrays for their elements."""
+    """Return the source of a value with arrays in place of their elements."""
     start, end = model.source.span(value)
     inside = [element for element in found.arrays if start <= model.source.span(element)[0] < end]
     edits = [model.edit.replace(element, model.edit.parenthesized(held_by(element))) for element in inside]

@@ -204,7 +204,7 @@ class ScalarRewardLoop(Rule):
 
 
 def _names(expression: ast.expr | None) -> list[str]:
-    """The names and attributes in an expression."""
+    """Return the names and attributes in an expression."""
     return [
         node.id if isinstance(node, ast.Name) else node.attr
         for node in (descendants(expression) if expression is not None else ())

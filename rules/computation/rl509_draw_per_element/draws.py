@@ -119,7 +119,7 @@ def is_valid(argument: ast.expr, name: str) -> bool:
 
 
 def value_of(expression: ast.expr) -> float | None:
-    """The number that is written out."""
+    """Return the value of a literal number."""
     match expression:
         case ast.Constant(value=int() | float() as value):
             return value

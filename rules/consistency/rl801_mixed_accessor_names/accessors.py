@@ -25,7 +25,7 @@ class Accessor:
         return self.verb, _GROUP[self.word]
 
     def by(self, word: str) -> str:
-        """The name with another word."""
+        """Return the name with another word."""
         return f"{self.name.removesuffix(self.word)}{word}"
 
 

@@ -177,7 +177,7 @@ def _is_own(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_read_only(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    """A number, a string or such."""
+    """Whether a value is immutable: a number, a string or the like."""
     return bool(model.types.type_of(attribute)) and model.types.type_of(attribute).tag not in _HOLDERS
 
 

@@ -147,7 +147,7 @@ class UnbatchedForward(Rule):
         *,
         several: bool = False,
     ) -> Finding:
-        """The finding; `several`: each input is a batch already."""
+        """Return the finding; `several`: each input is a batch already."""
         text = " ".join(model.source.text(network).split())
         on = "on a batch of its own" if several else "on a batch of one"
         return self.finding(

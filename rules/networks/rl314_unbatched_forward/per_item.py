@@ -128,7 +128,7 @@ class _Input:
         return definition is not None and self.model.once(leaves_nothing, definition)
 
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
-        """The scopes of comprehensions and lambdas within a value."""
+        """Yield the scopes of comprehensions and lambdas within a value."""
         scope = self.model.names.scope(name)
         while any(node is scope.node for node in descendants(value)):
             yield scope

@@ -197,7 +197,7 @@ def is_measured(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def called(call: ast.Call, model: SemanticModel) -> str:
-    """The network, in one line."""
+    """Return the source of the network, on one line."""
     return " ".join(model.source.text(call.func).split())
 
 

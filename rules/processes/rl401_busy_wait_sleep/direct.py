@@ -93,6 +93,6 @@ def _doubts(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]:
 
 
 def _name_of(poll: Poll) -> str:
-    """The method that is polled."""
+    """Return the method that is polled."""
     called = poll.node.func if isinstance(poll.node, ast.Call) else poll.node
     return called.attr if isinstance(called, ast.Attribute) else "is_alive"

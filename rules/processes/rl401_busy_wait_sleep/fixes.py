@@ -68,6 +68,6 @@ def fix_of(title: str, edits: list[Edit | None], reasons: list[str]) -> Fix | No
 
 
 def shown(expression: ast.expr, model: SemanticModel) -> str:
-    """The text of an expression, short enough for a message."""
+    """Return the text of an expression, short enough for a message."""
     text = " ".join(model.source.text(expression).split())
     return text if len(text) <= 50 else f"{text[:47]}..."

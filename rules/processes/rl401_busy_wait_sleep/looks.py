@@ -194,7 +194,9 @@ class Looks:
 
 
 def _leaves(test: ast.expr, *, positive: bool) -> Iterator[tuple[ast.expr, bool]]:
-    """The parts of a condition, and whether each has to be true for the whole to have the wanted value."""
+    """Yield the parts of a condition, and whether each has to be true for the whole to have the wanted
+    value.
+    """
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield from _leaves(operand, positive=not positive)

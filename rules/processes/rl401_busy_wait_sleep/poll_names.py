@@ -10,7 +10,9 @@ from rlint.rule import descendants, waiting_words
 
 @lru_cache(maxsize=4096)
 def words_of(identifier: str) -> frozenset[str]:
-    """The words of an identifier, in lower case: `maxFPS`, `max_fps` and `MAX_FPS` hold "max" and "fps"."""
+    """Return the words of an identifier, in lower case: `maxFPS`, `max_fps` and `MAX_FPS` hold "max" and
+    "fps".
+    """
     spaced = ""
     for index, letter in enumerate(identifier):
         if letter.isupper() and index and identifier[index - 1].islower():

@@ -108,7 +108,7 @@ class RacySizeRead(Rule):
                 yield from self._torn(use, model)
 
     def _updated(self, node: ast.stmt, model: SemanticModel) -> Iterator[Finding]:
-        """A value is read and then written."""
+        """Yield a finding for a value that is read and then written."""
         update = update_of(node, model)
         if update is None or not is_raced(update, model):
             return

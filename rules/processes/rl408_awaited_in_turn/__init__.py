@@ -108,7 +108,7 @@ class AwaitedInTurn(Rule):
 
 
 def shortened(text: str) -> str:
-    """A text that fits into a message."""
+    """Return a text shortened for a message."""
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

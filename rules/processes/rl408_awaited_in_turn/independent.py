@@ -42,7 +42,7 @@ def is_independent(start: Start, wait: ast.Call, loop: AnyLoop, model: SemanticM
 
 
 def loop_names(loop: AnyLoop) -> set[str]:
-    """The variables that a loop itself binds."""
+    """Return the variables that a loop itself binds."""
     targets = [loop.target] if isinstance(loop, (ast.For, ast.AsyncFor)) else []
     if isinstance(loop, COMPREHENSIONS):
         targets = [generator.target for generator in loop.generators]
@@ -50,7 +50,7 @@ def loop_names(loop: AnyLoop) -> set[str]:
 
 
 def read_in(expression: ast.AST) -> set[str]:
-    """The names that an expression reads."""
+    """Return the names that an expression reads."""
     return {node.id for node in descendants(expression) if isinstance(node, ast.Name)}
 
 

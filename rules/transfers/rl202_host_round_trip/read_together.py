@@ -57,7 +57,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
 
 
 def _own_calls(name: str, model: SemanticModel) -> list[ast.Call]:
-    """The calls `self.name(…)` in this file."""
+    """Return the calls `self.name(…)` in this file."""
     found = [model.parent(use) for use in model.names.attribute_uses(name) if model.names.is_self(use.value)]
     return [call for call in found if isinstance(call, ast.Call)]
 

@@ -145,7 +145,7 @@ class BlockingPublish(Rule):
 
 
 def names_in(expression: ast.expr) -> set[str]:
-    """The variables of an expression."""
+    """Return the variables of an expression."""
     return {node.id for node in descendants(expression) if isinstance(node, ast.Name) and node.id != "self"}
 
 

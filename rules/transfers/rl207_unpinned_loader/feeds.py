@@ -37,7 +37,7 @@ class Feeds:
         return [call for call in self.moved if self.model.frequency.heat_of(call).level is Heat.HOT]
 
     def target(self, call: ast.Call) -> Device:
-        """The device that a call moves to."""
+        """Return the device that a call moves to."""
         named = _device_of(call)
         return Device.CUDA if named is None else self.model.types.device_of(named)
 

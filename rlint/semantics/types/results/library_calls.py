@@ -236,7 +236,7 @@ class ResultInference(DtypeInference):
         return PLAIN[TypeTag.INT if tags == {TypeTag.INT} else TypeTag.FLOAT]
 
     def _zipped(self, node: ast.Call, result: Type) -> Type:
-        """`zip(rows, places)`, `zip(*batch)`"""
+        """Return the type of `zip(rows, places)`, `zip(*batch)`."""
         match node.args:
             case [ast.Starred(value=rows)]:
                 return transposed(each_of(self.type_of(rows)), result)
@@ -287,7 +287,7 @@ class ResultInference(DtypeInference):
         return others.pop() if len(others) == 1 else Device.UNKNOWN
 
     def _dict_of(self, node: ast.Call, result: Type) -> Type:
-        """`dict(obs=obs, done=done)`, `dict(other)`"""
+        """Return the type of `dict(obs=obs, done=done)`, `dict(other)`."""
         if node.args:
             given = self.type_of(node.args[0])
             known = len(node.args) == 1 and not node.keywords and given.tag is TypeTag.DICT
