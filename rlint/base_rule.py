@@ -56,7 +56,9 @@ class Rule:
     """Strings of which a file's text must contain at least one to be checked (all files, if empty)."""
 
     def concerns(self, model: Any) -> bool:  # noqa: ARG002 - most rules concern every file
-        """Whether the rule can find anything in this file. Called once, before any node is checked."""
+        """Whether the rule can find anything in this file. Called once per file, before any node is
+        checked.
+        """
         return True
 
     def check(self, node: Any, model: Any) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class RlintError(Exception):
-    """A mistake in options, settings or rules. The message says what, where, and what to do."""
+    """An error in options, settings or rules. The message says what, where, and what to do."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -40,7 +40,7 @@ def frozen(cls: Class) -> Class:
 
 @dataclass_transform(frozen_default=True, order_default=True, field_specifiers=(dataclasses.field,))
 def ordered(cls: Class) -> Class:
-    """Do as `frozen` does, with an order: that of the fields."""
+    """Make a class as `frozen` does, with an order: that of its fields."""
     parts = _compared(cls)
     order = {f"__{name}__": _comparison(getattr(operator, name), parts) for name in ("lt", "le", "gt", "ge")}
     return _made(cls, {"__eq__": _equality(parts), "__hash__": lambda self: hash(parts(self)), **order})

@@ -199,7 +199,7 @@ _NEAR = 2
 
 
 class Explained(Enum):
-    """The verdict of a rule on a line."""
+    """The result of a rule on a line."""
 
     REPORTED = "reported"
     HIDDEN = "hidden"
@@ -251,7 +251,7 @@ class LineExplanation:
     values: tuple[tuple[str, str], ...] = ()
     """The names on the line, with their types."""
     rules: tuple[RuleExplanation, ...] = ()
-    """The nearest to a finding first."""
+    """The rules that are closest to a finding come first."""
     looked: int = 0
     """The number of rules considered."""
 

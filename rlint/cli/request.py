@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Request:
-    """The command line, parsed. `overrides` are the options that a configuration could also contain."""
+    """The parsed command line. `overrides` are the options that a configuration could also contain."""
 
     paths: tuple[str, ...]
     overrides: Mapping[str, Any]

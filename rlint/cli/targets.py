@@ -120,12 +120,12 @@ class StandardInput:
 
 
 def find_work(request: Request) -> CheckWork:
-    """Find settings and files."""
+    """Return settings and files."""
     return with_files(with_settings(request))
 
 
 def with_settings(request: Request) -> CheckWork:
-    """Find the settings; the files are still to be found."""
+    """Return the settings; the files are discovered later."""
     resolver = build_resolver(
         request.overrides, request.config, isolated=request.isolated, plugins=request.plugins
     )

@@ -82,7 +82,7 @@ class Settings:
     unsafe_fixes: bool
     output_format: str
     confidence: Confidence
-    """The least sure findings that are reported."""
+    """The lowest confidence of reported findings."""
     min_impact: ImpactLevel | None
     """Findings of less impact are left out; None if the formats for users decide."""
     jobs: int | None
@@ -132,7 +132,7 @@ class Settings:
 
 
 class SettingsResolver:
-    """Finds the settings of folders, and remembers them.
+    """Finds and caches the settings of folders.
 
     `config` (a file named by the user) or `isolated` disable the search for configuration files; `overrides`
     are the stronger layers, weakest first. Without `plugins`, no named plugin is loaded.

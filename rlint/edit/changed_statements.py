@@ -274,7 +274,7 @@ def _is_same(one: ast.AST | None, other: ast.AST | None) -> bool:
 
 def parsed_lines(lines: str, grammar: Grammar) -> tuple[Reading, str] | None:
     """Parse whole lines of a program; return the tree and its text, in which indented lines are preceded by a
-    header. None where they are no statements.
+    header. None if they are not statements.
     """
     indented = lines[:1] in (" ", "\t")
     text = f"{_HEADER}{lines}" if indented else lines

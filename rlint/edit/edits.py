@@ -132,7 +132,7 @@ class Edits:
             return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), beside, about=about)
         last = statement.end_lineno or statement.lineno
         place = positions.line_start(last + 1 if behind else self.source.first_line(statement))
-        at_end = behind and positions.line_end(last) == len(self.syntax.text)  # without a line end
+        at_end = behind and positions.line_end(last) == len(self.syntax.text)  # without a final line end
 
         def edit(lines: Sequence[str]) -> Edit:
             block = self._block(lines, own)
@@ -210,7 +210,7 @@ class Edits:
 
     def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
         """Return the number of blank lines after `behind` to drop when the lines from `first` on are removed.
-        The larger of two gaps stays, and a block begins with none.
+        The larger of two gaps is kept, and a block begins without one.
         """
         positions = self.syntax.positions
         before = after = 0

@@ -93,7 +93,7 @@ def _line_above(edit: Edit, source: SourceText) -> tuple[int, str] | None:
 def _statement_of(edit: Edit, source: SourceText) -> ast.AST | None:
     inside = source.syntax.statement_in(edit.start, edit.end)
     if inside is not None and source.span(inside)[1] <= edit.end:
-        return inside if edit.text.strip() not in ("", "pass") else None  # it is replaced, or gone
+        return inside if edit.text.strip() not in ("", "pass") else None  # it is replaced, or deleted
     found: list[tuple[int, ast.stmt]] = []
     for offset in (edit.start, edit.end):
         around = source.syntax.expression_before(offset)

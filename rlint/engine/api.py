@@ -1,5 +1,5 @@
-"""Sources in, findings out; and for fixes, new texts. Writes nothing except its cache, and does not run the
-code that it reads.
+"""The engine: from sources to findings and, for fixes, to new texts. Writes nothing except its cache, and
+does not run the code that it reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
 
 MAX_PASSES = 50
-"""Maximum number of passes for fixes that wait for one another. A handful is usual."""
+"""Maximum number of passes for fixes that wait for one another. Usually a handful suffice."""
 _BYTES_PER_PROCESS = 200_000  # bytes of source that justify one more process
 
 
@@ -330,7 +330,7 @@ class _Run:
         else:
             from rlint.engine.pool.workers import Workers
 
-            with closing(self._workers or Workers(count)) as workers:  # they hold much that is done with
+            with closing(self._workers or Workers(count)) as workers:  # they refer to many unneeded objects
                 self._workers = None
                 found = workers.check(groups, options, count)
             found.unpack()

@@ -47,7 +47,7 @@ class NodeDispatch:
             if any(may_be(node, kind) for kind in rule.visits):
                 try:
                     found = self._model.edit.libcst.of(node)
-                except CannotWriteError:  # LibCST reads the code in another way
+                except CannotWriteError:  # LibCST parses the code differently
                     continue
                 if isinstance(found, rule.visits):
                     yield found

@@ -37,7 +37,7 @@ def likely_findings(
 
 
 def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Finding], tuple[str, ...], bool]:
-    """Return a rule's findings at a node, their assumptions, and whether they rest on a doubtful type."""
+    """Return a rule's findings at a node, their assumptions, and whether they depend on a doubtful type."""
     notes = model.analysis.notes
     notes.state = NOTHING
     found: list[Finding] = []

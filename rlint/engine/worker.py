@@ -61,7 +61,7 @@ class Worker:
         self, jobs: Iterable[FileTask], kept: SummaryCache | None = None
     ) -> dict[str, ModuleSummary]:
         """Read and parse files; return their summaries by name, from the cache if there are any. Problems are
-        remembered for `check`.
+        stored for `check`.
         """
         summaries = {}
         alike = Interner()

@@ -9,7 +9,7 @@ from typing import Any
 from rlint.frozen import frozen
 
 OCCURRENCES = "occurrences.json"
-"""The file's name, beside the evidence of the devices."""
+"""The name of the file, beside the evidence of the devices."""
 
 
 @frozen

@@ -109,7 +109,7 @@ def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
 
 def stale(evidence: Evidence) -> dict[str, list[str]]:
     """Return, by device, the parts of the fixture that have changed since the measurement. The fixer is not
-    run for that.
+    run for the comparison.
 
     Raises RlintError for a fixture that cannot be read.
     """
@@ -147,7 +147,7 @@ def from_text(text: str) -> Recording:
     """Read what `to_text` wrote. Raises ValueError, with what is wrong."""
     try:
         return _recording(json.loads(text))
-    except (RecursionError, OverflowError) as error:  # nested without end, a number without end
+    except (RecursionError, OverflowError) as error:  # unlimited nesting, or a number of unlimited length
         raise ValueError(str(error)) from error
 
 

@@ -68,7 +68,8 @@ class Difference:
     kind: str
     """"value", "type", "dtype", "shape", "strides", "device", "requires_grad", "gradient", "aliasing",
     "attribute", "exception", "printed", "warned", "logged", "random stream", "setting", "order", "length",
-    "module state", "file", "running" (a thread or a process that is left)."""
+    "module state", "file", "running" (a thread or a process left running).
+    """
     path: str
     seed: int
     size: int
@@ -125,7 +126,7 @@ class RuleOutcome:
     """One workload on one device."""
 
     subject: str
-    """The code of a rule ("RL101"), or the path of a person's own file."""
+    """The code of a rule ("RL101"), or the path of the user's own file."""
     name: str
     """The rule's name, or ""."""
     workload: str
@@ -142,7 +143,7 @@ class RuleOutcome:
     behaviour: Behaviour | None = None
     measurements: tuple[Measurement, ...] = ()
     estimate: dict[str, object] | None = None
-    """A document's promise: `claim`, `low`, `high`, `source`."""
+    """A promise in documentation: `claim`, `low`, `high`, `source`."""
     failed: bool = False
     """The workload crashed, hung or was killed, which must be repaired."""
 

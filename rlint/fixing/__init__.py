@@ -1,4 +1,4 @@
 """Apply fixes: choose those that are compatible, demote doubtful ones, and write files in one step.
 
-Answers what files look like after their fixes. Knows findings as data, and no rule by name.
+Answers with the texts of files after their fixes. Treats findings as data, and knows no rule by name.
 """

@@ -1,5 +1,5 @@
-"""Demote safe fixes in files that use reflection or monkey-patching, whatever the rule. No rule thinks of
-them.
+"""Demote safe fixes in files that use reflection or monkey-patching, whatever the rule. This is independent
+of the rule.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Doubts:
             return None
         own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
         start, end = min(edit.start for edit in own), max(edit.end for edit in own)
-        before = _words([self._model.syntax.text[start:end]])  # with what is between, which may be wrapped
+        before = _words([self._model.syntax.text[start:end]])  # including calls in between
         after = _words(map(new_code, fix.edits))
         replaced = self._methods | self._functions
         noticed = (replaced & (before | after)) | (self._own_functions & (after - before))

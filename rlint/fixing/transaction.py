@@ -62,7 +62,7 @@ def _write_group(group: Sequence[Changed]) -> dict[str, Problem]:
                 return {**_none_written(group, each, problem), **_restored(written)}
             written.append(each)
     except BaseException:
-        _restored(written)  # interrupted between two files
+        _restored(written)  # the user interrupted between two files
         raise
     return {}
 

@@ -96,7 +96,7 @@ def set_threads(count: int) -> None:
 
 
 def synchronise(device: str) -> None:
-    """Wait until all work queued on a device is done. The processor's is done when it returns."""
+    """Wait until all work queued on a device is done. Work on the CPU is done when it returns."""
     torch = loaded_torch()
     if torch is None:
         return

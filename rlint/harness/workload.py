@@ -84,7 +84,7 @@ class Estimate:
     low: float
     high: float
     source: str
-    """The document and its words: `S0.1: "~50% faster rewards"`."""
+    """The document with the quoted promise: `S0.1: "~50% faster rewards"`."""
 
 
 class Workload:

@@ -49,7 +49,7 @@ class Task:
     baseline: Path | None = None
     """A file of accepted findings, which are not shown."""
     confidence: Confidence = Confidence.POSSIBLE
-    """The least sure findings that are shown."""
+    """The lowest confidence of shown findings."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
     fixability: Fixability = AS_FOUND
     notebook: Notebook | None = None
@@ -173,7 +173,7 @@ def one_thread() -> ThreadPoolExecutor:
     before = threading.stack_size(_STACK)
     try:
         pool = ThreadPoolExecutor(1, "rlint", gc.set_threshold, (_GARBAGE_THRESHOLD, 50, 50))
-        pool.submit(_load_rules)  # the thread is made now, with its stack
+        pool.submit(_load_rules)  # the thread is created now, with its own stack size
     finally:
         threading.stack_size(before)
     return pool

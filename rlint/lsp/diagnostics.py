@@ -1,4 +1,4 @@
-"""From findings to what an editor underlines."""
+"""Conversion of findings to diagnostics of an editor."""
 
 from __future__ import annotations
 

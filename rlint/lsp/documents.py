@@ -32,7 +32,7 @@ def path_of(uri: str) -> Path | None:
     # A query or fragment is part of a name whose `?` or `#` the client did not escape.
     rest = "".join((f"?{parts.query}" if parts.query else "", f"#{parts.fragment}" if parts.fragment else ""))
     if os.name == "nt":
-        from urllib.request import url2pathname  # slow to import, and needed for drives alone
+        from urllib.request import url2pathname  # slow to import, and needed only for drive letters
 
         return absolute(url2pathname(host + parts.path + rest))
     return absolute(unquote(host + parts.path + rest))
@@ -189,7 +189,7 @@ class OpenDocument:
 
 
 class Documents:
-    """All open documents, by URI, which clients escape in different ways. That of a cell leads to its
+    """All open documents, by URI, which clients escape in different ways. That of a cell returns its
     notebook.
     """
 

@@ -67,7 +67,7 @@ def serve(tcp: tuple[str, int] | None = None) -> int:
     server = Server()
     with contextlib.suppress(SystemExit):  # how pygls ends
         if tcp is None:
-            messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # pygls closes it in the end
+            messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # pygls closes it at the end
             with contextlib.redirect_stdout(sys.stderr):  # no other output may come between the messages
                 server.start_io(stdout=messages)
         else:

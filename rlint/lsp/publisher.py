@@ -141,7 +141,7 @@ class Publisher:
             return
         found = await self._session.checked(document)
         if found is None or not self._session.is_current(document):
-            return  # a newer version is on its way
+            return  # a newer version will be sent
         for part, diagnostics in self._diagnostics(document, found):
             params = types.PublishDiagnosticsParams(part.uri, diagnostics, part.version)
             self._server.text_document_publish_diagnostics(params)

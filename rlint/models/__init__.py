@@ -1,6 +1,6 @@
 """Models of the standard library, numpy, torch and RL libraries, as data that `semantics` looks up.
 
-A fact is about a call with plain arguments. Four properties depend on the arguments and are left to the
+A row describes calls with plain arguments. Four properties depend on the arguments and are left to the
 client: keywords that make a function write to an argument (`MUTATING_KEYWORDS`), an iterator that is consumed
 (`consumes_iterators`), a function that is called (`calls_back`), and the device of a tensor method's result
 (`RELOCATING_METHODS`; the results of all others are on the tensor's device, if their type names none).

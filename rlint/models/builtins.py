@@ -1,4 +1,4 @@
-"""Facts about Python's builtins."""
+"""Rows for Python's builtins."""
 
 from __future__ import annotations
 

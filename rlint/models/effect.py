@@ -1,4 +1,4 @@
-"""Effects of calls besides returning values. Unknown is an answer."""
+"""Effects of calls besides returning values. An effect may be unknown."""
 
 from __future__ import annotations
 

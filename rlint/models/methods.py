@@ -1,4 +1,4 @@
-"""Facts about methods of data: text, containers, arrays, tensors, modules. The rest is in `objects`."""
+"""Rows for methods of data: text, containers, arrays, tensors, modules. The rest is in `objects`."""
 
 from __future__ import annotations
 

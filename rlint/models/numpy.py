@@ -251,7 +251,7 @@ _ARRAYS_TABLE: Table = table(
         "broadcast_arrays diff einsum imag linalg.matrix_power meshgrid real real_if_close resize",
     ),
     facts("numpy", PURE, ANYTHING, "fix", plain=1),
-    # Of several arrays, several.
+    # For several arrays, several.
     facts("numpy", PURE, ANYTHING, "atleast_1d", Trait.CHEAP, by_count={1: ARRAY}),
     facts("numpy", PURE, ANYTHING, "atleast_2d atleast_3d", by_count={1: ARRAY}),
     facts("numpy", PURE, ANYTHING, "nonzero", Trait.GIVES_INDEX, by_count={1: _NEW_ARRAYS}),

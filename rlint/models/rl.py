@@ -1,4 +1,4 @@
-"""Facts about the libraries around RL training: environments, replay, language models, logging."""
+"""Rows for libraries around RL training: environments, replay, language models, logging."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
 _WINDOW = Effect(EffectKind.OTHER, "draws on the screen")
 _FIGURE = Type(TypeTag.INSTANCE, of="matplotlib.figure.Figure")
 _AXES = Type(TypeTag.INSTANCE, of="matplotlib.axes.Axes")
-_FIGURE_AND_AXES = Type(TypeTag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one pair of axes, or an array
+_FIGURE_AND_AXES = Type(TypeTag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one axes object, or an array
 _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
 _WEIGHTS = Effect(EffectKind.MUTATES, "changes weights")
 

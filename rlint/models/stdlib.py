@@ -424,7 +424,7 @@ _CONCURRENCY: Table = table(
     makers("multiprocessing", PURE, TypeTag.SHARED_VALUE, "Array RawArray RawValue Value"),
     makers("multiprocessing", _PROCESSES, TypeTag.POOL, "Pool pool.ThreadPool"),
     facts("multiprocessing", PURE, Type(TypeTag.TUPLE, item=Type(TypeTag.CONNECTION), fresh=True), "Pipe"),
-    # A context offers what the module offers.
+    # A context has the same functions as the module.
     facts("multiprocessing", READS, Type(TypeTag.PYTHON_MODULE, of="multiprocessing"), "get_context"),
     facts("multiprocessing", READS, ANYTHING, "active_children cpu_count get_start_method parent_process"),
     facts("multiprocessing", READS, STRINGS, "get_all_start_methods"),

@@ -1,4 +1,4 @@
-"""Facts about torch: tensors, functions, layers, optimisers, devices, processes."""
+"""Rows for torch: tensors, functions, layers, optimisers, devices, processes."""
 
 from __future__ import annotations
 
@@ -714,7 +714,7 @@ _SYSTEM: Table = table(
     facts("torch.cuda", _DEVICE_STATE, NOTHING, "empty_cache init ipc_collect reset_peak_memory_stats"),
     facts("torch.cuda", _DEVICE_STATE, NOTHING, "set_device set_per_process_memory_fraction set_stream"),
     facts("torch.cuda", SEEDS, NOTHING, "manual_seed manual_seed_all seed set_rng_state set_rng_state_all"),
-    # A CUDA event is no event of `threading`.
+    # A CUDA event is not a `threading.Event`.
     makers("torch.cuda", PURE, TypeTag.INSTANCE, "CUDAGraph Event Stream"),
     facts("torch.cuda", PURE, _CONTEXT, "device stream graph"),
     facts("torch.cuda", _DEVICE_STATE, NOTHING, "nvtx.range_pop nvtx.range_push"),

@@ -55,13 +55,13 @@ class Trait(IntFlag):
     DIFFERS = 1 << 19
     """Compares two arrays or tensors by their values: `allclose`, `dist`."""
     OVERWRITES = 1 << 20
-    """Replaces all elements, whatever they were: `fill_`."""
+    """Replaces all elements, whatever their values: `fill_`."""
     TO_HOST = 1 << 21
     """Returns values to Python or numpy, and so synchronises with the device: `item`."""
     MEASURES = 1 << 22
-    """Reads the form of an array or tensor and none of its elements: `size`."""
+    """Reads the shape or dtype of an array or tensor and none of its elements: `size`."""
 
-    # What becomes of gradients.
+    # Operations and gradients.
     GIVES_INDEX = 1 << 23
     """Counts or numbers elements: `argmax`."""
     GIVES_NUMBER = 1 << 24
@@ -81,7 +81,7 @@ class Trait(IntFlag):
     TO_NUMBER = 1 << 31
     """Converts a tensor to a Python number, and warns if it requires grad: `float`."""
 
-    # What becomes of containers.
+    # Operations on containers.
     INSERTS = 1 << 32
     """Inserts one object into a container: `append`."""
     INSERTS_ALL = 1 << 33
@@ -95,7 +95,7 @@ class Trait(IntFlag):
     FIRST_CHANGES = 1 << 37
     """A function that modifies its first argument, or its items: `heappush`."""
 
-    # What becomes of iterators, functions and numbers.
+    # Operations on iterators, functions and numbers.
     ITERATES = 1 << 38
     """Consumes an iterator argument, at once or when its own result is consumed: `zip`."""
     CALLS_BACK = 1 << 39
@@ -107,7 +107,7 @@ class Trait(IntFlag):
     OF_NUMBERS = 1 << 42
     """A builtin function from plain numbers to plain numbers: `min`."""
 
-    # What becomes of networks.
+    # Operations on networks.
     RETURNS_SELF = 1 << 43
     """Returns its receiver: `eval`."""
     RUNS_NO_LAYER = 1 << 44
@@ -159,7 +159,7 @@ class Trait(IntFlag):
     POLLS = 1 << 64
     """Tests for an event, without waiting: `is_set`."""
     PARSES = 1 << 65
-    """Returns plain data that was written down: `json.loads`."""
+    """Returns plain data from serialised text: `json.loads`."""
 
     SAME_VALUES = 1 << 66
     """Returns the same values in the same shape, and of the same dtype: `contiguous`."""
@@ -201,7 +201,7 @@ class Trait(IntFlag):
     TESTS_CLASS = 1 << 84
     """Tests the class or the attributes of an object: `isinstance`."""
 
-    # Several of them at once.
+    # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE
     """Allocates an array of the shape of the first argument."""
     ALLOCATES = FILLS | FILLS_LIKE

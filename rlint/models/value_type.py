@@ -1,4 +1,4 @@
-"""Types of values, as far as the source determines them. Unknown is an answer."""
+"""Types of values, as far as the source determines them. A type may be unknown."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Caveat(NamedTuple):
 
 
 class Type(NamedTuple):
-    """The kind of a value.
+    """The type of a value.
 
     `of` is the qualified name of the class or constructor if it is known: the class of an INSTANCE or MODULE,
     the constructor of a LOCK ("threading.Lock"), the referred function or class of a FUNCTION or CLASS. If

@@ -1,4 +1,4 @@
-"""Vocabulary: names that authors choose, and what they usually mean. No library decides these."""
+"""Vocabulary: names that authors choose, and what they usually mean. No library defines these."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _escape(line: str, masks: Masks) -> str:
     if name == "run":
         script = _SCRIPT.search(rest)
         if script is None:
-            return masks.add(line, "if True: from ", " import *")  # names that is unknown
+            return masks.add(line, "if True: from ", " import *")  # reads names that are not known
         return _imported(line, f"from {script[1].replace('/', '.')} import *", masks)
     return _stand_in(
         line, masks, magic_words.interpolated(rest) if name in magic_words.PLAIN else magic_words.read(rest)

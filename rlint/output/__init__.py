@@ -1,6 +1,6 @@
 """Print reports: one module per format, loaded when it is used.
 
-Answers how findings and fixes are displayed to users and programs. Finds and decides nothing.
+Answers how findings and fixes are displayed to users and programs. Computes and decides nothing.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _gains(outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
 
 
 def _gain(found: Sequence[Measurement], better: str, name: str) -> str:
-    if any(_is_infinite(one) for one in found):  # none are left: the counts say it, a ratio cannot
+    if any(_is_infinite(one) for one in found):  # none are left: counts can express that, a ratio cannot
         most = max(found, key=lambda one: one.before)
         return f"{figures.change(most.before, most.after, most.unit)} {name}"
     return f"{_range(found)} {better}"

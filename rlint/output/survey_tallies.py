@@ -49,7 +49,7 @@ class RepositoryTally:
     size: int = 0
     findings: int = 0
     high: int = 0
-    """Findings of high impact."""
+    """The number of findings of high impact."""
     fixable: int = 0
     problems: int = 0
     new: int | None = None

@@ -1,4 +1,4 @@
-"""HTML made from the templates beside this module. Only escaped text is inserted."""
+"""HTML from the templates beside this module. Only escaped text is inserted."""
 
 from __future__ import annotations
 

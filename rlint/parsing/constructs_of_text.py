@@ -50,7 +50,7 @@ class UnreadableError(Exception):
 
 
 class Python2Error(Exception):
-    """The text is of Python 2: `except Error, error:`."""
+    """The text is Python 2: `except Error, error:`."""
 
 
 @lru_cache(maxsize=8)  # a file is read several times in a run, and LibCST is slow
@@ -94,7 +94,7 @@ def _moved(
     spans: Mapping[cst.CSTNode, CodeSpan], code: bytes, source: bytes
 ) -> Mapping[cst.CSTNode, CodeSpan]:
     """Map spans to their positions in the text. LibCST loses some blanks: that of `except Error :`."""
-    lost: list[int] = []  # behind how many bytes of the code
+    lost: list[int] = []  # after this many bytes of the code
     place = 0
     for byte in source:
         if place < len(code) and byte == code[place]:

@@ -34,7 +34,7 @@ _TOKEN = regex(r"\w+|[^\w\s]")
 
 @frozen
 class Reading:
-    """The tree of a text."""
+    """The syntax tree of a text."""
 
     module: ast.Module
     mask: str

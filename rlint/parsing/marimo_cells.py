@@ -66,7 +66,7 @@ def _opened(cell: ast.FunctionDef, masked: list[str], positions: Positions) -> t
     header, end = positions.span(cell)
     _blank(masked, positions.span(cell.decorator_list[0])[0] - 1, header)
     opening, closing, colon = _signs(masked, header)
-    if "\n" in masked[opening:closing]:  # only parentheses go on over lines
+    if "\n" in masked[opening:closing]:  # only parentheses continue over lines
         _write(masked, opening + 1, closing, "1")
         _blank(masked, closing + 1, colon)
         _write(masked, header, opening, "if")

@@ -1,4 +1,4 @@
-"""Text in, syntax tree or a clear problem out."""
+"""Parse text to a syntax tree, or report why that is not possible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def parse(text: str, name: str) -> Reading | Problem:
 
 
 def problem_in(text: str, name: str) -> Problem | None:
-    """Return why `parse` cannot parse a text; None if it can. Valid text costs no tree."""
+    """Return why `parse` cannot parse a text; None if it can. Valid text is compiled without building a
+    tree.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,4 +1,4 @@
-"""From the tree's lines and UTF-8 columns to characters of the text."""
+"""Conversion of the tree's lines and UTF-8 columns to character offsets of the text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Positions:
         """Return the offset at which each line starts."""
         if "\r" in self.text:
             return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
-        before = accumulate(map(len, self.text.split("\n")))  # line ends not counted
+        before = accumulate(map(len, self.text.split("\n")))  # without line ends
         return [0, *[length + lines for lines, length in enumerate(before, 1)]][:-1]
 
     @cached_property

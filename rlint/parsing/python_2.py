@@ -29,7 +29,7 @@ def is_python_2(text: str, error: SyntaxError) -> bool:
     if not error.lineno or error.lineno > len(positions.starts):
         return False
     line = _STRING.sub(_emptied, positions.line_text(error.lineno)).strip()
-    statements = (line, *line.split(":", 1)[1:])  # the second behind a header
+    statements = (line, *line.split(":", 1)[1:])  # the second after a header
     if any(_STATEMENT.match(statement.strip()) for statement in statements):
         return True
     return _EXPRESSION.search(line) is not None

@@ -14,7 +14,7 @@ _FUNCTION = re.compile(r"(?P<file>.+)\((?P<line>\d{1,9})\): (?P<name>.+)")
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+", re.IGNORECASE)
 _MICROSECOND = 1e-6
 _LONGEST = 5_000
-"""Maximum number of characters of the name of a function with its file. A longer one is no name."""
+"""Maximum number of characters of the name of a function with its file. A longer one is not a name."""
 
 
 def looks_like_it(data: object) -> bool:

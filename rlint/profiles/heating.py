@@ -26,7 +26,7 @@ _NOTHING = GainInterval(0.0, 0.0)
 
 
 class Heater:
-    """A profile laid over the files of a run.
+    """A profile mapped to the files of a run.
 
     `paths` are the files by their names in findings.
     """

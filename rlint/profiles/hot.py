@@ -17,7 +17,7 @@ LEAST = 0.05
 MOST = 10
 """Maximum number of functions reported."""
 _NOTHING = Claim()
-_EXPLAINED = 0.5  # of a function's time lies under findings
+_EXPLAINED = 0.5  # fraction of a function's time that is covered by findings
 
 
 def imports(profile: Profile) -> Claim:

@@ -20,12 +20,12 @@ _LONG_SHEBANG = re.compile(rb"'''exec' (?P<quote>\"?)(?P<python>[^\"\r\n]+?)(?P=
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A command, taken apart."""
+    """A parsed command."""
 
     launcher: tuple[str, ...]
     """The command before the Python: `uv run`."""
     python: tuple[str, ...]
-    """The Python with its options."""
+    """The Python interpreter with its options."""
     kind: str
     """"script", "module" or "code"."""
     target: str

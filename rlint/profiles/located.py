@@ -44,7 +44,7 @@ class LocatedFile:
 
 
 class Located:
-    """A profile over some source files."""
+    """A profile mapped to some source files."""
 
     def __init__(self, profile: Profile, paths: Sequence[Path]) -> None:
         self.profile = profile
@@ -88,7 +88,7 @@ class Located:
         perhaps, surely = set(place.calls), set(place.only_here)
         if any(name[:1].isupper() for name in place.calls):
             perhaps |= CONSTRUCTORS
-        if place.calls - called:  # what is called under another name: objects, aliases
+        if place.calls - called:  # callees under another name: objects, aliases
             perhaps |= NETWORK_CALLS
         return Claim(frozenset(lines), frozenset(own), frozenset(surely), frozenset(perhaps))
 

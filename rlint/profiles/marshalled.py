@@ -11,7 +11,7 @@ import struct
 from typing import Any
 
 _REFERENCED = 0x80
-_DEEPEST = 8  # a dump nests five levels
+_DEEPEST = 8  # a dump has five levels of nesting
 _END = object()  # closes a dict
 
 

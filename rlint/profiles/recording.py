@@ -1,4 +1,4 @@
-"""A program run under a profiler."""
+"""Runs of a program under a profiler."""
 
 from __future__ import annotations
 

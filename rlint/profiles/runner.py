@@ -47,7 +47,7 @@ class _Recorder:
         for entry in self.profiler.getstats():
             code = entry.code
             if isinstance(code, str) or code.co_name != name.rpartition(".")[2]:
-                continue  # what is written in C has no code
+                continue  # functions written in C have no code object
             if code.co_filename.replace("\\", "/").endswith(file):
                 most = max(most, entry.callcount)
         # a large program has many functions: searching them must not dominate the measurement
@@ -93,7 +93,7 @@ def _watch(recorder: _Recorder, started: float) -> None:
 
 def _interrupt() -> None:
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # also ends a wait
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # also ends a blocking wait
     else:
         import _thread
 

@@ -54,7 +54,7 @@ class SourcePlace:
     whole: tuple[ProfiledDefinition, ...] = ()
     """Functions that the finding is about as a whole."""
     calls: frozenset[str] = frozenset()
-    """The last names of what the lines call."""
+    """The last names of the lines' callees."""
     only_here: frozenset[str] = frozenset()
     """Those of them that no other line of the function calls."""
 

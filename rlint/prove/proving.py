@@ -1,4 +1,4 @@
-"""A whole `rlint prove`: plan, record, replay, judge."""
+"""A whole `rlint prove`: plan, record, replay, verdicts."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class _Proving:
             kept, together = self._all(fixes)
             try:
                 whole = self._whole(kept)
-            except RlintError as error:  # the verdicts are worth telling all the same
+            except RlintError as error:  # the verdicts are reported nevertheless
                 problem = str(error)
         except KeyboardInterrupt:
             for plan in self._plan.single[len(fixes) :]:

@@ -197,7 +197,7 @@ def _waited(
         timer.start()
     try:
         with interruptions.taken_by(take):
-            for number in early:  # it came while the process was started
+            for number in early:  # the signal came while the process was started
                 take(number)
             status = process.wait()
     finally:

@@ -181,7 +181,7 @@ def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
 
 
 def load(codes: Collection[str], package: str = BUILTIN) -> list[Rule]:
-    """Import the rules with these codes and instantiate each, by code. Codes of the engine have none.
+    """Import the rules with these codes and instantiate each, by code. Codes of the engine have no module.
 
     Raises RlintError for a rule that cannot be used.
     """

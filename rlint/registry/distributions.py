@@ -25,8 +25,8 @@ def normalised(name: str) -> str:
 
 
 class Installed:
-    """The distributions outside some folders. Those in this Python's own environment always count, wherever
-    that is.
+    """The distributions outside of some folders. Those in this Python's own environment always count,
+    wherever that is.
     """
 
     def __init__(self, near: Iterable[Path]) -> None:

@@ -114,7 +114,7 @@ class _Named(NamedTuple):
     """The dotted names of all modules that it imports from, and of the imported names."""
 
 
-@functools.cache  # a helper serves many rules
+@functools.cache  # a helper is shared by many rules
 def _named(path: Path, text: str) -> _Named:
     safeties: set[str] = set()
     modules: dict[str, None] = {}

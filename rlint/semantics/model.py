@@ -61,7 +61,7 @@ class SemanticModel:
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.silent: Callable[..., None] = _nobody_listens
         """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.
-        Each `{}` is replaced by the source of a node. Only `rlint explain` listens.
+        Each `{}` is replaced by the source of a node. Only `rlint explain` records it.
         """
         self._whole_program = program
         self._found: dict[tuple[Callable[..., object], object], tuple[object, Noted]] = {}

@@ -23,8 +23,8 @@ def replace_file(
 
     The new file has the mode of `like`, and its owner and extended attributes (such as access lists) if the
     system permits; without it, the mode that the system gives to new files. With `holding`, nothing is done
-    and False is returned if the file's content is no longer that. Without `sync`, a file may be cut off after
-    a power failure.
+    and False is returned if the file's content is no longer that. Without `sync`, a file may be truncated
+    after a power failure.
     """
     # In the same folder, because a file can only be renamed in one step within a file system.
     handle, temporary = _new_file(target.parent)
@@ -45,7 +45,7 @@ def replace_file(
         temporary.replace(target)
         return True
     finally:
-        # Still there after any failure, an interrupt included.
+        # It still exists after any failure, including an interrupt.
         temporary.unlink(missing_ok=True)
 
 
@@ -72,7 +72,7 @@ def _copy_attributes(source: Path, target: Path) -> None:
         return
     with contextlib.suppress(OSError):
         for name in os.listxattr(source):
-            with contextlib.suppress(OSError):  # some are the system's alone to set
+            with contextlib.suppress(OSError):  # some may only be set by the system
                 os.setxattr(target, name, os.getxattr(source, name))
 
 

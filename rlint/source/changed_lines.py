@@ -96,7 +96,7 @@ class ChangedLines:
     def _submodule_commit(self, repository: Repository, start: Path) -> str | None:
         """Return the commit of a submodule in the enclosing repository; "" if that is not known here.
 
-        None for a repository that is no submodule.
+        None for a repository that is not a submodule.
         """
         top = self._top_of(repository.top.parent)
         if top is None or (top != start and start not in top.parents):

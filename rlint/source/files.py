@@ -85,7 +85,7 @@ class Source:
             return text.encode(self.encoding)
         except UnicodeEncodeError:
             raise
-        except ValueError as error:  # of codecs that only hold some texts
+        except ValueError as error:  # of codecs that can only represent some characters
             raise self._refusal(text, str(error)) from error
 
     def _refusal(self, text: str, reason: str) -> UnicodeEncodeError:
@@ -122,7 +122,7 @@ def display_name(path: Path, folder: Path | None = None) -> str:
 def read_source(path: Path, name: str) -> Source | Problem:
     """Read and decode a file. Errors are returned, not raised."""
     try:
-        # Opening a pipe or device might wait for ever.
+        # Opening a pipe or device might block forever.
         status = path.stat()
         mode = status.st_mode
         if stat.S_ISDIR(mode):
@@ -156,9 +156,9 @@ def _too_large(name: str, size: int, most: int, what: str = "files") -> Problem:
 
 def read_regular(path: str | Path, most: int = MOST_BYTES, *, linked: bool = True) -> bytes | None:
     """Return the content of a file; None if it cannot be read, is too large, or is not a regular file but a
-    pipe, for instance, which might block forever. Unless `linked`, a link is no file either.
+    pipe, for instance, which might block forever. Unless `linked`, a link does not count as a file either.
     """
-    if not linked and is_link(path):  # asked first: the system may have no way to open without following
+    if not linked and is_link(path):  # checked first: systems may lack a way to open without following
         return None
     try:
         with open(path, "rb", opener=_open_at_once if linked else _open_itself) as file:

@@ -1,5 +1,5 @@
-"""Questions to git about a repository. No program that a repository configures is run for them: git only
-reads stored objects, never working files, which could pass through filters.
+"""Queries to git about a repository. No program that a repository configures is run for them: git only reads
+stored objects, never working files, which could pass through filters.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Repository:
 
     def changed_paths(self) -> list[str]:
         """Return the files that differ from the last commit, in the index or on disk, and those that are
-        neither tracked nor ignored, by their paths below the root folder. Submodules are not looked into.
+        neither tracked nor ignored, by their paths below the root folder. Submodules are not searched.
         """
         done = self._start(*_STATUS, settings=self._no_filters())
         records = iter(self._output(done).split(b"\0"))

@@ -23,8 +23,8 @@ def is_link(path: str | Path) -> bool:
 def end_outside(path: Path) -> Path | None:
     """Return the target of a linked file, if that is outside of the tree of the link.
 
-    The tree is the link's folder and the repository around it, or the working folder. None for what is no
-    link. Raises OSError or RuntimeError for loops of links.
+    The tree is the link's folder and the repository around it, or the working folder. None for a path that is
+    not a link. Raises OSError or RuntimeError for loops of links.
     """
     if not is_link(path):
         return None

@@ -1,7 +1,7 @@
 """Baseline: a file of findings that a project accepts for now, which are hidden until their code changes.
 
-Entries know no line numbers (see `rlint.suppression.fingerprints`). The file is sorted, with an entry on each
-line, so that a change to one finding is a change to one line.
+Entries contain no line numbers (see `rlint.suppression.fingerprints`). The file is sorted, with an entry on
+each line, so that a change to one finding is a change to one line.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Raises RlintError if there is none, or it is damaged."""
     shown = display_name(path)
-    if path.exists() and not path.is_file():  # a pipe might wait for ever
+    if path.exists() and not path.is_file():  # a pipe might block forever
         raise RlintError(f"{shown}: cannot read the baseline: it is not a regular file")
     try:
         if path.stat().st_size > _MOST_BYTES:

@@ -74,7 +74,7 @@ def _letters(code: str) -> str:
 
 @mutable
 class Directive:
-    """One directive that suppresses findings. Without items it is about all rules."""
+    """One directive that suppresses findings. Without items it applies to all rules."""
 
     kind: DirectiveKind
     comment: Comment

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from rlint.run_data import Report
 
 NAME = "rlintFinding/v1"
-"""The name of this fingerprint in formats that allow several. The number grows when its parts change."""
+"""The name of this fingerprint in formats that allow several. The number is incremented when its parts
+change.
+"""
 _LONGEST = 200  # characters of a line that are kept unchanged
 
 
 @ordered
 class FindingKey:
-    """The identity of a finding. Several findings can have the same."""
+    """The identity of a finding. Several findings can have the same identity."""
 
     path: str
     code: str

@@ -84,7 +84,7 @@ def add_comments(text: str, findings: Sequence[Finding], kind: DirectiveKind) ->
     """Add a comment of one kind to the statement of each finding that is not suppressed yet.
 
     The comment is added to the finding's `noqa_line` or, if none is possible there (the line ends in a string
-    or a backslash), to another line of the same statement. Codes join an existing list.
+    or a backslash), to another line of the same statement. Codes are added to an existing list.
     """
     layout = read_layout(text)
     if layout is None:

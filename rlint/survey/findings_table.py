@@ -42,7 +42,7 @@ COLUMNS = {
     "url": _TEXT,
     "fingerprint": _TEXT,
 }
-"""The columns and what they hold. `rule` is empty in rows of files that could not be checked; `fix_edits` and
+"""The columns and their types. `rule` is empty in rows of files that could not be checked; `fix_edits` and
 `related` are JSON.
 """
 

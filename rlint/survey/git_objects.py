@@ -79,7 +79,7 @@ class RemoteRepository:
             ),
             *(f"--filter=blob:limit={_LARGE}", "origin", commit),
         )
-        (folder / ".git").mkdir(parents=True)  # its top is the top of a project
+        (folder / ".git").mkdir(parents=True)  # its root is the root of a project
         files: list[tuple[str, str]] = []
         links: list[tuple[str, str]] = []
         for mode, identity, path in self._tree(commit):

@@ -22,7 +22,7 @@ import psutil
 
 from rlint.harness.processes.resident_memory import resident_bytes
 
-_LOOK = 0.05  # seconds between two looks at a process
+_LOOK = 0.05  # seconds between two checks of a process
 _SLACK = 2 * 2**30
 """Bytes of address space above the memory limit: a large allocation is refused at once."""
 _LONGEST_LINE = 1_000_000
@@ -88,7 +88,7 @@ class JobGuard:
                     break
                 if select.select([self._given], [], [], look)[0] and not self._hears():
                     _kill(process)
-                    os._exit(1)  # the worker has gone
+                    os._exit(1)  # the worker has ended
                 look = min(look * 1.5, _LOOK)
             _kill(process)
             return reason

@@ -25,7 +25,7 @@ _WAY = "rlint"
 def cluster(address: str | None, processors: int | None = None) -> Iterator[Any]:
     """Connect to a cluster, or start one on this machine, which ends with the context. Gives `ray`."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage report is sent
     ray = needed("ray")
     if ray.is_initialized():  # the program that calls rlint has its own
         yield ray

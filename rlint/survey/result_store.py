@@ -1,6 +1,7 @@
 """Results at a URL: small files that are written once, found by content, and readable from any node.
 
-Damaged or truncated files are treated as absent: the work is repeated. What is read is data, never code.
+Damaged or truncated files are treated as absent: the work is repeated. Everything that is read is data, never
+code.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _left(task: SurveyTask, reason: str) -> TaskOutcome:
 
 
 class _JobEndedError(RlintError):
-    """The process of a job came to no good end."""
+    """The process of a job did not end normally."""
 
 
 class _Work:

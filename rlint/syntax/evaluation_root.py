@@ -1,4 +1,4 @@
-"""What a part of an expression runs with."""
+"""The whole expression with which a part of it is evaluated."""
 
 from __future__ import annotations
 

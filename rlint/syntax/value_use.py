@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 
 
 class UseKind(Enum):
-    """What the syntax around an expression does with its value."""
+    """How the syntax around an expression uses its value."""
 
     SAME = "same"
     """The parent may have the same value: `a or b`, `a if c else b`, `(x := a)`."""
@@ -43,16 +43,16 @@ class UseKind(Enum):
     CALLED = "called"
     """`a(x)`"""
     COMPARED = "compared"
-    """Compared, asserted, raised, or the end of a slice."""
+    """It is compared, asserted, raised, or the end of a slice."""
     TESTED = "tested"
     """A condition: `if a:`, `while a:`, `not a`, `x if a else y`, the filter of a comprehension."""
     SHOWN = "shown"
     """`f"{a}"`"""
     RETURNED = "returned"
     DISCARDED = "discarded"
-    """A statement of its own, or `del a`."""
+    """It is a statement of its own, or deleted by `del a`."""
     OTHER = "other"
-    """Yielded, awaited, entered, matched, a default, a decorator, an argument of a class …"""
+    """It is yielded, awaited, entered, matched, a default, a decorator, an argument of a class …"""
 
 
 @frozen

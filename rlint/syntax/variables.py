@@ -1,4 +1,4 @@
-"""Where the variables of a file are named."""
+"""The places that name the variables of a file."""
 
 from __future__ import annotations
 

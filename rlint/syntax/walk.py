@@ -121,7 +121,7 @@ def size_of(node: ast.AST) -> int:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes right below a node, in source order; operators and contexts are left out."""
+    """Return the direct children of a node, in source order, without operators and contexts."""
     found: list[ast.AST] = []
     fields = node.__dict__
     for name in PARTS[type(node)]:

@@ -34,7 +34,7 @@ class Speed:
 
     @property
     def ratio(self) -> float:
-        """Return the time with fixes over the time without, in the middle of the pairs; above 1 is slower."""
+        """Return the median ratio of the time with fixes to the time without; above 1 is slower."""
         return median(after / before for before, after in zip(self.before, self.after, strict=True))
 
     @property

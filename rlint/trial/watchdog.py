@@ -1,4 +1,4 @@
-"""Clean up if rlint is killed: end the running command and delete the copy. A program of its own.
+"""Clean up if rlint is killed: end the running command and delete the copy. It is a separate program.
 
 It reads process numbers from its standard input, a line each (0: none runs). When that closes, rlint has
 ended; then it kills the running process, and deletes the given folder.

@@ -193,7 +193,7 @@ def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | N
     if not isinstance(statement, ast.Expr):
         return None
     if function is not None and all(_accompanies(each, model) for each in function.body):
-        return None  # a helper for this alone
+        return None  # a helper only for this
     block = model.syntax.block(statement)[0]
     gone: list[ast.stmt] = [statement]
     if all(_cleared_by(each, model) for each in block):

@@ -103,7 +103,7 @@ class RebuiltPerUpdate(Rule):
             return
         again = made_again(node, model, may_leave=True)
         if again is None and what == "pool" and not model.frequency.loops(node) and not node.args[1:]:
-            function = model.function(node)  # of whatever size it is each time
+            function = model.function(node)  # of any size each time
             if function is not None and all(keyword.arg in _SIZES for keyword in node.keywords):
                 again = None if is_guarded(node, function, model) else Again(node, None)
         if again is None or not is_often(again, what, model):

@@ -92,7 +92,7 @@ DATA = EVALUATES | {"holdout", "heldout"}
 LEARNS = frozenset("train training fit learn update optimize optimise finetune calibrate".split())
 ENDS = ("loader", "set", "data", "dataset", "iter", "batches", "dl")
 MEANT = frozenset("mc uncertainty bayesian stochastic epistemic ensemble".split())
-_MAY_MEAN_DATA = regex("|".join(sorted(DATA)), re.IGNORECASE)  # most names hold none of the words
+_MAY_MEAN_DATA = regex("|".join(sorted(DATA)), re.IGNORECASE)  # most names contain none of the words
 REASON = (
     "the network's output changes, as intended; afterwards all its submodules have the same mode, even if "
     "some had another before"

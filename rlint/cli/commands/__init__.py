@@ -1,4 +1,4 @@
 """One module per command of `rlint`, imported when the command is used.
 
-Each has `command`, a click command. Uses only public functions of the engine.
+Each defines `command`, a click command. Uses only public functions of the engine.
 """

@@ -23,7 +23,7 @@ _LIST = ".rlint-site"
 def command(folder: Path, config: tuple[str, ...], isolated: bool) -> None:
     """Build a static website in FOLDER: an index of all rules, and a page with recorded evidence for each.
 
-    FOLDER must be new, empty, or hold a site built by this command, which is then rebuilt. The page of a
+    FOLDER must be new, empty, or contain a site built by this command, which is then rebuilt. The page of a
     rule is always `rules/CODE.html`; `#measured` and the other headings of the page are anchors.
     """
     from rlint.evidence import recorded

@@ -65,9 +65,9 @@ _RETRIES = "Number of retries of a task that is lost with its worker or node."
 def command(repositories: tuple[str, ...], files: tuple[Path, ...], **options: Any) -> None:
     """Check many repositories on a Ray cluster, and write the findings as Parquet with a page about them.
 
-    Repositories are folders that all nodes can read, or URLs of git repositories. What did not change since
-    an earlier run with the same --store is not checked again; so an interrupted run resumes where it stopped.
-    Nothing of the repositories is imported or executed.
+    Repositories are folders that all nodes can read, or URLs of git repositories. Repositories that did not
+    change since an earlier run with the same --store are not checked again; so an interrupted run resumes
+    where it stopped. Nothing of the repositories is imported or executed.
 
     Exits with 0 if there are no findings, 1 if there are or a repository could not be checked, 2 if nothing
     could be checked.

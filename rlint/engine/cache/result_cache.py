@@ -52,7 +52,7 @@ class ResultCache:
 
     def load(self, key: str) -> list[FileResult] | None:
         """Return the results under a key; None if there are none, or without the requested edits. They are
-        kept on.
+        kept in the cache.
         """
         results = self.peek(key)
         if results is None or not all(map(self.is_usable, results)):

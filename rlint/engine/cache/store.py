@@ -125,7 +125,7 @@ class Cache:
 
     def clear(self) -> bool:
         """Delete everything that rlint has stored here, of all versions, and the folder if nothing else is in
-        it; return whether there was anything. Links and files of others stay.
+        it; return whether there was anything. Links and files of other origin are not deleted.
         """
         if is_link(self.folder) or not (self.folder.is_dir() and self._is_own_folder()):
             return False

@@ -1,4 +1,4 @@
 """Recheck only what a change can affect: dependencies of files on facts about other files.
 
-Answers which results still hold. Treats queries and answers as plain data.
+Answers which results are still valid. Treats queries and answers as plain data.
 """

@@ -30,7 +30,7 @@ def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
     gc.disable()
     with suppress(RlintError):  # users of a rule that cannot be used are informed
         catalogue.load(codes)
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
         start: WorkerSetup = _received(connections[0])
         for name, entries in start.plugins.items():
             if name not in catalogue.added():

@@ -46,7 +46,7 @@ from rlint.harness.workload import INFINITY, NAN, NEGATIVE_ZERO, VARIANTS, Case
 _REPEATED_SEEDS = 2  # of each size, for which the program is also compared with itself
 _REPEATS = 3  # repetitions of a case in which a difference is reported
 _MOST_REPORTED = 5
-_SLOW = 0.05  # seconds to load a program
+_SLOW = 0.05  # seconds allowed for loading a program
 _LEAST_LIMIT = 2.0  # seconds that a call may take on derived inputs
 _MUCH_LONGER = 20  # the same relative to the time on the workload's own inputs
 
@@ -127,7 +127,7 @@ class _Lane:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A difference, in which trial, call and arm."""
+    """A difference, with its trial, call and arm."""
 
     trial: Trial
     call: str
@@ -280,7 +280,9 @@ class _Experiment:
         return compared
 
     def _limits(self, trial: Trial) -> tuple[float | None, float | None]:
-        """Return the time limits of a call before and after the fix. The workload's own runs have none."""
+        """Return the time limits of a call before and after the fix. Runs on the workload's own inputs have
+        none.
+        """
         if not trial.variant:
             return None, None
         usual = max(_LEAST_LIMIT, _MUCH_LONGER * self._seconds[trial.case.size])

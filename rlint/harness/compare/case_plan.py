@@ -71,9 +71,9 @@ class CasePlan:
         return tuple(name for name in VARIANTS if self._made[name])
 
     def trials(self, budget: float, seconds: Mapping[int, float]) -> Iterator[Trial]:
-        """Yield a case of each size, one of the largest, the variants, and all seeds of one size. The rest, a
-        few seeds of each size first, for `budget` seconds from the start. `seconds` is the time of a case, by
-        size.
+        """Yield a case of each size, one of the largest, the variants, and all seeds of one size. Then the
+        rest, a few seeds of each size first, for `budget` seconds from the start. `seconds` is the time of a
+        case, by size.
         """
         end = time.perf_counter() + budget
         full = self._full(budget, seconds)

@@ -1,4 +1,4 @@
-"""Where two snapshots differ, in a person's words."""
+"""Differences between two snapshots, as text."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Comparison:
             pair = self._pending.pop()
             below = len(self._pending)
             self._compare(pair)
-            self._pending[below:] = reversed(self._pending[below:])  # the first in order is the next
+            self._pending[below:] = reversed(self._pending[below:])  # the first one in order is reported next
         self._pending.clear()
 
     def _compare(self, pair: _Pair) -> None:

@@ -154,7 +154,7 @@ class Surroundings:
     _torch: _TorchState | None = field(default_factory=_torch_settings)
 
     def restore(self) -> None:
-        """Go back to them."""
+        """Restore them."""
         if _folder() != self._cwd:
             os.chdir(self._cwd)
         for name in os.environ.keys() - self._environ.keys():

@@ -44,7 +44,7 @@ def _tensor(node: Node, value: Any, walker: Walker) -> None:
     torch: Any = sys.modules["torch"]
     node.mutable = True
     if torch.nn.parameter.is_lazy(value):
-        return  # it has no values yet
+        return  # lazily initialised: it has no values yet
     with torch.no_grad():
         plain = value.detach()
         node.facts = [

@@ -124,7 +124,7 @@ class NumpyData:
         import numpy as np
 
         a, b = self.array.reshape(-1), other.array.reshape(-1)
-        if a.dtype.char in "gG":  # padding between numbers means nothing
+        if a.dtype.char in "gG":  # padding between numbers is meaningless
             real_a, real_b = a.view(np.longdouble), b.view(np.longdouble)
             alike = (real_a == real_b) & (np.signbit(real_a) == np.signbit(real_b))
             alike |= np.isnan(real_a) & np.isnan(real_b)

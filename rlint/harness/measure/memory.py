@@ -15,8 +15,8 @@ from rlint.harness.program import AFTER, BEFORE, Subject, load
 from rlint.harness.workload import Case
 
 MOST_ALLOCATIONS = 500_000
-_LONG = 1.0  # seconds; such a run is observed once
-_SHORT = 0.05  # seconds; such a run is easily disturbed
+_LONG = 1.0  # seconds; a run longer than this is observed once
+_SHORT = 0.05  # seconds; a run shorter than this is easily disturbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def measure(
     several times. Exceptions of the workload are raised. Sizes at which PyTorch is likely to allocate more
     than MOST_ALLOCATIONS times are left out: each allocation takes some 3 kB of records.
     """
-    settle_memory()  # looking through packages takes longer than most runs
+    settle_memory()  # scanning packages takes longer than most runs
     try:
         return _measured(subject, workload, device, sizes, runs)
     finally:

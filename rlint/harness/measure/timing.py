@@ -48,7 +48,7 @@ class Round:
     """One batch of each arm, run one after the other at one size."""
 
     process: int
-    """The how-manieth process it was measured in."""
+    """The number of the process among those of the workload."""
     size: int
     before: Cost
     control: Cost
@@ -75,7 +75,7 @@ def measure(
     for name in ORDERS[round % len(ORDERS)]:  # the order of loading affects memory addresses
         loaded[name] = load(subject, BEFORE if name == CONTROL else name)
     set_threads(loaded[BEFORE].workloads[workload].threads)
-    started = time.perf_counter()  # loading is not on the budget
+    started = time.perf_counter()  # loading does not count against the budget
     points: dict[int, dict[str, ArmAtSize]] = {}
     settle_memory()
     for number, size in enumerate(sizes, start=round):

@@ -25,7 +25,7 @@ SMALLEST_EXPONENT = 0.1
 _WIDE = 0.05  # the half width of an interval that more rounds should narrow
 _LEAST_BYTES = 4096  # a smaller change of memory is meaningless
 _LEAST_SIZES = 4
-_FEW_ROUNDS = 10  # of all processes together
+_FEW_ROUNDS = 10  # over all processes
 
 _NAMES = {
     "time": "wall time",
@@ -51,8 +51,8 @@ def measurements(
 ) -> tuple[Measurement, ...]:
     """Convert the results of the measuring processes to figures, each with its verdict.
 
-    `claims` are those on this device. The rounds may be of several processes. Growth is fitted if at least
-    four sizes were timed.
+    `claims` are those on this device. The rounds may come from several processes. Growth is fitted if at
+    least four sizes were timed.
     """
     found = _times(list(rounds), claims, random.Random(seed))  # noqa: S311 - statistics
     uses = list(memory)

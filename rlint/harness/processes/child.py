@@ -63,7 +63,7 @@ def _end_with_parent(given: IO[bytes]) -> None:
     def watch() -> None:
         given.read()
         if hasattr(os, "killpg"):
-            os.killpg(0, signal.SIGKILL)  # this process leads a group of its own
+            os.killpg(0, signal.SIGKILL)  # this process leads a process group of its own
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-_AGAIN = 0.5  # seconds; a program may catch the first one
+_AGAIN = 0.5  # seconds; a program may catch the first exception
 
 
 class OutOfTimeError(BaseException):
-    """The time is up. Derived from BaseException, as programs catch Exception."""
+    """The time limit was reached. Derived from BaseException, as programs catch Exception."""
 
 
 @contextlib.contextmanager

@@ -57,7 +57,7 @@ def _start_and_wait(given: int, channel: int, errors: int, told: int) -> None:
 
         child.main()
     for descriptor in (given, channel, errors):
-        os.close(descriptor)  # their ends must show when the job ends
+        os.close(descriptor)  # their ends must be noticed when the job ends
     with contextlib.suppress(BrokenPipeError):
         os.write(told, b"%d\n" % job)
         _, status = os.waitpid(job, 0)

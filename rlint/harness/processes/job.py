@@ -31,7 +31,7 @@ class BenchJob:
     budget: float = 1.0
     """Seconds for each workload."""
     round: int = 0
-    """The how-manieth process of the phase this is."""
+    """The number of this process among those of the phase."""
     quick: bool = False
     """Measure the typical size only, and count once."""
 

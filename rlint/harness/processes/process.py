@@ -60,7 +60,7 @@ class JobRunner(Protocol):
 
 
 class EndedError(Exception):
-    """The process came to no good end. The message says how, as a clause."""
+    """The process did not end normally. The message says how, as a clause."""
 
 
 class StoppedError(Exception):

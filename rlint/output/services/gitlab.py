@@ -49,7 +49,7 @@ def _cell(finding: Finding) -> str:
 
 
 def _positions(finding: Finding) -> dict[str, Any]:
-    if finding.cell is not None:  # columns of a cell are none of the file
+    if finding.cell is not None:  # columns of a cell are not those of the file
         return {}
     start, end = finding.start, finding.end
     return {

@@ -32,7 +32,7 @@ def _finding(finding: Finding, parts: ReportParts, options: ReportOptions) -> di
     code = {"value": finding.code, **({"url": url} if url else {})}
     advice = f". {finding.advice}" if finding.advice else ""
     entry: dict[str, Any] = {"message": f"{finding.statement}{advice}", "severity": "WARNING", "code": code}
-    if finding.cell is not None:  # columns of a cell are none of the file
+    if finding.cell is not None:  # columns of a cell are not those of the file
         line = {"start": {"line": finding.file_lines[0]}}
         message = f"{finding.place}: {entry['message']}"
         return {**entry, "message": message, "location": {"path": finding.path, "range": line}}

@@ -107,7 +107,7 @@ class _Writer:
             result["codeFlows"] = [flow]
         if finding.fix is not None:
             properties["applicability"] = finding.fix.safety.value
-            # the lines and columns of a cell are none of the file
+            # the lines and columns of a cell are not those of the file
             if finding.cell is None and (fix := self._fix(finding.path, finding.fix)):
                 result["fixes"] = [fix]
         return result

@@ -1,6 +1,6 @@
 """Build a static site of all rules: an index and a page for each, without scripts.
 
-Answers how rules and their evidence are displayed. Loads nothing from elsewhere.
+Answers how rules and their evidence are displayed. Loads nothing from other servers.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from rlint.evidence.results import Measurement, Ratio
 
 _EXACT = 1e-9  # an interval that is narrower, relative to its value, is that of a count
 _SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
-_MOST_DECIMALS = 2  # a gain of less than a hundredth is of no interest to anybody
+_MOST_DECIMALS = 2  # a gain of less than a hundredth does not matter
 
 
 def ratio_text(ratio: Ratio) -> str:

@@ -1,4 +1,4 @@
-"""How the time grows with the size, before and after the fix, on logarithmic axes."""
+"""Growth of the time with the size, before and after the fix, on logarithmic axes."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa:
 def text(value: str) -> str:
     """Return text that Markdown shows unchanged, and that mentions no user."""
     escaped = re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", printable(value).replace("&", "&amp;"))
-    # Neither a person nor another issue is mentioned.
+    # Neither a user nor another issue is mentioned.
     return re.sub(r"([@#])(?=\w)", r"\1<!-- -->", escaped)
 
 
@@ -118,7 +118,7 @@ def _machine(machine: Machine, date: str) -> str:
 
 
 def _unfolds(title: str, lines: Sequence[str]) -> str:
-    # Within <summary>, HTML is read and Markdown is not.
+    # Within <summary>, HTML is rendered and Markdown is not.
     escaped = printable(title).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     escaped = re.sub(r"([@#])(?=\w)", r"\1<!-- -->", escaped)
     body = "\n".join(lines)

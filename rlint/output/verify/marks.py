@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rlint.evidence.results import RuleOutcome
 
 SHAPES = {
-    "faster": "M-5,-6 L6,0 L-5,6 Z",  # towards the better side of the axis
+    "faster": "M-5,-6 L6,0 L-5,6 Z",  # for the better side of the axis
     "no change": "M-5.5,0 a5.5,5.5 0 1,0 11,0 a5.5,5.5 0 1,0 -11,0 Z",
     "slower": "M5,-6 L-6,0 L5,6 Z",
     "different behaviour": "M0,-6.5 L6.5,0 L0,6.5 L-6.5,0 Z",

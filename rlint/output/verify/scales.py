@@ -60,6 +60,6 @@ def around(values: Iterable[float], margin: float = 1.0) -> LogScale:
     """Return an axis that contains all finite positive values, with a factor of `margin` at either end."""
     usable = [value for value in values if 0 < value < math.inf]
     low, high = (min(usable), max(usable)) if usable else (1.0, 1.0)
-    if low * margin >= high / margin:  # nothing spans the axis
+    if low * margin >= high / margin:  # a single value has no range
         return LogScale(low / max(margin, 2.0), high * max(margin, 2.0))
     return LogScale(low / margin, high * margin)

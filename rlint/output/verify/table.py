@@ -127,7 +127,7 @@ def _packed(facts: list[str], width: int, indent: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The cells of a table, the titles first, and how wide each column is."""
+    """The cells of a table, the titles first, and the width of each column."""
 
     columns: Sequence[_Column]
     cells: list[list[Sequence[str]]]

@@ -131,7 +131,7 @@ def _grown(level: Level, before: ast.Module, after: ast.Module, *, further: bool
     ):
         return None
     first, stop, other_stop = level.before.start, level.before.stop, level.after.stop
-    if first == stop and stop < len(block):  # something is only added
+    if first == stop and stop < len(block):  # code is only added
         stop, other_stop = stop + 1, other_stop + 1
     other_first = level.after.start
     if first == stop:

@@ -25,7 +25,7 @@ _NOTHING = object()
 
 
 class UncopyableError(Exception):
-    """An object cannot be written down. `culprit` is it."""
+    """An object cannot be serialised. `culprit` is it."""
 
     def __init__(self, reason: str, culprit: Any = None) -> None:
         super().__init__(reason)

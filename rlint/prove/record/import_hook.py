@@ -24,7 +24,7 @@ _SHELL = "IPython.core.interactiveshell"
 
 
 class _Files:
-    """The files that are recorded, and their recorders."""
+    """The recorded files, with their recorders."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.files: dict[str, dict[str, Any]] = config["files"]
@@ -180,7 +180,7 @@ def _take_over_script(files: _Files, config: dict[str, Any]) -> None:
         return
     main = config["main_program"]
     command = [sys.executable, *words[1:place], main, *words[place:]]
-    if os.name == "nt":  # where a process cannot become another program
+    if os.name == "nt":  # on systems where a process cannot replace its program
         import subprocess
 
         sys.exit(subprocess.call(command))  # noqa: S603 - the same program, with hooks in it

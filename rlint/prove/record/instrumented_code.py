@@ -15,7 +15,7 @@ def instrumented(text: bytes, path: str, regions: Sequence[dict[str, Any]]) -> C
     """Compile a file with hooks around its regions.
 
     Regions are plain data: `id`, `steps` from the file to the statement with the `block` that contains them,
-    `start` and `stop`. They lie apart or within one another.
+    `start` and `stop`. They are disjoint or nested.
     """
     tree = ast.parse(text, path)
     instrument(tree, regions)
@@ -92,7 +92,7 @@ def _mark_returns(node: ast.AST, number: int) -> None:
 
 
 class _Suspensions(ast.NodeTransformer):
-    """Put hooks around where a function lets other code run: at `yield` and `await`."""
+    """Put hooks around the places where a function suspends: at `yield` and `await`."""
 
     def __init__(self, number: int) -> None:
         self._number = number

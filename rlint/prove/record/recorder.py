@@ -226,7 +226,7 @@ class Recorder:
             return False
         call = stack[-1]
         seconds = call.ran + (0.0 if call.paused else self._since(call))
-        if len(stack) == 1:  # a call within itself is part of it
+        if len(stack) == 1:  # a recursive call is part of it
             self.seconds += max(seconds, 0.0)
         self.longest = max(self.longest, seconds)
         call.seconds = seconds
@@ -359,7 +359,7 @@ class SuspendedRecorder(Recorder):
 
 
 class _Call:
-    """A call that runs."""
+    """A running call."""
 
     __slots__ = (
         "depth",

@@ -45,7 +45,7 @@ _VALUES = frozenset({"value", "type", "dtype", "shape", "length", "attribute"})
 
 @dataclass(frozen=True)
 class Found:
-    """A difference, in which call."""
+    """A difference, with its call."""
 
     kind: str
     path: str
@@ -66,7 +66,7 @@ class Replayed:
     left_out: dict[str, int] = field(default_factory=dict)
     """Why records were not compared."""
     good: tuple[int, ...] = ()
-    """The records that were compared."""
+    """The compared records."""
     memory: list[MemoryUse] = field(default_factory=list)
     waits: dict[str, list[int]] = field(default_factory=dict)
     """Synchronisations with the device in each arm, if there is one."""

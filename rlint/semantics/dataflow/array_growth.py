@@ -155,14 +155,14 @@ def _read(
         if held:
             own.append((index, cut, same))
     if len(own) != 1 or len(join.parts) < 2:
-        return None  # joined to itself (doubling), or only cast
+        return None  # concatenated with itself (doubling), or only cast
     index, cut, same = own[0]
     if index not in (0, len(join.parts) - 1):
         return None  # padded on both sides
     front = index > 0
     new = join.parts[:-1] if front else join.parts[1:]
     if all(_is_fill(part, model) for part in new):
-        return None  # room or padding, no data
+        return None  # capacity or padding, not data
     return ArrayGrowth(statement, target, join, join.parts[index], new, front, (*bounds, *cut), in_place=same)
 
 

@@ -55,6 +55,6 @@ def _read_by(
             return
         reaching = definitions.before(use.id, parent, scope)
     if len(reaching) > MAX_DEFINITIONS:
-        yield None  # all that the variable has
+        yield None  # all uses of the variable
     else:
         yield from reaching

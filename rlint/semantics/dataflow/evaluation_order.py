@@ -113,7 +113,7 @@ class EvaluationOrder:
             if child in parts:
                 yield from parts[parts.index(child) + 1 :]
             if isinstance(parent, ast.AugAssign) and child is parent.value:
-                yield parent.target  # is read before, and bound after
+                yield parent.target  # read before, and bound after
             child = parent
 
     def beside(self, first: ast.expr, second: ast.expr) -> tuple[list[ast.AST], list[ast.AST]]:

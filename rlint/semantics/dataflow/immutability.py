@@ -21,8 +21,8 @@ _BY_NAME = ("setattr", "delattr")
 
 def sets(analysis: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the attributes that each function of a file sets or deletes, by the function's qualified name:
-    the class (or access path) of the object, "" if unknown it, and the attribute. Assignments of a
-    constructor to its own object are left out.
+    the class (or access path) of the object, "" if unknown, and the attribute. Assignments of a constructor
+    to its own object are left out.
     """
     found: dict[str, dict[tuple[str, str], None]] = {}
     for owner, attribute, node in _written(analysis):
@@ -75,8 +75,8 @@ class Immutability:
         return known
 
     def is_likely_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
-        """Whether an attribute is settled, ignoring functions that run once and set an attribute of this
-        name on objects of unknown classes, as those that parse a program's options do.
+        """Whether an attribute is settled, ignoring functions that run once and set an attribute of this name
+        on objects of unknown classes, as option parsing does.
         """
         return self._find(owner, attribute, but_for_cold_code=True)
 

@@ -83,7 +83,7 @@ def _carried_name(
 
 
 def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> CarriedReads:
-    """Return the reads of the growing value inside a loop or function, the growth itself left out."""
+    """Return the reads of the growing value inside a loop or function, without the growth itself."""
     whole: list[ast.AST] = []
     rare: list[ast.AST] = []
     part: list[ast.AST] = []
@@ -161,7 +161,7 @@ def _sets_anew(statement: ast.AST, growth: ArrayGrowth) -> bool:
         places.append(places[-1].value)
     if not any(same_place(target, place) for target in flat for place in places):
         return False
-    # its own growth, or a trim of itself, carries the old value on
+    # its own growth, or a trim of itself, keeps the old value
     return not any(same_place(node, growth.target) for node in descendants(statement.value))
 
 

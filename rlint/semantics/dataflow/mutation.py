@@ -267,7 +267,7 @@ class _Watched:
             kind = self.analysis.types.type_of(value)
             if not kind.fresh:
                 return Fate.KEPT
-            # others may hold the items of a list
+            # other code may hold the items of a list
             found = max(found, self._uses.of(value).fate, Fate.READ if kind.tag in MEMORY else Fate.HANDED)
         return found
 

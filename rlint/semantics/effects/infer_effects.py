@@ -122,7 +122,7 @@ class EffectInference:
     def function_effect(self, function: Function) -> tuple[Effect, tuple[tuple[str, Effect], ...]]:
         """Return the effect of calling a function of this file, as far as the file determines it, and the
         access paths of its calls that other files must resolve, each with the effect to assume if they
-        cannot. Stores to locals are no effect.
+        cannot. Assignments to locals are not effects.
         """
         if isinstance(function, ast.AsyncFunctionDef):
             return _SUSPENDS, ()
@@ -142,7 +142,7 @@ class EffectInference:
                     paths.append((path, own))
                     own = PURE
             elif kind in _READING and effect.kind and not has_hidden and _is_read(node):
-                continue  # reads are known of
+                continue  # whose reads are known
             elif kind is ast.NamedExpr:
                 continue  # binds a local
             elif kind in _ITERATIONS and self.is_made_here(node.iter):  # type: ignore[attr-defined]
@@ -212,7 +212,7 @@ class EffectInference:
         return Effect(EffectKind.MUTATES, f"may change `{name.id}` in place")
 
     def _is_callee(self, node: ast.Attribute) -> bool:
-        """Whether this is only the method of a call. The reads of the call belong to the method."""
+        """Whether this is only the method of a call. The reads of the call count for the method."""
         return self.syntax.call_of(node) is not None
 
     def _of_name(self, node: ast.Name) -> Effect:

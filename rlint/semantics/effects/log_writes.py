@@ -68,7 +68,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def _goes_on(call: ast.Call) -> bool:
-    """Whether `print` leaves the line open, to overwrite it (a progress line) or to extend it."""
+    """Whether `print` does not end the line, to overwrite it (a progress line) or to extend it."""
     ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
     return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
 

@@ -80,7 +80,7 @@ class ByRole(CallerWalk[bool]):
 
 
 Way = tuple[str, ...]
-"""The paths of the functions entered on the way to a line, outermost first."""
+"""The call path to a line: the functions entered, outermost first."""
 
 
 class WaysFromTraining(CallerWalk["list[Way]"]):

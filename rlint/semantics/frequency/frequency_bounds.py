@@ -20,7 +20,7 @@ from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
 
 _MOST_CALLS = 20
-"""A parameter is followed through so many calls."""
+"""Maximum number of calls through which a parameter is followed."""
 _MOST_FUNCTIONS = 200
 """Maximum number of functions examined for one parameter in recursive calls."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
 _MOST_CALLS = 20
-"""A parameter is followed through so many calls."""
+"""Maximum number of calls through which a parameter is followed."""
 _MOST_CALLERS = 50
 _NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
 

@@ -285,8 +285,8 @@ class HeatMap:
         return self._cadences.ask(place) if place.function.path not in self._in_tests else None
 
     def each_pass(self, place: CodePlace, level: Heat) -> bool:
-        """Whether a place runs each time that the code which makes it as hot as `level` runs. False in doubt
-        (see caller_questions.py).
+        """Whether a place runs each time that the code which makes it as hot as `level` runs. False if in
+        doubt (see caller_questions.py).
         """
         return self._each_pass[level].ask(place) is True
 
@@ -362,7 +362,7 @@ class HeatMap:
                 continue
             for edge in self.graph.callers(path):
                 if self._is_done_once(edge.caller, edge.site):
-                    continue  # started elsewhere, or done once
+                    continue  # run elsewhere, or only once
                 caller = edge.caller.path
                 before = len(once[caller]), len(many[caller])
                 if edge.site.loop == -1:
@@ -395,7 +395,7 @@ class HeatMap:
         direct: list[set[Driver]] = [set(loop.drivers) for loop in function.loops]
         nested: list[set[Driver]] = [set() for _ in range(count)]
         now_and_then: list[set[Driver]] = [set() for _ in range(count)]
-        short: list[set[Driver]] = [set() for _ in range(count)]  # rollouts of few steps, or not always
+        short: list[set[Driver]] = [set() for _ in range(count)]  # short rollouts, or only sometimes
         calls = self.graph.calls(function.path)
         without = {id(edge.site) for edge in calls if not self._many[edge.target.path] & _ROLLOUT}
         for site in self._learning_calls(function):
@@ -602,7 +602,7 @@ class HeatMap:
 
 
 def _are_related(package: str, other: str) -> bool:
-    """Whether one package is the other, or contains it. Top-level modules belong together."""
+    """Whether one package is the other, or contains it. Top-level modules are treated as one package."""
     inner, outer = sorted((package, other), key=len, reverse=True)
     return inner == outer or (bool(outer) and inner.startswith(f"{outer}."))
 

@@ -76,5 +76,5 @@ def _is_long(function: FunctionSummary) -> bool:
 
 
 def _resets(function: FunctionSummary) -> bool:
-    """Whether a function begins an episode of its own, outside of loops and whatever happens."""
+    """Whether a function begins an episode of its own, outside of loops and unconditionally."""
     return any(site.method == "reset" and site.loop == -1 and not site.guards for site in function.calls)

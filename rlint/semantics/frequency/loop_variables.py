@@ -54,7 +54,7 @@ def items_of(loop: AnyLoop, qualified: Qualified) -> dict[str, LoopItem]:
 
 
 def is_short(loop: AnyLoop, qualified: Qualified) -> bool:
-    """Whether a loop iterates over a few written-out items, or a small constant number of times."""
+    """Whether a loop iterates over a short display, or a small constant number of times."""
     if isinstance(loop, ast.While):
         return False
     iterable = loop.generators[-1].iter if isinstance(loop, COMPREHENSIONS) else loop.iter

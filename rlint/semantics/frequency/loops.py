@@ -173,7 +173,7 @@ class LoopIndex:
         stepping = {
             call
             for call in self.syntax.written.calls_of(DRIVING)
-            if not _last(call).startswith(("get", "recv"))  # of a dictionary, as a rule
+            if not _last(call).startswith(("get", "recv"))  # usually of a dictionary
         }
         for call in self.syntax.of_type(ast.Call):
             around = self.around(call)

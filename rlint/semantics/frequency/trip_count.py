@@ -147,7 +147,7 @@ def _is_count(end: ast.expr, model: SemanticModel) -> bool:
         case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.UnaryOp() | ast.Constant(value=1)):
             return True  # the features of a batch
         case ast.Attribute(attr="shape" | "n" | "nvec", value=space) if _is_space(space):
-            return True  # the parts of an action
+            return True  # the components of an action
     name = (last_name(end) or "").lower()
     bare = _COUNTS.sub("", name)
     return bool(bare != name and _PARTS.search(bare)) or bool(_DEPTHS.search(name))

@@ -115,7 +115,7 @@ def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
         stem, suffix = os.path.splitext(file[len(within) :] if top else str(path))
         parts = stem.split(os.sep) if top else list(Path(stem).parts)
         if suffix == NOTEBOOK:
-            parts[-1] += "-notebook"  # no name that an import could mean
+            parts[-1] += "-notebook"  # not a name that an import could mean
         if len(parts) > 1 and parts[0] == "src":
             parts = parts[1:]
         is_package = parts[-1] == "__init__" and len(parts) > 1

@@ -20,8 +20,8 @@ _SMALL = 50_000
 
 
 def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
-    """Whether a file imports a library for numbers or environments (`imports` are dotted names), or uses
-    a term of reinforcement learning.
+    """Whether a file imports a library for numerics or environments (`imports` are dotted names), or uses a
+    term of reinforcement learning.
     """
     return any(path.partition(".")[0] in _LIBRARIES for path in imports) or any(
         common in content and (one in content or other in content) for common, (one, other) in _WORDS.items()

@@ -17,7 +17,7 @@ _FAR_MORE = 4
 
 
 class ProgramSymbols:
-    """The words of all files of a project. Queries about "the program" of a module are answered from the
+    """The names used in all files of a project. Queries about "the program" of a module are answered from the
     files that belong to it (see `call_graph.Programs`).
     """
 

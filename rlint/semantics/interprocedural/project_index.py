@@ -335,8 +335,8 @@ class ProjectIndex(SymbolTable):
         return list(found.values())
 
     def _able(self, paths: Sequence[str], module: str) -> Sequence[str]:
-        """Return the paths whose receivers have the requested attribute; no others can be meant. All, where
-        none is left.
+        """Return the paths whose receivers have the requested attribute; no others can be meant. All of them,
+        if none is left.
         """
         return [path for path in paths if not self._lacks(path, module)] or paths
 
@@ -609,7 +609,7 @@ class ProjectIndex(SymbolTable):
             if attribute.of or attribute.tag is not TypeTag.UNKNOWN:
                 return attribute, None
             if attribute.caveat is not None and not models.attribute_kind(value.tag, name):
-                return attribute, None  # more is likely of it
+                return attribute, None  # a likelier type exists
         if value.tag is TypeTag.PYTHON_MODULE:  # a context or manager offers the same functions as its module
             return (Type(TypeTag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:

@@ -1,5 +1,5 @@
 """Recursion without stack depth, for depths that the checked program determines: thousands of functions in a
-call chain, or a value modified in thousands of steps. Python's own stack ends after a thousand.
+call chain, or a value modified in thousands of steps. Python's own stack is limited to a thousand calls.
 
 A recursive function is written as a generator that yields the calls whose results it needs, and `run` makes
 them:

@@ -95,7 +95,7 @@ class NetworkPart:
             object.__setattr__(self, "_hash", hash(own))
         return self._hash  # type: ignore[return-value]
 
-    def __reduce__(self) -> tuple[Any, ...]:  # another process hashes text in another way
+    def __reduce__(self) -> tuple[Any, ...]:  # another process hashes strings differently
         return NetworkPart, (self.kind, self.name, self.sure, self.arguments, self.width)
 
     def given(self, arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...]) -> NetworkPart:

@@ -66,7 +66,7 @@ class Project(Protocol):
 
 
 class GradientFlow:
-    """The ways of gradients in one file. Without a project, calls into other files may do anything."""
+    """The flow of gradients in one file. Without a project, calls into other files may do anything."""
 
     def __init__(self, analysis: FileAnalysis, here: LocalAutograd, project: Project | None = None) -> None:
         self.analysis = analysis

@@ -82,7 +82,7 @@ def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     if any(map(model.program.is_attribute_read, _LAZY)) or any(
         model.program.is_imported_anywhere(f"torch.nn.{name}") for name in _LAZY
     ):
-        return False  # their shapes come with the first input
+        return False  # their shapes are determined by the first input
     for made, source, rest in ((one, second, other), (other, first, one)):
         if made is not None and made.copied is not None:
             if ast.dump(made.copied) != ast.dump(source) or not _is_bound_once(source, model):
@@ -267,7 +267,7 @@ def _is_made_for_it(tensor: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_moved_later(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether a statement of its own moves a network to another device or type."""
+    """Whether a statement of its own moves a network to another device or dtype."""
     wanted = ast.dump(network)
     for method in _MOVES:
         for use in model.names.attribute_uses(method):

@@ -97,7 +97,7 @@ class _Place:
     module: str
     function: str = ""
     cls: ClassSummary | None = None
-    inner: _Place | None = None  # the constructor's, of the instance that `self` is
+    inner: _Place | None = None  # the constructor's, of the instance `self`
     given: tuple[tuple[str, tuple[NetworkPart, ...]], ...] | None = None
     outer: _Place | None = None  # where the given arguments were read
 

@@ -163,7 +163,7 @@ def _handed_arguments(call: ast.Call, name: str, analysis: FileAnalysis) -> list
     if name in ("spawn", "start_processes"):
         if not given and len(call.args) > 1:
             given = _elements(_display(call.args[1], analysis))
-        return [(str(place), value) for place, value in enumerate(given, 1)]  # the rank comes first
+        return [(str(place), value) for place, value in enumerate(given, 1)]  # the rank is passed first
     return [*((str(place), value) for place, value in enumerate(given)), *named]
 
 

@@ -19,7 +19,7 @@ COLLATED_AND_PINNED = "torch.utils.data._utils.pin_memory.pin_memory"
 PINNED = "torch.Tensor.pin_memory"
 """Pinned."""
 FROM_NUMPY = "torch.from_numpy"
-"""The memory of an array."""
+"""The memory of a numpy array."""
 LOADED = "torch.load"
 """Read with `weights_only=True`."""
 

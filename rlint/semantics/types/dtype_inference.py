@@ -39,7 +39,7 @@ _KEEP = models.names_having(
     TypeTag.TENSOR,
     TypeTag.NDARRAY,
 )
-"""The type and the number of dimensions stay."""
+"""Functions that keep the dtype and the number of dimensions."""
 _KEEP_FLOATS = models.names_having(Trait.ELEMENTWISE, "torch", "numpy", TypeTag.TENSOR) - models.names_having(
     Trait.COMPARES, "torch", "numpy"
 ) - {"angle", "signbit"} | {"cumsum", "log_softmax", "softmax"}

@@ -71,8 +71,8 @@ def of_arithmetic(left: Type, right: Type, operator: ast.operator) -> str:
 
 
 def with_number(array: Type, number: Type, operator: ast.operator, *, literal: bool) -> str:
-    """Return the data type of the result of an operator on an array or tensor and a Python number. For numpy,
-    an array scalar is not a Python number: only a `literal` certainly is one.
+    """Return the dtype of the result of an operator on an array or tensor and a Python number. For numpy, an
+    array scalar is not a Python number: only a `literal` certainly is one.
     """
     if number.optional or (array.tag is TypeTag.NDARRAY and not literal):
         return ""

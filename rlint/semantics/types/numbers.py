@@ -22,7 +22,7 @@ _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 
 @frozen
 class Number:
-    """The value of an expression. `fixed` is False for a default: a caller may pass another value."""
+    """The numeric value of an expression. `fixed` is False for a default: a caller may pass another value."""
 
     value: float
     fixed: bool = True

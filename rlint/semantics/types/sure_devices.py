@@ -22,7 +22,7 @@ _DEPTH = 6
 
 
 class SureDevices:
-    """The devices of one file."""
+    """The device expressions of one file."""
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self._knowledge = analysis

@@ -109,7 +109,7 @@ def renamed(draw: Draw, name: str, model: SemanticModel) -> str | None:
 
 
 def can_be_edited(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the positions of a call's parts are known. In an f-string they may not."""
+    """Whether the positions of a call's parts are known. In an f-string they may not be."""
     in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
     return not in_text or model.edit.is_relocatable(call)
 

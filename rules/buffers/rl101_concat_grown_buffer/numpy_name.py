@@ -1,4 +1,4 @@
-"""How a file calls numpy."""
+"""The names of numpy in a file."""
 
 from __future__ import annotations
 

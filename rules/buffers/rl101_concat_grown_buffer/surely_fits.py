@@ -25,7 +25,7 @@ _OF_ONE_DIMENSION = models.having(Trait.JOINS_FLAT, "torch", "numpy")
 _FLOATS = frozenset({TypeTag.FLOAT, TypeTag.BOOL})
 _LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
 _OF_FLOATS = "floats"
-"""Represents the type of Python's floats and booleans. Of whole numbers, the type follows from their size."""
+"""Represents the type of Python's floats and booleans. For integers, the dtype depends on their size."""
 _DEPTH = 4
 
 

@@ -135,7 +135,7 @@ class ObjectReplayBuffer(Rule):
         if draw is None or is_heap(uses, model) or not is_first(node, uses, model):
             return
         if Heat.HOT not in (model.frequency.heat_of(node).level, model.frequency.heat_of(draw).level):
-            return  # few are stored, and few batches are drawn
+            return  # few transitions are stored, and few batches drawn
         if sequence and not takes_sequences_apart(draw, model):
             return
         if written is None and not any(stores_transition(use, model) for use in uses):
@@ -160,7 +160,7 @@ def shares_frames(model: SemanticModel) -> bool:
 
 
 def is_heap(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
-    """Whether `heapq` orders it by a score. Then its items are ranked: episodes, most often."""
+    """Whether `heapq` orders it by a score. Then its items are ranked: usually episodes."""
     for use in uses:
         parent = model.parent(use)
         if isinstance(parent, ast.Call) and use in parent.args:

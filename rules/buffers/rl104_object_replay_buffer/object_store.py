@@ -45,7 +45,7 @@ _EMPTIES = frozenset({"clear"})
 
 @frozen
 class StoredItem:
-    """A transition is stored: `value` becomes an item of the list `holder`."""
+    """A statement that stores a transition: `value` becomes an item of the list `holder`."""
 
     holder: ast.Name | ast.Attribute
     value: ast.expr

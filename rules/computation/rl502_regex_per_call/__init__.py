@@ -111,7 +111,7 @@ def _is_done_once(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
             return True
     match model.parent(use.call):
         case ast.Assign(targets=[ast.Attribute()]) if function is not None and function.name == "__init__":
-            return True  # the constructor's whole point, however often it runs
+            return True  # the purpose of the constructor, however often it runs
         case ast.Assign(targets=[ast.Name(id=name)]):
             return function is not None and name in model.names.scope(use.call).globals
         case ast.Assign(targets=[ast.Subscript()]) | ast.keyword() | ast.arguments():
@@ -122,7 +122,7 @@ def _is_done_once(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
 
 
 def _reads_an_error(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
-    """Whether the searched text is the message of a caught exception. Errors are no hot path."""
+    """Whether the searched text is the message of a caught exception. Error handling is not a hot path."""
     errors = {
         ancestor.name
         for ancestor in model.ancestors(use.call)

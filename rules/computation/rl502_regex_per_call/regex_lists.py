@@ -1,4 +1,4 @@
-"""Loops over a constant list of patterns: the compiled patterns go into a module constant."""
+"""Loops over a constant list of patterns: the compiled patterns are put into a module constant."""
 
 from __future__ import annotations
 

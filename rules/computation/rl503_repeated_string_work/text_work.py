@@ -49,7 +49,7 @@ def is_text_work(node: ast.AST, model: SemanticModel) -> bool:
     if node.func.attr not in METHODS or isinstance(model.parent(node), ast.withitem):
         return False
     if all(isinstance(part, ast.Constant) for part in (node.func.value, *node.args)):
-        return False  # a constant that is spelled out
+        return False  # a spelled-out constant
     return model.names.qualified(node.func) is None and model.types.type_of(node.func.value).tag in _TEXT
 
 
@@ -237,7 +237,7 @@ def _stays_ahead(loop: AnyLoop, statement: ast.stmt, model: SemanticModel) -> bo
 
 def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool:
     """Whether the variable surely is a string: by its assignment, or because a string method was called on it
-    already. An annotation only claims so.
+    already. An annotation alone is not proof.
     """
     match binding:
         case Binding(

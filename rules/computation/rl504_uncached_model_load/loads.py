@@ -31,7 +31,7 @@ _LOADERS = {
     "whisper.load_model": "model",
 }
 NAMES = last_names("from_pretrained", *_LOADERS)
-"""The last names of all calls that load."""
+"""The last names of all calls that load a model, tokenizer or the like."""
 _SAVES = frozenset({"save", "dump", "save_file"})
 _STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
 _SAVERS = ("torch.save", "joblib.dump", "safetensors.torch.save_file")

@@ -13,7 +13,7 @@ _OF_WHOLE_ARRAYS = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE, "numpy") | 
 """Functions that accept an array in place of a number."""
 _OF_NUMBERS = (
     models.having(Trait.ELEMENTWISE | Trait.PAIRWISE, "math")
-    - {"math.erf", "math.erfc", "math.gamma", "math.lgamma"}  # which numpy has not
+    - {"math.erf", "math.erfc", "math.gamma", "math.lgamma"}  # which numpy lacks
     | {"builtins.abs", "builtins.float", "builtins.max", "builtins.min"}
 )
 """Functions with a counterpart of another name for whole arrays."""

@@ -140,7 +140,7 @@ def _is_exact_step(op: ast.operator, number: ast.expr, kind: Type) -> bool:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             size = abs(value)
             if isinstance(value, int) and size > _WHOLE:
-                return False  # no number of numpy
+                return False  # not a numpy number
         case _:
             return False
     if kind.dtype == "float32" and not (dtypes.fits_single(value) and _SMALL_SINGLE <= size <= _LARGE_SINGLE):

@@ -25,7 +25,7 @@ def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: Sem
     match node:
         case ast.Attribute(value=owner, attr=name):
             if model.names.qualified(node) is not None or model.syntax.call_of(node) is not None:
-                return False  # the call is judged
+                return False  # the call is examined
             return not _has(owner, name, model)
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[], keywords=[]) if (
             model.names.qualified(node.func) is None

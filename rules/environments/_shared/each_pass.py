@@ -200,7 +200,7 @@ def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
     if model.names.qualified(call.func) in _GO_THROUGH and not all(
         model.types.type_of(value).tag in _SAME_ITEMS for value in call.args
     ):
-        return False  # a sampler has other items each time
+        return False  # a sampler yields other items each time
     made = model.types.type_of(call).tag in (
         TypeTag.DATASET,
         TypeTag.LOADER,

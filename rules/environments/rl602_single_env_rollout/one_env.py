@@ -1,4 +1,4 @@
-"""Networks that choose for a single environment."""
+"""Networks that choose an action for a single environment."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def _withs(node: ast.AST, model: SemanticModel) -> list[ast.AST]:
 
 
 def nodes_run(part: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that run with a part, the last ones first. Bodies of functions run when they are
+    """Yield the nodes that run with a part, the last ones first. Bodies of functions only run when they are
     called.
     """
     stack = [part]

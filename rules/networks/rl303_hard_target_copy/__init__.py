@@ -235,7 +235,7 @@ def copy_fix(
     names = {model.types.type_of(network).of for network in (target, source)}
     classes = {name for name in names if name and "{" not in name}
     if not assigned and len(classes) == 2:
-        return None  # built otherwise: the tensors may not pair up
+        return None  # constructed differently: the tensors may not correspond
     stale, fresh = model.importer.fresh_name("stale"), model.importer.fresh_name("fresh")
     indent = model.source.indent_unit(statement)
     edit = model.edit.replace_statement(

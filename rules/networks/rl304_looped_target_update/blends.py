@@ -286,7 +286,7 @@ def bare(tensor: ast.expr) -> ast.expr | None:
 
 def root_of(tensor: ast.expr) -> str:
     """Return the identity of the tensor that an access refers to; "" for other expressions. Equal for two
-    accesses to the same.
+    accesses to the same tensor.
     """
     access = bare(tensor)
     return ast.dump(access).replace("Store()", "Load()") if access is not None else ""

@@ -130,7 +130,7 @@ def _comment_beside(node: ast.expr, statement: ast.stmt, model: SemanticModel) -
 
 def _in_module(found: Hoisted, model: SemanticModel) -> Fix | None:
     if found.devices or _names_device(found):
-        return None  # importing a module starts no device
+        return None  # importing a module must not initialise a device
     text = text_of(found.node, found, model, inlined=set(found.inlined))
     needs = [binding.statement for name in found.globals for binding in model.names.bindings(name)]
     if text is None or not means_the_same(model.syntax.scopes[model.syntax.module].node, found, model):

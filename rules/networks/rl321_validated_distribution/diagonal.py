@@ -22,7 +22,7 @@ _MADE_OF_DIAGONAL = frozenset({"torch.diag", "torch.diag_embed"})
 _LEAVES_IT_SO = (
     models.having(Trait.KEEPS_VALUES, TypeTag.TENSOR)
     - models.having(Trait.GIVES_NUMBER, TypeTag.TENSOR)
-    - {"bfloat16", "half"}  # small numbers become 0 there
+    - {"bfloat16", "half"}  # small numbers are rounded to 0 there
 )
 _ONLY_THERE = ("covariance_matrix", "precision_matrix", "scale_tril", "_unbroadcasted_scale_tril", "loc")
 """Attributes of `MultivariateNormal` that `Independent` does not have."""
@@ -189,7 +189,7 @@ def _taken_from(name: ast.Name, call: ast.Call, model: SemanticModel) -> tuple[s
         return None, []
     made = _made_of(value, model) if model.edit.is_relocatable(value) else None
     end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
-    # with a comment, the matrix stays, and its diagonal is read
+    # with a comment, the matrix is kept, and its diagonal is read
     has_comment = model.source.has_comment(model.source.span(statement)[0], end)
     deleted = None if has_comment else model.edit.delete_statement(statement)
     if made is None or deleted is None or len(statement.targets) != 1:

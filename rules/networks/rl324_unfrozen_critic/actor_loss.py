@@ -30,7 +30,7 @@ def loss_of(backward: ast.Call, model: SemanticModel) -> Loss | None:
         return None
     function = model.function(backward)
     if any(model.function(use) is function for name in _FREEZES for use in model.names.attribute_uses(name)):
-        return None  # something is frozen here already
+        return None  # weights are frozen here already
     for event in events(backward, model):
         is_here = model.function(event.call) is model.function(backward)
         if (

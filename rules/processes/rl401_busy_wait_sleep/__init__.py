@@ -124,7 +124,7 @@ class BusyWaitSleep(Rule):
     triggers = ("while", "sleep")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the waits of one loop."""
+        """Yield a finding for the waits of one loop."""
         if not isinstance(node, (ast.While, ast.For)):
             return
         for wait in waits_in(node, model):

@@ -20,7 +20,7 @@ def branch_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | No
     if isinstance(loop, ast.For) and not any(
         isinstance(outer, ast.While) for outer in model.frequency.loops(loop)
     ):
-        return None  # tries a few times
+        return None  # retries a few times
     looks = Looks(model, loop, strict=False)
     block, _ = model.syntax.block(pause.statement)
     inside = Idle(model, looks)

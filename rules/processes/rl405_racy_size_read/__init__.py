@@ -99,7 +99,7 @@ class RacySizeRead(Rule):
     triggers = (".value",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the updates, and of two reads the second."""
+        """Yield a finding for the updates, and for the second of two reads."""
         values = model.names.attribute_uses("value")
         for statement in dict.fromkeys(map(model.syntax.statement, values)):
             yield from self._updated(statement, model)

@@ -192,7 +192,7 @@ def is_known_at(tensor: ast.expr, statement: ast.stmt, model: SemanticModel) -> 
                 return False
             start, end = model.source.span(statement)[0], model.source.span(tensor)[0]
             if any(start <= model.source.span(binding.node)[0] < end for binding in there):
-                return False  # of the pass before
+                return False  # of the previous iteration
     return True
 
 

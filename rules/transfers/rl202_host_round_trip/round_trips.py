@@ -89,7 +89,7 @@ def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: Semantic
     """
     for node in descendants(tensor):
         if isinstance(node, ast.Call):
-            return False  # computing it once more is no gain
+            return False  # computing it again is not a gain
         if isinstance(node, ast.Name) and node.id != "self":
             there = model.dataflow.bindings_before(node.id, made, model.names.scope(node))
             here = model.dataflow.definitions(node)
@@ -125,7 +125,7 @@ def build_fix(trip: RoundTrip, model: SemanticModel) -> Fix | None:
     """Use the existing tensor. It is moved only if it is on another device."""
     called = model.names.qualified(trip.made.func) or ""
     if trip.read.method != "numpy" or not model.edit.is_relocatable(trip.made):
-        return None  # lists and numbers come back with another type
+        return None  # lists and numbers are read with another type
     if any(keyword.arg not in _PLACES for keyword in trip.made.keywords):
         return None
     source = model.edit.parenthesized(trip.read.tensor)

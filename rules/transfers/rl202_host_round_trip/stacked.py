@@ -1,4 +1,4 @@
-"""Reads of several numbers turned into one."""
+"""Several reads combined to one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a boolean mask indexes tensors."""
+"""Places where a boolean mask indexes tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _VALUES = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 _IN_LOOP = 3
-"""How many uses one in a loop counts for."""
+"""Number of uses that one in a loop counts for."""
 
 
 @frozen
