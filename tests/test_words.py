@@ -6,6 +6,8 @@ import ast
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -114,3 +116,51 @@ def test_texts_of_rules() -> None:
             if plain and PLACEHOLDER.search(text):
                 wrong.append(f"{place}:{line}: {text!r} is no f-string")
     assert wrong == []
+
+
+NOT_A_VERB = re.compile(
+    r"(?:Is|Does|Are|Has|Have|May|Can|Could|Would|Was|Did|What|Which|Who|Whose|Where|When|How|Why"
+    r"|The|A|An|That|Those|All|From|Of|In|With|For)\b|`"
+)
+QUESTION = re.compile(r"[^.]*\?(?: |$)")
+
+
+@dataclass(frozen=True)
+class Docstring:
+    """A docstring, and whether it is that of a function which is no property."""
+
+    place: str
+    text: str
+    is_of_function: bool
+
+
+@cache
+def docstrings() -> list[Docstring]:
+    """Return the docstrings of rlint and its rules, with the pages of rules."""
+    found = []
+    for path in sorted(path for folder in ("rlint", "rules") for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            named = [] if isinstance(node, ast.Module) else node.decorator_list
+            is_property = any("property" in ast.unparse(each) for each in named)
+            place = f"{path.relative_to(ROOT).as_posix()}:{getattr(node, 'lineno', 1)}"
+            text = re.sub(r"`[^`\n]*`", "``", ast.get_docstring(node) or "")
+            found.append(Docstring(place, text, is_function and not is_property))
+    return found
+
+
+def test_docstrings_of_functions() -> None:
+    """Docstrings of functions begin with a verb or "Whether", and do not ask."""
+    assert [
+        f"{each.place}: {each.text[:60]}"
+        for each in docstrings()
+        if each.is_of_function
+        if NOT_A_VERB.match(each.text) or QUESTION.match(" ".join(each.text.split()))
+    ] == []
+
+
+def test_words_of_docstrings() -> None:
+    """Docstrings are documentation, too: they do not use the words of the list either."""
+    assert [line for each in docstrings() for line in unused_words(each.text, each.place)] == []

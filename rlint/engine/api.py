@@ -72,7 +72,7 @@ def fix(
     confidence: Confidence = Confidence.POSSIBLE,
 ) -> FixReport:
     """Fix files in memory: pass after pass until nothing changes. Fixes that would leave a file unparsable
-    are left out and reported. `wanted` selects the findings of a file that are fixed, in each pass.
+    are left out and reported. `wanted` selects the findings of a file that are fixed, each time.
     """
     return Fixer(targets, jobs=jobs, wanted=wanted, confidence=confidence).fix(unsafe=unsafe)
 

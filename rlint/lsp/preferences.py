@@ -19,7 +19,9 @@ _PATIENCE = 5.0
 
 
 class Preferences:
-    """Stores the editor's settings, and provides the options of each folder. `report` is told of mistakes."""
+    """Stores the editor's settings, and provides the options of each folder. `report` is called with
+    errors.
+    """
 
     def __init__(self, server: LanguageServer, folders: Folders, report: Callable[[str], None]) -> None:
         self._server = server

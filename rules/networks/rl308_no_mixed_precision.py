@@ -115,7 +115,7 @@ class NoMixedPrecision(Rule):
 
 
 def differentiated(call: ast.Call) -> ast.expr | None:
-    """The loss of `loss.backward()`."""
+    """Return the loss of `loss.backward()`."""
     match call:
         case ast.Call(func=ast.Attribute(value=loss, attr="backward"), args=[]):
             return loss

@@ -127,7 +127,7 @@ class MaskedTemporary(Rule):
 
 
 def factor_and_ones(node: ast.BinOp | ast.Call, model: SemanticModel) -> tuple[ast.expr, ast.Call] | None:
-    """The factor and the ones of a product."""
+    """Return the factor and the ones of a product."""
     match node:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             pass

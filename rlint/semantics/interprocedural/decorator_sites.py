@@ -14,7 +14,7 @@ _CALLED = frozenset({TypeTag.UNKNOWN, TypeTag.FUNCTION})
 
 
 def decorated(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str, Type]]:
-    """The decorators of a file that may be functions of its project, each with the access path of the
+    """Yield the decorators of a file that may be functions of its project, each with the access path of the
     function that is called with the decorated object, and the type of that object: `@register("sac")` calls
     the result of `register`.
     """

@@ -65,7 +65,7 @@ class Scalar:
 
 
 def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Scalar | None:
-    """The call of a numpy function with single numbers, or with a few in a list."""
+    """Return the call of a numpy function with single numbers, or with a few in a list."""
     qualified = model.names.qualified(call.func) or ""
     if not qualified.startswith("numpy.") or any(isinstance(given, ast.Starred) for given in call.args):
         return None

@@ -113,7 +113,7 @@ def paired_parameters(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, as
 
 
 def copied_parameter(statement: ast.stmt) -> tuple[str, str] | None:
-    """The names of `t.data.copy_(p.data)` and `t.data = p.data.clone()`."""
+    """Return the names of `t.data.copy_(p.data)` and `t.data = p.data.clone()`."""
     match statement:
         case ast.Expr(
             value=ast.Call(

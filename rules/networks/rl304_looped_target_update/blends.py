@@ -148,7 +148,7 @@ def _may_mix(value: ast.expr) -> bool:
 
 
 def _mixture_of_two(value: ast.expr, loop: _Loop, model: SemanticModel) -> Mixture | None:
-    """A mixture of any two tensors of the loop."""
+    """Return a mixture of any two tensors of the loop."""
     match value:
         case ast.BinOp(left=left, op=ast.Add()):
             product = _product(left, loop, model)
@@ -220,7 +220,7 @@ def _stepped(
 
 
 def _product(value: ast.expr, loop: _Loop, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
-    """The factor and the tensor of a product."""
+    """Return the factor and the tensor of a product."""
     match value:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             pass

@@ -104,7 +104,9 @@ def _holds_diagonals(attribute: str, at: ast.Attribute, model: SemanticModel, de
 
 
 def _made_of(matrix: ast.expr, model: SemanticModel) -> str | None:
-    """The text of the diagonal: `v` of `torch.diag(v)`, `v.unsqueeze(0)` of `torch.diag(v).unsqueeze(0)`."""
+    """Return the text of the diagonal: `v` of `torch.diag(v)`, `v.unsqueeze(0)` of
+    `torch.diag(v).unsqueeze(0)`.
+    """
     match matrix:
         case ast.Call(func=function, args=[vector], keywords=[]) if (
             model.names.qualified(function) in _MADE_OF_DIAGONAL

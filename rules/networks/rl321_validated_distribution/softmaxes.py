@@ -36,7 +36,7 @@ class _Softmax:
 
 
 def softmax_before_argmax(call: ast.Call, model: SemanticModel) -> NeedlessSoftmax | None:
-    """The softmax of `argmax(softmax(x, dim), dim)`."""
+    """Return the softmax of `argmax(softmax(x, dim), dim)`."""
     if model.names.qualified(call.func) == "torch.argmax":
         given = [*call.args]
     elif isinstance(call.func, ast.Attribute):

@@ -189,7 +189,7 @@ def _count(source: ast.expr, sampler: str, model: SemanticModel) -> str | None:
 def _drawn(
     count: str, size: ast.expr, model: SemanticModel, *, in_order: bool, drop_last: bool
 ) -> str | None:
-    """The text of all indices, split into mini-batches."""
+    """Return the text of all indices, split into mini-batches."""
     written = model.names.spelled("torch.arange" if in_order else "torch.randperm", size)
     if written is None:
         return None

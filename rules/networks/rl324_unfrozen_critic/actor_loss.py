@@ -127,7 +127,7 @@ def forwards_of(value: ast.expr, model: SemanticModel) -> list[ast.Call]:
 
 
 def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """The network that a call runs, itself or by one of its methods."""
+    """Return the network that a call runs, itself or by one of its methods."""
     for candidate in (call.func, getattr(call.func, "value", None)):
         if isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
             if model.names.qualified(candidate) is not None:

@@ -24,7 +24,7 @@ class Moved:
 
 
 def move_in(value: ast.expr, model: SemanticModel) -> Moved | None:
-    """The move to the host in `v.detach().cpu()`."""
+    """Return the move to the host in `v.detach().cpu()`."""
     found: tuple[ast.Call, ast.expr] | None = None
     while True:
         match value:

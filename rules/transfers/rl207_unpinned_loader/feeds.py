@@ -63,7 +63,7 @@ class Feeds:
 
 
 def _moving(use: Use) -> ast.Call | None:
-    """The call of `to` or `cuda` that a use is."""
+    """Return the call of `to` or `cuda` that a use is."""
     match use.kind, use.at:
         case UseKind.METHOD, ast.Call(func=ast.Attribute(attr=method)) as call if method in _MOVES:
             return call

@@ -137,7 +137,7 @@ _Widened = tuple[ast.expr, Type, str, Fix | None]
 
 
 def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
-    """The finding for `.to(device)` and `.cuda()`."""
+    """Return the finding for `.to(device)` and `.cuda()`."""
     move = move_of(call, model)
     if move is None:
         return None
@@ -159,7 +159,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
 
 
 def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
-    """The finding for `torch.tensor(frames, dtype=torch.float32, device=device)`."""
+    """Return the finding for `torch.tensor(frames, dtype=torch.float32, device=device)`."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     if named.keys() != {"dtype", "device"} or len(call.args) != 1:
         return None
