@@ -137,7 +137,9 @@ class GcInHotLoop(Rule):
         where = f"on every call of `{getattr(function, 'name', '')}`"
         if loops:
             where = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
-        freed = "Python frees all objects but cycles" if what == COLLECTS else "PyTorch reuses cached memory"
+        freed = "PyTorch reuses cached memory"
+        if what == COLLECTS:
+            freed = "Python frees all objects except reference cycles"
         yield self.finding(
             model,
             node,

@@ -98,7 +98,7 @@ class PythonListTensor(Rule):
         yield self.finding(
             model,
             node,
-            f"The {what} is created from a list of numbers that Python {_does(formula, model)} one by one",
+            f"The {what} is created from a list of numbers that Python {_does(formula, model)}",
             fix=build_fix(node, formula, model),
             advice=_advice(node, formula, model),
         )
@@ -106,8 +106,8 @@ class PythonListTensor(Rule):
 
 def _does(formula: Formula, model: SemanticModel) -> str:
     if formula.element is None:
-        return "counts"
-    return f"computes as `{' '.join(model.source.text(formula.element).split())}`"
+        return "counts one by one"
+    return f"computes one by one: `{' '.join(model.source.text(formula.element).split())}`"
 
 
 def _advice(call: ast.Call, formula: Formula, model: SemanticModel) -> str:

@@ -126,8 +126,8 @@ class WidenBeforeTransfer(Rule):
         yield self.finding(
             model,
             node,
-            f"{shown} becomes {dtype} on the host, so {factor(kind, dtype)} the bytes are copied to the "
-            f"device",
+            f"{shown} is converted to {dtype} on the host, so {factor(kind, dtype)} the bytes are copied "
+            f"to the device",
             fix=fix,
             advice=f"Copy it unconverted, and convert on the device: `.to(device).{method_of(dtype)}`",
         )
