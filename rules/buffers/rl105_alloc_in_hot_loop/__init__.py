@@ -99,7 +99,7 @@ class AllocInHotLoop(Rule):
         else:
             assert isinstance(found.around, ast.FunctionDef)
             often = f"on every call of `{found.around.name}`"
-            advice = f"Allocate `{name}` onceand reuse it between calls"
+            advice = f"Allocate `{name}` once, and reuse it between calls"
         message = f"`{made}` allocates `{name}` {often} with the same size, though all of it is overwritten"
         yield self.finding(model, node, message, fix=build_fix(found, model), advice=advice)
 
