@@ -123,7 +123,7 @@ def test_a_loop_reads_in_its_next_iteration() -> None:
         ("async def f(x):\n    y = x\n    return await y", ""),
         ("def f(x):\n    y = x\n    yield from y", "delegates to another generator"),
         ("async def f(x):\n    y = x\n    async for z in y:\n        print(z)", "other coroutines"),
-        ("async def f(x):\n    y = x\n    return [await z for z in y]", "within a comprehension"),
+        ("async def f(x):\n    y = x\n    return [await z for z in y]", "in a comprehension"),
         ("async def f(x):\n    y = x\n    yield await y", "asynchronous generator"),
     ],
 )
