@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rlint.cli.request import Request
     from rlint.source.files import FileStamp
 
-_EVERY = 0.2  # seconds between looks
+_EVERY = 0.2  # seconds between checks
 _SETTLED = 0.05  # an editor may write several files, or one in several steps
 _MOST_LOOKS = 20
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"

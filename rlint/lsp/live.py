@@ -183,8 +183,7 @@ class Live:
         news = known is None or known[1] != made
         kept = made if news or known is None or known[1] is None else known[1]
         self._summaries[_key(job)] = (stamp, kept)
-        # an unsaved text first queried as a dependency is not known yet; the others have their contents on
-        # disk
+        # the first summary is news only for an unsaved text: of others, the content on disk is known
         return kept, news and (known is not None or _is_unsaved(job.path, stamp))
 
     def _link(self, group: Mapping[str, ModuleSummary]) -> WholeProgram:

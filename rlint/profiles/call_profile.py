@@ -15,7 +15,7 @@ from rlint.profiles.profile_model import Claim, Frame, together
 
 _ROUNDS, _SETTLED = 8, 0.01
 """Limits of the iteration that resolves the shares of recursive functions."""
-_MOST = 0.5  # entry of a profile that belongs to the program itself
+_MOST = 0.5  # share of the run above which a call of `exec` is that of the program
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ from rlint.harness.workload import INFINITY, NAN, NEGATIVE_ZERO, VARIANTS, Case
 _REPEATED_SEEDS = 2  # of each size, for which the program is also compared with itself
 _REPEATS = 3  # repetitions of a case in which a difference is reported
 _MOST_REPORTED = 5
-_SLOW = 0.05  # seconds allowed for loading a program
+_SLOW = 0.05  # seconds; loading a program is slow if it takes longer
 _LEAST_LIMIT = 2.0  # seconds that a call may take on derived inputs
 _MUCH_LONGER = 20  # the same relative to the time on the workload's own inputs
 
