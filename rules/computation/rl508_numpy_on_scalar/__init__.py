@@ -5,7 +5,9 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 
 - `np.clip(x, low, high)` of a number;
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
-- `np.random.choice(items)`, which picks one item of a Python list;
+- `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
+  `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
+- `np.random.uniform()`, and with numbers as bounds, in every environment step or for every item of a loop;
 - `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and similar functions of a changing number, in every
   environment step or for every item of a loop.
 
@@ -53,11 +55,14 @@ Unsafe. The result is a Python number where NumPy returned a NumPy scalar, which
 arguments with its own type. `math` raises an error where NumPy warns and returns `inf` or `nan` (the
 logarithm of zero, the root of a negative number, an overflow). A sum may differ in the last digit.
 
+`np.random.random()` draws the same number as `np.random.uniform()`, from the same random stream; code that
+replaces `np.random.uniform` no longer reaches it.
+
 An item picked by a random index is drawn from the same random stream. It is the item itself, where NumPy
 returned a copy converted to the common dtype.
 
-There is only advice where an attribute or method of the result is used, and where `math.floor` would return
-an int instead of a float.
+There is only advice where an attribute or method of the result is used, for draws by `p=` or with other
+bounds, and where `math.floor` would return an int instead of a float.
 
 ## References
 - https://docs.python.org/3/library/math.html
@@ -85,10 +90,11 @@ from rlint.rule import (
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     Scalar,
+    is_plain,
     likely_scalar,
-    picked_from,
     scalar_call,
 )
+from rlint.rules.computation.rl508_numpy_on_scalar.single_draws import DRAWS, single_draw
 
 _LONG = 40
 _ALONE = (ast.stmt, ast.keyword, ast.Tuple, ast.List, ast.Dict)
@@ -102,7 +108,7 @@ class NumpyOnScalar(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = CALLED
+    callees = CALLED | DRAWS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call of numpy's with single numbers."""
@@ -130,13 +136,9 @@ class NumpyOnScalar(Rule):
                 assumes=f"`{model.source.text(unsure)}` is a number" if unsure is not None else None,
             )
             return
-        items = picked_from(node, model)
-        if items is not None:
-            shown = " ".join(model.source.text(items).split())
-            what = f"`{shown}`" if len(shown) < _LONG else "the list"
-            message = f"`{called}` converts {what} to an array to pick one item"
-            advice = "Pick an index with `randint`, and take the item from the list"
-            yield self.finding(model, node, message, fix=pick_by_index(node, items, model), advice=advice)
+        drawn = single_draw(node, model)
+        if drawn is not None and (not drawn.often or is_each_step(node, model)):
+            yield self.finding(model, node, drawn.message, fix=drawn.fix, advice=drawn.advice)
 
 
 def is_often(found: Scalar, model: SemanticModel) -> bool:
@@ -145,7 +147,11 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
     """
     if all(is_fixed(given, model) for given in found.given):
         return False
-    call = found.call
+    return is_each_step(found.call, model)
+
+
+def is_each_step(call: ast.Call, model: SemanticModel) -> bool:
+    """Is a call made for each step of an environment or each item of a loop, and not once per update?"""
     loops = model.frequency.loops(call)
     if loops and any(
         isinstance(node, ast.Attribute) and node.attr == "backward" for node in descendants(loops[0])
@@ -205,16 +211,6 @@ def build_fix(found: Scalar, model: SemanticModel) -> Fix | None:
     return Fix(f"Use `{found.better}`", Applicability.UNSAFE, tuple(edits), reason_for(found))
 
 
-def is_plain(given: ast.expr) -> bool:
-    """Whether its text may stand between commas, and braces in it keep their meaning."""
-    return not any(
-        isinstance(
-            node, (ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.Dict, ast.Set, ast.DictComp, ast.SetComp)
-        )
-        for node in descendants(given)
-    )
-
-
 def in_place(text: str, call: ast.Call, model: SemanticModel) -> str:
     """Return the text, in parentheses if precedence requires them."""
     parent = model.parent(call)
@@ -230,29 +226,4 @@ def reason_for(found: Scalar) -> str:
         )
     return (
         "the result is a Python number, not a NumPy scalar, and `nan` may be ignored where NumPy returned it"
-    )
-
-
-def pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix | None:
-    """Return `items[np.random.randint(len(items))]`."""
-    if isinstance(model.parent(call), ast.Attribute) or not model.edit.is_relocatable(call):
-        return None
-    if isinstance(call.func, ast.Attribute):
-        randint: str | None = f"{model.source.text(call.func.value)}.randint"
-    else:
-        randint = model.names.spelled("numpy.random.randint", call)
-    if randint is None:
-        return None
-    text = model.source.text(items)
-    if isinstance(items, (ast.List, ast.Tuple)):
-        if not all(is_plain(item) and model.effects.effect_of(item).quiet for item in items.elts):
-            return None
-        picked = f"{text}[{randint}({len(items.elts)})]"
-    elif isinstance(items, (ast.Name, ast.Attribute)) and model.names.scope(call).lookup("len") is None:
-        picked = f"{text}[{randint}(len({text}))]"
-    else:
-        return None
-    reason = "the result is the item itself, where NumPy returned a copy in the common dtype"
-    return Fix(
-        "Pick the item by its index", Applicability.UNSAFE, (model.edit.replace(call, picked),), reason
     )

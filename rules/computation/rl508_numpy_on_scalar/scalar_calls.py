@@ -9,6 +9,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    descendants,
     frozen,
     last_names,
     models,
@@ -40,8 +41,8 @@ OF_DISPLAY = {
     "numpy.sum": "sum",
     "numpy.mean": "mean",
 }
-_CLIP, _CHOICE, _NORM = "numpy.clip", "numpy.random.choice", "numpy.linalg.norm"
-CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _CHOICE, _NORM)
+_CLIP, _NORM = "numpy.clip", "numpy.linalg.norm"
+CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _NORM)
 _MOST = 8
 _DEPTH = 8
 _WHOLE = frozenset({"floor", "ceil"})
@@ -262,16 +263,11 @@ def _is_made_whole(call: ast.Call, model: SemanticModel) -> bool:
     return False
 
 
-# -- items picked from a list ------------------------------------------------------------------
-
-
-def picked_from(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """Return the list from which `np.random.choice(items)` picks one item."""
-    match call:
-        case ast.Call(args=[items], keywords=[]) if model.names.qualified(call.func) == _CHOICE:
-            if isinstance(items, (ast.List, ast.Tuple)):
-                plain = items.elts and not any(isinstance(item, ast.Starred) for item in items.elts)
-                return items if plain else None
-            kind = model.types.type_of(items)
-            return items if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and not kind.optional else None
-    return None
+def is_plain(given: ast.expr) -> bool:
+    """Whether its text may stand between commas, and braces in it keep their meaning."""
+    return not any(
+        isinstance(
+            node, (ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.Dict, ast.Set, ast.DictComp, ast.SetComp)
+        )
+        for node in descendants(given)
+    )
