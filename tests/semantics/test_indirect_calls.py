@@ -170,3 +170,30 @@ def test_functions_for_workers_are_no_calls_of_those_that_start_them() -> None:
     """A thread runs its target once, however hot the place that starts it."""
     made = "import threading; threading.Thread(target=f).start()"
     assert heat_of_line(PLAIN, "pass", made) == (Heat.COLD, False)
+
+
+@pytest.mark.parametrize(
+    ("defined", "made", "called"),
+    [
+        (f"@ray.remote\n{PLAIN}", "", "f.remote(obs)"),
+        (
+            "@ray.remote\nclass Runner:\n    def run(self, given): return line(given)",
+            "runner = Runner.remote()",
+            "runner.run.remote(obs)",
+        ),
+        (
+            "class Runner:\n    def __init__(self, given): self.given = line(given)",
+            "Remote = ray.remote(Runner)",
+            "Runner.remote(obs)",
+        ),
+    ],
+)
+def test_a_call_of_ray_runs_the_function_or_method(defined: str, made: str, called: str) -> None:
+    """What runs in another process runs as often as the call that asks for it."""
+    assert heat_of_line(f"import ray\n{defined}", made, called)[0] is Heat.HOT
+
+
+def test_a_call_that_is_named_remote_runs_its_own_function() -> None:
+    """A method of that name, whose object is no function."""
+    defined = "class Runner:\n    def remote(self, given): return line(given)"
+    assert heat_of_line(defined, "runner = Runner()", "runner.remote(obs)")[0] is Heat.HOT

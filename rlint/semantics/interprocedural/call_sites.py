@@ -50,12 +50,13 @@ def calls_by_function(
     tree = analysis.syntax
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
-        site = _call_site(call, analysis, gradients, alike)
-        if site is not None:
-            sites = calls.setdefault(tree.function(call), [])
-            sites.append(site)
-            others = _imported_otherwise(call, site.path, analysis)
-            sites += [replace(site, path=alike(other)) for other in others]
+        for func in _called(call):
+            site = _call_site(call, func, analysis, gradients, alike)
+            if site is not None:
+                sites = calls.setdefault(tree.function(call), [])
+                sites.append(site)
+                others = _imported_otherwise(call, site.path, analysis)
+                sites += [replace(site, path=alike(other)) for other in others]
         handed = handed_over(call, analysis)
         for later in handed:
             calls.setdefault(tree.function(call), []).append(later)
@@ -99,34 +100,34 @@ def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: Gr
 
 
 def _call_site(
-    call: ast.Call, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    call: ast.Call, func: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> CallSite | None:
     path = method = receiver = ""
     are_its_own = True  # the arguments of this call, not those of an enclosing one
-    qualified = analysis.names.qualified(call.func)
+    qualified = analysis.names.qualified(func)
     if qualified is not None:
         if models.callable_fact(qualified) is not None or qualified.startswith("builtins."):
             return None
         path = qualified
-    elif isinstance(call.func, ast.Attribute):
-        method = call.func.attr
-        receiver = last_name(call.func.value) or ""
-        if isinstance(call.func.value, ast.Call) and receiver == "super":
+    elif isinstance(func, ast.Attribute):
+        method = func.attr
+        receiver = last_name(func.value) or ""
+        if isinstance(func.value, ast.Call) and receiver == "super":
             path = _super_path(call, method, analysis)
         else:
-            owner = analysis.types.type_of(call.func.value)
+            owner = analysis.types.type_of(func.value)
             if owner.tag in _NOT_PROJECT:
                 return None
             if owner.of:
                 path = f"{owner.of}().{method}" if owner else f"{owner.of}.{method}"
     else:
-        kind = analysis.types.type_of(call.func)
+        kind = analysis.types.type_of(func)
         if kind.of:
             path = f"{kind.of}()" if kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else kind.of
-        elif held := callables_in(call.func, analysis):
+        elif held := callables_in(func, analysis):
             path = either(*held)
             are_its_own = False
-        source = source_of(call.func, analysis)
+        source = source_of(func, analysis)
         if source is not None:
             method, receiver = source.attr, last_name(source.value) or ""
     if not path and not method:
@@ -156,6 +157,14 @@ def _call_site(
         passes=alike(tuple(_passed(values, call, analysis))),
         numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
     )
+
+
+def _called(call: ast.Call) -> Iterator[ast.expr]:
+    """Yield what a call runs: `worker.method.remote(...)`, of Ray, runs the method in another process."""
+    yield call.func
+    match call.func:
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as func, attr="remote"):
+            yield func
 
 
 def _passed(
