@@ -11,6 +11,7 @@ Flags the following in hot code:
 - A loop over a batch that writes into an array element by element (`for i, p in zip(indices, priorities):
   self.priorities[i] = p`), reduces one window after the other, or computes each item of a batch (importance
   weights, a softmax per row) only to build one array from them.
+- A loop that collects the places at which a comparison holds: `if board[i, j] == 0: free.append((i, j))`.
 
 The rule does not flag:
 
@@ -59,8 +60,8 @@ Unsafe otherwise: an object array uses the operators of its objects, and warning
 code around the loop catches errors and reads the array afterwards, or where the program makes NumPy raise
 errors (`errstate`, `seterr`): the loop stops half-way, while the fixed code changes nothing.
 
-There is only advice for several arrays, sums, conditions and functions of single numbers: sums are rounded
-in another order, and arrays of other shapes would be broadcast instead of raising an error.
+There is only advice for several arrays, sums, places, conditions and functions of single numbers: sums are
+rounded in another order, and arrays of other shapes would be broadcast instead of raising an error.
 
 ## References
 - https://numpy.org/doc/stable/user/basics.broadcasting.html
@@ -75,6 +76,7 @@ from typing import TypeAlias
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, last_names, models, regex, trip_count
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import item_loop, item_method
+from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import position_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
@@ -131,8 +133,14 @@ class ScalarLoopOverArray(Rule):
         )
 
     def _by_item(self, node: ast.Call | ast.For, made: Loop, model: SemanticModel) -> Iterator[Finding]:
-        item = item_loop(made, model) if isinstance(made, ast.For) else item_method(made, model)
-        if item is None or is_short(ElementAccess(made), model):
+        if isinstance(made, ast.For):
+            item = item_loop(made, model) or position_loop(made, model)
+        else:
+            item = item_method(made, model)
+        if item is None or is_short(ElementAccess(made, counters=("",) * item.depth), model):
+            return
+        outer = model.parent(made)
+        if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
             return
         if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
             return

@@ -17,12 +17,13 @@ _SUMS = frozenset({"sum", "mean"})
 @frozen
 class ItemLoop:
     """What a loop does item by item, and the code to write instead. `held` is the array or list that it
-    fills.
+    fills or searches; `depth` is the number of nested loops that it stands for.
     """
 
     held: ast.expr
     does: str
     advice: str
+    depth: int = 1
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:

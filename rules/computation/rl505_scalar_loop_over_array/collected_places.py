@@ -1,0 +1,90 @@
+"""Loops that collect the places of an array at which a comparison holds."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, TypeTag, axes_of, descendants
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+
+
+def position_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """Return what `for i in range(n): if x[i] == 0: places.append(i)` collects; loops over rows and columns
+    are one.
+    """
+    counters = list[str]()
+    inner = loop
+    while True:
+        counter = _counter(inner, model)
+        if counter is None or counter in counters:
+            return None
+        counters.append(counter)
+        if len(inner.body) != 1 or not isinstance(inner.body[0], ast.For):
+            break
+        inner = inner.body[0]
+    match inner.body:
+        case [
+            ast.If(
+                test=ast.Compare(left=ast.Subscript() as element, ops=[_], comparators=[other]),
+                body=[
+                    ast.Expr(
+                        value=ast.Call(
+                            func=ast.Attribute(value=ast.Name(), attr="append"), args=[place], keywords=[]
+                        )
+                    )
+                ],
+                orelse=[],
+            )
+        ]:
+            pass
+        case _:
+            return None
+    held, places = _indexed(element)
+    if places != counters or model.types.type_of(held).tag not in _ARRAYS:
+        return None
+    if _moves(other, counters) or not _is_of_counters(place, counters):
+        return None
+    text = model.source.text(held)
+    found = "np.flatnonzero" if len(counters) == 1 else "np.argwhere"
+    return ItemLoop(
+        held,
+        f"looks for places in `{text}` element by element",
+        f"Compare the whole array, and take the places where it holds: `{found}({text} == value)`",
+        len(counters),
+    )
+
+
+def _counter(loop: ast.For, model: SemanticModel) -> str | None:
+    match loop:
+        case ast.For(target=ast.Name(id=name), iter=ast.Call(func=func, args=[_], keywords=[]), orelse=[]):
+            return name if model.names.qualified(func) == "builtins.range" else None
+    return None
+
+
+def _indexed(element: ast.Subscript) -> tuple[ast.expr, list[str]]:
+    """Return the array of `x[i, j]` or `x[i][j]`, and the names in its index."""
+    held: ast.expr = element
+    places: list[str] = []
+    while isinstance(held, ast.Subscript):
+        places[:0] = [part.id if isinstance(part, ast.Name) else "" for part in axes_of(held.slice)]
+        held = held.value
+    return held, places
+
+
+def _moves(value: ast.expr, counters: list[str]) -> bool:
+    """Whether a value may differ from one place to the next."""
+    return any(
+        (isinstance(node, ast.Name) and node.id in counters)
+        or isinstance(node, (ast.Call, ast.NamedExpr, ast.Await))
+        for node in descendants(value)
+    )
+
+
+def _is_of_counters(place: ast.expr, counters: list[str]) -> bool:
+    """True for the place itself, `i`, `(i, j)`, or its number: `i * columns + j`."""
+    own = {node.id for node in descendants(place) if isinstance(node, ast.Name)}
+    return set(counters) <= own and not any(
+        isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Subscript)) for node in descendants(place)
+    )
