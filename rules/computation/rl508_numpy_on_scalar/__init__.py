@@ -151,7 +151,7 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
 
 
 def is_each_step(call: ast.Call, model: SemanticModel) -> bool:
-    """Is a call made for each step of an environment or each item of a loop, and not once per update?"""
+    """Whether a call is made for each step of an environment or each item of a loop, not once per update."""
     loops = model.frequency.loops(call)
     if loops and any(
         isinstance(node, ast.Attribute) and node.attr == "backward" for node in descendants(loops[0])

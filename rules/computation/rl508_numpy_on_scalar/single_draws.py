@@ -45,7 +45,7 @@ def single_draw(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
 
 
 def _number_between(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
-    """`np.random.uniform()`, `np.random.uniform(low, high)`."""
+    """Match `np.random.uniform()`, `np.random.uniform(low, high)`."""
     bounds: dict[str | None, ast.expr] = dict(zip(("low", "high", "size"), call.args, strict=False))
     bounds.update({keyword.arg: keyword.value for keyword in call.keywords})
     if len(bounds) != len(call.args) + len(call.keywords) or bounds.keys() - {"low", "high"}:
@@ -73,7 +73,7 @@ def _is_number(bound: ast.expr | None, default: int) -> bool:
 
 
 def _item_by_weight(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
-    """`np.random.choice([a, b], p=weights)`, `np.random.choice(range(n), p=weights)`."""
+    """Match `np.random.choice([a, b], p=weights)`, `np.random.choice(range(n), p=weights)`."""
     match call:
         case ast.Call(args=[items], keywords=[ast.keyword(arg="p", value=weights)]):
             pass
@@ -93,7 +93,7 @@ def _item_by_weight(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
 
 
 def _item(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
-    """`np.random.choice([a, b])`."""
+    """Match `np.random.choice([a, b])`."""
     match call:
         case ast.Call(args=[items], keywords=[]) if _is_list(items, model):
             called = model.source.text(call.func)
@@ -145,7 +145,7 @@ def _named(call: ast.Call, name: str, model: SemanticModel) -> str | None:
 
 
 def _pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix | None:
-    """`items[np.random.randint(len(items))]`."""
+    """Return the fix `items[np.random.randint(len(items))]`."""
     if isinstance(model.parent(call), ast.Attribute) or not model.edit.is_relocatable(call):
         return None
     randint = _named(call, "randint", model)
