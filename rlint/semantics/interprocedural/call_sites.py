@@ -13,6 +13,7 @@ from rlint.models.value_type import UNKNOWN, TypeTag, either
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.handed_lengths import whole
 from rlint.semantics.interprocedural.decorator_sites import decorated
@@ -23,9 +24,9 @@ from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.autograd import UNSAID
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
-from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
+from rlint.syntax.walk import descendants
 
 _NOT_PROJECT = frozenset(
     TypeTag[name]
@@ -146,7 +147,7 @@ def _call_site(
         call.lineno,
         loops.index[loop] if loop is not None else -1,
         alike(tuple([alike(argument) for argument in arguments])),
-        Heat.WARM if _is_rarely_called(method or path, call, guards, analysis.types) else Heat.HOT,
+        Heat.WARM if _is_rarely_called(method or path, call, guards, analysis) else Heat.HOT,
         receiver,
         loops.pacing.each_pass(call),
         alike(tuple(_named(values))),
@@ -208,22 +209,52 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
             yield f"{place}[]", index
 
 
-def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], types: TypeInference) -> bool:
+def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], analysis: FileAnalysis) -> bool:
     """Whether a function is called less often than the loop around the call runs, judging by its name. A
-    function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss. Nor
-    is one that always creates tensors, or a batch: the inputs of a network.
+    function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss or
+    to act. Nor is one that always creates tensors, or a batch: the inputs of a network.
     """
     if not _sounds_rare(name):
         return False
+    evaluates = name.rpartition(".")[2].lstrip("_").startswith("eval")
+    if not evaluates and (guards or not _MAKES.match(name)):
+        return True
     given = (*call.args, *(keyword.value for keyword in call.keywords))
-    of_data = name.rpartition(".")[2].lstrip("_").startswith("eval") or (not guards and _MAKES.match(name))
-    return not (
-        of_data
-        and any(
-            _OBSERVED.search(last_name(value) or "") or types.type_of(value).tag is TypeTag.TENSOR
-            for value in given
+    if any(
+        _OBSERVED.search(last_name(value) or "") or analysis.types.type_of(value).tag is TypeTag.TENSOR
+        for value in given
+    ):
+        return False
+    return not (evaluates and _chooses_action(call, analysis))
+
+
+def _chooses_action(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether an environment takes the result of a call as its action in the same loop:
+    `a = agent.evaluate(s)`, then `env.step(a)` or `env.step(2 * a)`.
+    """
+    loop = analysis.loops.innermost(call)
+    if loop is None:
+        return False
+    names: set[str] = set()
+
+    def comes_from_call(value: ast.AST) -> bool:
+        return any(
+            part is call or (isinstance(part, ast.Name) and part.id in names) for part in descendants(value)
         )
-    )
+
+    for node in descendants(loop):
+        match node:
+            case ast.Assign(targets=targets, value=value) if comes_from_call(value):
+                names |= {
+                    name.id
+                    for target in targets
+                    for name in descendants(target)
+                    if isinstance(name, ast.Name)
+                }
+            case ast.Call(args=given) if analysis.loops.driver_of(node) is Driver.ENVIRONMENT_STEP:
+                if any(comes_from_call(value) for value in given):
+                    return True
+    return False
 
 
 @lru_cache(maxsize=4096)
