@@ -197,3 +197,50 @@ def test_a_call_that_is_named_remote_runs_its_own_function() -> None:
     """A method of that name, whose object is no function."""
     defined = "class Runner:\n    def remote(self, given): return line(given)"
     assert heat_of_line(defined, "runner = Runner()", "runner.remote(obs)")[0] is Heat.HOT
+
+
+@pytest.mark.parametrize("base", ["object", "torch.nn.Module"])
+def test_objects_that_are_passed_and_called(base: str) -> None:
+    """A parameter may be an object with a `__call__` of its own, also one that is a network."""
+    defined = f"""
+    class Agent({base}):
+        def __call__(self, *given):
+            return line(given)
+
+    def simulate(agent, env, steps):
+        for _ in range(steps):
+            env.step(agent(0))
+    """
+    assert heat_of_line(defined, "simulate(Agent(), env, steps)", "pass") == (Heat.HOT, False)
+
+
+def test_a_network_without_a_call_of_its_own_runs_its_forward() -> None:
+    """Calling a network runs `forward`."""
+    defined = """
+    class Agent(torch.nn.Module):
+        def forward(self, *given):
+            return line(given)
+
+    def simulate(agent, env, steps):
+        for _ in range(steps):
+            env.step(agent(0))
+    """
+    assert heat_of_line(defined, "simulate(Agent(), env, steps)", "pass") == (Heat.HOT, False)
+
+
+def test_bound_methods_that_subclasses_override() -> None:
+    """`self.core`, passed to another method, may be the method of a subclass."""
+    defined = """
+    class Store:
+        def locked(self, function, given):
+            function(given)
+        def put(self, row):
+            self.locked(self.core, row)
+        def core(self, row):
+            pass
+
+    class DeviceStore(Store):
+        def core(self, *given):
+            return line(given)
+    """
+    assert heat_of_line(defined, "store = DeviceStore()", "store.put(obs)") == (Heat.HOT, False)

@@ -439,9 +439,11 @@ class ProjectIndex(SymbolTable):
                 return self._callables_of_each(alternatives(access_path(value)), module)
             if value.tag in _CALLED_BY:
                 cls = self.class_of(value)
-                return self.implementations(cls, _CALLED_BY[value.tag]) if cls else []
+                return self.implementations(cls, self._method_called(value, cls)) if cls else []
             if value.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and value.of:
                 value = self.symbol(value.of, module)
+                if isinstance(value, FunctionSummary) and value.is_method:  # bound to an object: `self.step`
+                    owner = self.modules[value.module].classes.get(value.qualname.rpartition(".")[0])
         if isinstance(value, ClassSummary):
             made = self.method(value, "__init__")
             return [made] if made is not None else []
@@ -450,6 +452,12 @@ class ProjectIndex(SymbolTable):
                 return self.implementations(owner, value.name) or [value]
             return [value]
         return []
+
+    def _method_called(self, value: Type, cls: ClassSummary) -> str:
+        """Return the name of the method that runs where an instance is called: of a network, its `forward`
+        unless its class has a `__call__` of its own.
+        """
+        return "__call__" if self.method(cls, "__call__") is not None else _CALLED_BY[value.tag]
 
     def parameter_kind(self, path: str, module: str, argument: str) -> Type:
         """Return the type that the functions at an access path declare, or show by its uses, for the
@@ -565,7 +573,7 @@ class ProjectIndex(SymbolTable):
                 if inner is not None:
                     return self._called(self._as_kind(inner), owner)
                 cls = self.class_of(value)
-                forward = self.method(cls, "forward") if cls else None
+                forward = self.method(cls, self._method_called(value, cls)) if cls else None
                 if forward is None and networks.is_of_library(value):
                     return networks.result_of_library(value)
                 return self.returned(forward) if forward is not None else None
