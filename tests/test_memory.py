@@ -30,7 +30,7 @@ def learn(self, a, b):
 
 def test_the_trees_of_a_share_are_freed_once_they_are_summarised(tmp_path: Path, monkeypatch) -> None:
     """Whatever is kept of a file, its tree goes: no operator, which all files share, leads to it."""
-    monkeypatch.setattr("rlint.engine.worker.LARGE_BYTES", 0)
+    monkeypatch.setattr("rlint.engine.worker.KEPT_BYTES", 0)
     jobs = []
     for number in range(3):
         path = tmp_path / f"learner_{number}.py"
@@ -59,7 +59,7 @@ def without_collector() -> Iterator[None]:
 @pytest.mark.parametrize("most", [0, 3_000_000], ids=["parsed-again", "kept"])
 def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch) -> None:
     """Looking for cycles took a twelfth of a run. So whatever rules ask of a file is cut loose after them."""
-    monkeypatch.setattr("rlint.engine.worker.LARGE_BYTES", most)
+    monkeypatch.setattr("rlint.engine.worker.KEPT_BYTES", most)
     codes = frozenset(entry.code for entry in catalogue.catalogue())
     folder = Path(__file__).parents[1] / "fixtures"
     before, made = _nodes(), 0
