@@ -34,6 +34,8 @@ _NOT_PROJECT = frozenset(
     DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
 )
 """Types whose methods belong to a library."""
+_PARSER = "argparse.ArgumentParser"
+"""Another such type: a third of the calls in a script may declare options of the command line."""
 _RARELY_CALLED = regex(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
@@ -117,7 +119,7 @@ def _call_site(
             path = _super_path(call, method, analysis)
         else:
             owner = analysis.types.type_of(func.value)
-            if owner.tag in _NOT_PROJECT:
+            if owner.tag in _NOT_PROJECT or owner.of == _PARSER:
                 return None
             if owner.of:
                 path = f"{owner.of}().{method}" if owner else f"{owner.of}.{method}"

@@ -54,7 +54,7 @@ _SET = frozenset(f"{module}.set_grad_enabled" for module in _GRAD_MODE)
 _SETTERS = frozenset(name.rpartition(".")[2] for name in _SET)
 _TURNING = frozenset(name.rpartition(".")[2] for name in _OFF | _ON | _SET)
 _TURNS = regex(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
-_OF_GRADIENTS = regex(r"grad|infer(?!red)", re.IGNORECASE)
+_INFERS = regex(r"infer(?!red)")
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
 # functions that frameworks call with autograd off
 _HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
@@ -103,7 +103,8 @@ class LocalAutograd:
         if definition.name in self._definitions_that_turn:
             return True
         start, end = self.syntax.positions.span(definition)
-        return _OF_GRADIENTS.search(self.syntax.text, start, end) is not None
+        text = self.syntax.text[start:end].lower()
+        return "grad" in text or ("infer" in text and _INFERS.search(text) is not None)
 
     def _at(self, statement: ast.stmt | None) -> Said:
         """Return the autograd state at a statement. The surroundings are queried once for all statements in
@@ -241,9 +242,10 @@ class LocalAutograd:
         every = _OFF | _ON | _SET
         if not any(name in self.syntax.text for name in _TURNING):
             return found
-        attributes = self.syntax.written.attributes
-        named = [node for name in _TURNING for node in attributes.get(name, ())]
-        for node in (*named, *self.syntax.of_type(ast.Name)):
+        attributes, variables = self.syntax.written.attributes, self.syntax.variables
+        named: list[ast.expr] = [node for name in _TURNING for node in attributes.get(name, ())]
+        named += [node for name in self._names_that_may_turn for node in variables.named(name)]
+        for node in named:
             if self.names.qualified(node) in every:
                 found.update(
                     around.name
@@ -251,6 +253,20 @@ class LocalAutograd:
                     if isinstance(around, (*FUNCTIONS, ast.ClassDef))
                 )
         return found
+
+    @cached_property
+    def _names_that_may_turn(self) -> frozenset[str]:
+        """Return the names that may stand for what turns autograd: its own ones, and those that an import
+        or an assignment gives it.
+        """
+        return _TURNING | {
+            name
+            for scope in self.syntax.scopes.values()
+            for name, bindings in scope.bindings.items()
+            for binding in bindings
+            if isinstance(binding.value, (ast.Name, ast.Attribute))
+            or binding.target.rpartition(".")[2] in _TURNING
+        }
 
 
 class AutogradCallers:
