@@ -48,10 +48,12 @@ def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
     called = call.func
     if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):
         return False
+    if analysis.names.qualified(called) is not None:
+        return False
     owner = analysis.types.type_of(called.value)
     if owner.tag is not tag or (owner.of and "{" not in owner.of and tag is not TypeTag.UNKNOWN):
         return False
-    return not analysis.types.type_of(called) and analysis.names.qualified(called) is None
+    return not analysis.types.type_of(called)
 
 
 def taking_of(methods: list[FunctionSummary], call: ast.Call) -> list[FunctionSummary]:
