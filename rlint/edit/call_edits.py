@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-import libcst as cst
-
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import by_libcst, code, expression, newline_of
+from rlint.parsing.imported_libcst import cst
 
 
 @by_libcst

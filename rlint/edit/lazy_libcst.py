@@ -19,7 +19,10 @@ else:
             """Import the module, and return its attribute."""
             import importlib
 
-            found = getattr(importlib.import_module(self.__name__), name)
+            from rlint.parsing.imported_libcst import methods_compiled_when_called
+
+            with methods_compiled_when_called():
+                found = getattr(importlib.import_module(self.__name__), name)
             vars(self)[name] = found
             return found
 

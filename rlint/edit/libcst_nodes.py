@@ -8,14 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-import libcst as cst
-
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import by_libcst, code, expression
 from rlint.edit.snippet import Snippet, as_line
 from rlint.edit.source_text import SourceText
 from rlint.edit.token_borders import separated
 from rlint.findings import Edit
+from rlint.parsing.imported_libcst import cst
 from rlint.parsing.libcst_kinds import KINDS
 from rlint.syntax.walk import descendants
 

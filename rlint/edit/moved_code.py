@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import warnings
 
-import libcst as cst
-
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import HEADER, by_libcst, parsed
 from rlint.parsing.grammar import RUNNING, Grammar
+from rlint.parsing.imported_libcst import cst
 
 
 def moved(code: str, old: str, new: str, grammar: Grammar = RUNNING) -> str:

@@ -9,10 +9,9 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import ParamSpec, TypeVar
 
-import libcst as cst
-
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.findings import Edit
+from rlint.parsing.imported_libcst import cst
 from rlint.regex import regex
 
 _MOST_WORDS = 1_000  # comparing more is slow: it takes quadratic time

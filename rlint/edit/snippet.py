@@ -6,13 +6,11 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
-
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import HEADER, parsed, smallest_edits
 from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
+from rlint.parsing.imported_libcst import cst, metadata
 from rlint.parsing.positions import Positions
 
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
@@ -33,8 +31,8 @@ class Snippet:
         self.header = f"{HEADER}{positions.newline}" if lines[:1] in (" ", "\t") else ""
         text = self.header + lines
         module = parsed(text, source.indent_unit(first))
-        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-        self._places = places = wrapper.resolve(PositionProvider)
+        wrapper = metadata.MetadataWrapper(module, unsafe_skip_copy=True)
+        self._places = places = wrapper.resolve(metadata.PositionProvider)
         self._counted = counted = Positions(text)
         self.module = module
         self._statements: dict[int, Statement] = {}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-import libcst as cst
-
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import by_libcst, statements
 from rlint.edit.snippet import Snippet, as_line
 from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
+from rlint.parsing.imported_libcst import cst
 
 
 @by_libcst

@@ -10,9 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import libcst as cst
-from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
-
 from rlint.parsing.constructs import (
     Alias,
     Construct,
@@ -28,6 +25,7 @@ from rlint.parsing.constructs import (
     Unpacking,
     holes_of,
 )
+from rlint.parsing.imported_libcst import cst, metadata
 from rlint.regex import regex
 
 _TEMPLATE = regex(rb"(?<!\w)(?:([tT])([rR]?)|([rR])([tT]))(?=['\"])")
@@ -77,7 +75,7 @@ def _readable(source: bytes) -> bytes:
     return _TARGET_IN_PARENTHESES.sub(rb"\1_\2_", source)
 
 
-def _spans(source: bytes) -> Mapping[cst.CSTNode, CodeSpan]:
+def _spans(source: bytes) -> Mapping[cst.CSTNode, metadata.CodeSpan]:
     try:
         module = cst.parse_module(source.decode())
     except cst.ParserSyntaxError as error:
@@ -86,13 +84,13 @@ def _spans(source: bytes) -> Mapping[cst.CSTNode, CodeSpan]:
     except cst.CSTLogicError as error:
         raise UnreadableError from error
     code = module.code.encode()
-    spans = MetadataWrapper(module, unsafe_skip_copy=True).resolve(ByteSpanPositionProvider)
+    spans = metadata.MetadataWrapper(module, unsafe_skip_copy=True).resolve(metadata.ByteSpanPositionProvider)
     return spans if code == source else _moved(spans, code, source)
 
 
 def _moved(
-    spans: Mapping[cst.CSTNode, CodeSpan], code: bytes, source: bytes
-) -> Mapping[cst.CSTNode, CodeSpan]:
+    spans: Mapping[cst.CSTNode, metadata.CodeSpan], code: bytes, source: bytes
+) -> Mapping[cst.CSTNode, metadata.CodeSpan]:
     """Map spans to their positions in the text. LibCST loses some blanks: that of `except Error :`."""
     lost: list[int] = []  # after this many bytes of the code
     place = 0
@@ -110,7 +108,7 @@ def _moved(
         start, end = span.start, span.start + span.length
         start += bisect_right(lost, start)
         end += bisect_right(lost, end - 1) if span.length else bisect_right(lost, end)
-        found[node] = CodeSpan(start, end - start)
+        found[node] = metadata.CodeSpan(start, end - start)
     return found
 
 
@@ -135,7 +133,7 @@ def _nest(whole: Hole, found: Sequence[Construct]) -> None:
 class _Finder:
     """Visits all nodes of one file."""
 
-    def __init__(self, source: bytes, spans: Mapping[cst.CSTNode, CodeSpan]) -> None:
+    def __init__(self, source: bytes, spans: Mapping[cst.CSTNode, metadata.CodeSpan]) -> None:
         self._source = source
         self._spans = spans
 
