@@ -1,0 +1,42 @@
+"""Dataclasses whose methods are compiled when they are first called behave as all others."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from rlint.parsing.imported_libcst import cst, methods_compiled_when_called
+
+
+def test_methods_do_the_same_when_they_are_compiled_later() -> None:
+    """What a class is made with, compared, hashed, shown and frozen by."""
+    with methods_compiled_when_called():
+
+        @dataclasses.dataclass(frozen=True)
+        class Point:
+            x: int
+            y: int = 0
+
+        @dataclasses.dataclass(frozen=True)
+        class Place(Point):
+            name: str = ""
+
+    assert dataclasses.replace(Place(1, name="goal"), y=2) == Place(1, 2, "goal")
+    assert Point(1) != Point(2)
+    assert hash(Point(1)) == hash(Point(1, 0))
+    assert repr(Place(1)).endswith("Place(x=1, y=0, name='')")
+    for change in (lambda: setattr(Place(1), "x", 2), lambda: delattr(Place(1), "x")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            change()
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        Point()  # type: ignore[call-arg]
+
+
+def test_nodes_keep_what_dataclasses_tell_of_them() -> None:
+    """Fixes are written with nodes that are made, changed and frozen by such methods."""
+    name = cst.Name("state")
+    assert name.with_changes(value="action").value == "action"
+    assert cst.parse_module("a = b\n").code == "a = b\n"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        name.value = "reward"  # type: ignore[misc]
