@@ -17,7 +17,7 @@ once, and is left alone.
 
 @contextmanager
 def methods_compiled_when_called() -> Iterator[None]:
-    """Have the methods of dataclasses that are defined meanwhile compiled when they are first called."""
+    """Compile methods of the dataclasses defined meanwhile only when they are first called."""
     if _compiled is None:
         yield
         return
