@@ -32,6 +32,7 @@ _SETTINGS = regex(
     r"|task_name|game|setting|hyperparam|hyperparameter|params_grid|grid|combination|ablation|checkpoint"
     r"|model_name|learning_rate|lr|batch_size|hidden|gamma|n_envs)(s|es)?$"
 )
+_STEPS_ENVIRONMENTS = ("step", "step_wait", "vector_step")
 _DICT_VIEWS = ("keys", "values", "items")
 _WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 
@@ -51,6 +52,31 @@ def over_components(loop: ast.AST, model: SemanticModel) -> bool:
         return False
     target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) and loop.target.elts else loop.target
     return bool(_KEYS.search(last_name(target) or "")) or _components(loop.iter, model)
+
+
+def over_environments(
+    loop: ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp, model: SemanticModel
+) -> bool:
+    """Whether a loop iterates over the rewards, flags or infos that a step of vectorised environments
+    returns: one item per environment. Observations do not count, since a single environment returns an
+    array, too.
+    """
+    iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
+    return any(
+        isinstance(name, ast.Name) and _is_returned_by_step(name, model)
+        for name in (iterable, *descendants(iterable))
+    )
+
+
+def _is_returned_by_step(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a variable may hold an item after the first of what `env.step(actions)` returns."""
+    return any(
+        binding.path > (0,)
+        and isinstance(binding.value, ast.Call)
+        and isinstance(binding.value.func, ast.Attribute)
+        and binding.value.func.attr in _STEPS_ENVIRONMENTS
+        for binding in model.dataflow.definitions(name)
+    )
 
 
 def over_settings(loop: ast.AST, model: SemanticModel) -> bool:

@@ -187,7 +187,7 @@ def is_short(found: ElementAccess, model: SemanticModel) -> bool:
     count = trip_count.passes(found.loop, model)
     if count is not None and len(found.counters) < 2:
         return count <= _FEW
-    if trip_count.over_components(found.loop, model):
+    if trip_count.over_components(found.loop, model) or trip_count.over_environments(found.loop, model):
         return True
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
