@@ -149,16 +149,19 @@ class ConcatGrownBuffer(Rule):
             model.silent("{} keeps a short window, whose copies cost little", node)
             return
         carried = loop_carried.carried_by_loops(growth, model)
-        if carried.loops and growth_cost.grows_long(growth, carried, model):
+        if carried.loops:
+            cheap = growth_cost.cost_in_loop(growth, carried, model)
+        else:
+            cheap = growth_cost.cost_by_call(growth, model)
+        if cheap is not None:
+            model.silent(f"{{}} grows an array, but {cheap.value}", node)
+            return
+        if carried.loops:
             fix, advice = in_loop(growth, carried, model)
             where = f"in every iteration of `{model.analysis.loops.header(carried.loops[0])}`"
-        elif not carried.loops and growth_cost.grows_by_call(growth, model):
+        else:
             fix, advice = row_store.build(growth, model), RING
             where = f"on every call of `{getattr(model.function(node), 'name', '')}`"
-        else:
-            why = "the loop around it is short" if carried.loops else "it is not known to be called often"
-            model.silent(f"{{}} grows an array, but {why}", node)
-            return
         name = growth.join.function.replace("numpy.", "np.")
         grown = f"`{model.source.text(growth.target)}` grows by `{name}` {where}"
         yield self.finding(

@@ -8,6 +8,7 @@ from rlint.rule import (
     AnyLoop,
     ArrayGrowth,
     EffectKind,
+    Enum,
     Heat,
     LoopCarried,
     SemanticModel,
@@ -24,8 +25,20 @@ FEW_TENSORS = 256
 """For tensors, a list and one concatenation gain only from more rows on."""
 
 
-def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
-    """Whether the array grows by many parts in its loops, and the growth dominates their cost."""
+class Cheap(Enum):
+    """Why the growth of an array costs little, or cannot be avoided."""
+
+    FEW_ROWS = "few rows are added in total"
+    READ_WHOLE = "each iteration reads the whole array"
+    DRAINED = "it is emptied when it has few rows"
+    SET_UP = "it is set-up code that is not known to run often"
+    RARE = "it is not known to be called often"
+    NEW_CAPACITY = "the added part is as long as the array"
+    TRIMMED = "it is cut to a length again"
+
+
+def cost_in_loop(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Cheap | None:
+    """Return None if the array grows by many parts in its loops, and the growth dominates their cost."""
     few = FEW_TENSORS if growth.join.function.startswith("torch.") else FEW_ROWS
     total = 1
     for loop in carried.loops:
@@ -37,15 +50,17 @@ def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) 
             break
         if any(_in_first_pass(binding.statement, loop, model) for binding in carried.restarts):
             break
-    if (
-        total < few
-        or loop_carried.reads_in(growth, carried.loops[-1], model).whole
-        or is_drained_early(carried, model)
-    ):
-        return False
+    if total < few:
+        return Cheap.FEW_ROWS
+    if loop_carried.reads_in(growth, carried.loops[-1], model).whole:
+        return Cheap.READ_WHOLE
+    if is_drained_early(carried, model):
+        return Cheap.DRAINED
     if model.frequency.heat_of(growth.statement).level > Heat.COLD:
-        return True
-    return isinstance(growth.target, ast.Name) and not is_set_up(growth, carried, model)
+        return None
+    if not isinstance(growth.target, ast.Name) or is_set_up(growth, carried, model):
+        return Cheap.SET_UP
+    return None
 
 
 def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> bool:
@@ -69,19 +84,20 @@ def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> b
     return False
 
 
-def grows_by_call(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """Whether an attribute, an entry or a global grows with each call of a function that is called often."""
+def cost_by_call(growth: ArrayGrowth, model: SemanticModel) -> Cheap | None:
+    """Return None if an attribute, an entry or a global grows with each call of a function that is called
+    often.
+    """
     function = model.function(growth.statement)
     if function is None or model.frequency.heat_of(growth.statement).level is Heat.COLD:
-        return False
-    if (
-        not loop_carried.carried_by_calls(growth, model)
-        or loop_carried.reads_in(growth, function, model).whole
-    ):
-        return False
+        return Cheap.RARE
+    if not loop_carried.carried_by_calls(growth, model):
+        return Cheap.RARE
+    if loop_carried.reads_in(growth, function, model).whole:
+        return Cheap.READ_WHOLE
     if any(array_growth.same_place(node, growth.target) for new in growth.new for node in descendants(new)):
-        return False  # new capacity, as much as there is already
-    return not is_trimmed(growth, model) or is_sampled(growth, model)
+        return Cheap.NEW_CAPACITY
+    return Cheap.TRIMMED if is_trimmed(growth, model) and not is_sampled(growth, model) else None
 
 
 def is_drained_early(carried: LoopCarried, model: SemanticModel) -> bool:
