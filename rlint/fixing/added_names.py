@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Fix
@@ -12,6 +13,11 @@ from rlint.semantics.model import SemanticModel
 
 _BOUND = regex(r"^(?:class |def |import )?([^\W\d]\w*)\b(?! import)", 8)
 """Names that lines of new code bind at module level. In multiline mode."""
+_COMPILERS = frozenset(
+    {"torch.jit.export", "torch.jit.script", "torch.jit.script_method"}
+    | {f"numba.{name}" for name in ("guvectorize", "jit", "njit", "vectorize")}
+)
+"""Decorators whose functions cannot read every kind of variable of the module."""
 
 
 def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
@@ -25,6 +31,8 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     taken = sorted(_functions(fix, model))
     if taken and model.index.is_observed(*taken):
         return f"the code of the function is also run elsewhere, where there is no `{added[-1]}`"
+    if any(_is_compiled(node, model) for node in _definitions(fix, model)):
+        return f"the function is compiled (`torch.jit.script`) and may not read `{added[-1]}`"
     for name in added:
         set_elsewhere = model.index.names_set_elsewhere(module)
         if (
@@ -40,10 +48,35 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
 
 def _functions(fix: Fix, model: SemanticModel) -> set[str]:
     """Return the paths of the functions and classes that a fix changes."""
-    found = set()
+    return {
+        f"{model.symbols.module.module}.{model.syntax.qualname(node)}" for node in _definitions(fix, model)
+    }
+
+
+def _definitions(
+    fix: Fix, model: SemanticModel
+) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """Yield the functions and classes that a fix changes."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     for node in (each for kind in kinds for each in model.syntax.of_type(kind)):
         start, end = model.source.span(node)
         if any(start <= edit.start <= end for edit in fix.edits if not edit.shared):
-            found.add(f"{model.symbols.module.module}.{model.syntax.qualname(node)}")
-    return found
+            yield node
+
+
+def _is_compiled(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether a function is decorated with a compiler or given to one in its file, or whether a network is
+    defined in a program that compiles.
+    """
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if model.names.qualified(called) in _COMPILERS:
+            return True
+    if isinstance(node, ast.ClassDef):
+        bases = map(model.names.qualified, node.bases)
+        return "torch.nn.Module" in bases and model.program.mentions("script")
+    return any(
+        isinstance(call.args[0], ast.Name) and call.args[0].id == node.name
+        for call in model.syntax.of_type(ast.Call)
+        if call.args and model.names.qualified(call.func) in _COMPILERS
+    )

@@ -93,6 +93,14 @@ _LIBRARIES = frozenset(name.partition(".")[0] for name in _CALLABLES)
 
 INTERCEPTING = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that library functions dispatch to when they are called with an object of the class."""
+INTERCEPTING_MODES = frozenset(
+    {
+        "torch.overrides.BaseTorchFunctionMode",
+        "torch.overrides.TorchFunctionMode",
+        "torch.utils._python_dispatch.TorchDispatchMode",
+    }
+)
+"""Classes whose instances intercept the calls of all code that runs while they are entered."""
 
 
 def is_data_class(path: str) -> bool:

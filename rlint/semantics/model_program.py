@@ -10,6 +10,10 @@ from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.nn.torch_settings import TOKENS
 
 _STATE_HOOKS = models.having(Trait.HOOKS_STATE, TypeTag.MODULE)
+_PARAMETRIZES = ("register_parametrization", "parametrizations")
+_PARAMETRIZATIONS = tuple(
+    f"torch.nn.utils.parametrizations.{name}" for name in ("orthogonal", "spectral_norm", "weight_norm")
+)
 
 
 class ProgramQueries:
@@ -86,6 +90,12 @@ class ProgramQueries:
         whose library bases are all known, each with the number of its definitions.
         """
         return self._names.function_names(known_bases)
+
+    def parametrizes_weights(self) -> bool:
+        """Whether the program computes weights of layers from other parameters whenever they are read, by
+        `torch.nn.utils.parametrize` or what is made with it.
+        """
+        return self.mentions(*_PARAMETRIZES) or any(map(self.is_imported_anywhere, _PARAMETRIZATIONS))
 
     def customizes_state_dicts(self) -> bool:
         """Whether a module of the project may change the state dict that it loads, or the result of

@@ -55,9 +55,11 @@ net.parameters()]`).
 Unsafe in these cases:
 
 - The copy may raise an error that a handler catches: an attribute of a value that may be None,
-  `next(net.parameters())`, a shape mismatch.
+  `next(net.parameters())`, a shape mismatch, the parameters of a `LazyLinear` before its first forward pass.
 - The copy might run other code, as `copy.deepcopy` does, and as `parameters()` or `state_dict()` do in a
   program whose classes override or hook them.
+- The program uses `torch.nn.utils.parametrize`: reading `layer.weight` then runs a module, which may draw
+  numbers or update its state, as `spectral_norm` does.
 - The fix removes an attribute, which code outside the project may read.
 - The fix also removes the comparison and its message.
 

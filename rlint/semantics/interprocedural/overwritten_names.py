@@ -106,8 +106,12 @@ def _is_method(path: str) -> bool:
 
 
 def _overridden_by(module: ModuleSummary) -> Iterator[str]:
-    """Yield the methods overridden by classes derived from tensors, arrays, lists …"""
+    """Yield the methods overridden by classes derived from tensors, arrays, lists …; all methods for a mode
+    that intercepts calls of library functions.
+    """
     for cls in module.classes.values():
+        if not models.INTERCEPTING_MODES.isdisjoint(map(models.canonical, cls.bases)):
+            yield f"torch.Tensor.{ANY_NAME}"
         base = next(filter(models.is_data_class, map(models.canonical, cls.bases)), None)
         for name in cls.methods if base is not None else ():
             if name in models.INTERCEPTING:

@@ -139,7 +139,7 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
 
 def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
     """Whether code may determine whether two results are one object: `first is second`, or `[first] ==
-    [second]`, which is true for one `nan`, and false for two.
+    [second]`, which is true for one `nan`, and false for two. Tuples of numbers are compared in the same way.
     """
     seen = set(nodes)
     for node in nodes:
@@ -207,7 +207,16 @@ def _tells_apart(compare: ast.Compare, seen: set[ast.expr], model: SemanticModel
     held = any(isinstance(part, (ast.List, ast.Tuple, ast.Set, ast.Dict)) for part in parts)
     if by_identity:
         return any(part in seen for part in parts)
+    if any(part in seen and _may_hold_nan(part, model) for part in parts):
+        return True
     return held and any(model.types.type_of(node).tag not in _EQUAL_TO_ITSELF for node in seen)
+
+
+def _may_hold_nan(part: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is a container whose items need not be equal to themselves."""
+    kind = model.types.type_of(part)
+    is_container = kind.tag is TypeTag.TUPLE or kind.tag in _CONTAINERS
+    return is_container and (kind.item is None or kind.item.tag not in _EQUAL_TO_ITSELF)
 
 
 def _used_up(source: ast.expr, model: SemanticModel) -> str:

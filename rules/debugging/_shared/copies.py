@@ -42,6 +42,14 @@ _METHODS = _COPYING_METHODS | _KEEPING_METHODS
 _FUNCTIONS = _COPYING_FUNCTIONS | _KEEPING_FUNCTIONS
 _MAY_COPY = frozenset({ast.Attribute, ast.ListComp, ast.GeneratorExp, ast.DictComp})
 _DEPTH = 4
+_LAZY = (
+    "LazyLinear",
+    *(
+        f"Lazy{layer}{n}d"
+        for layer in ("BatchNorm", "Conv", "ConvTranspose", "InstanceNorm")
+        for n in (1, 2, 3)
+    ),
+)
 
 
 @frozen
@@ -198,8 +206,12 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
                 return f"looking up `{model.source.text(node)}` may have side effects"
             case ast.Attribute(value=owner, attr=name) if runs_code(node, model):
                 return f"reading `{name}` runs code with side effects"
+            case ast.Attribute(attr=name) if _WEIGHT.fullmatch(name) and model.program.parametrizes_weights():
+                return f"reading `{name}` runs the parametrization of the layer, which may have side effects"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression may do more than copy"
+    if model.program.mentions(*_LAZY):
+        return "the parameters of a lazy layer (`LazyLinear`) raise an error until its first forward pass"
     failing = next(
         (node for node in descendants(value) if raised_errors.may_raise(node, are_weights, model)), None
     )

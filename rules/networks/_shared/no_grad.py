@@ -20,7 +20,13 @@ from rlint.rule import (
 )
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
-HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook")
+HOOKS = (
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+)
+_GLOBAL_HOOKS = "torch.nn.modules.module"
 _COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
 _NO_MATTER = EffectKind.DRAWS | EffectKind.TELLS | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
 _HOST = frozenset(
@@ -173,9 +179,9 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
 
 def _computes_weights(model: SemanticModel) -> bool:
     """Whether the program has layers that compute their weights in each forward pass, and store them as
-    attributes.
+    attributes or in the cache of `parametrize.cached()`.
     """
-    return any(
+    return model.program.parametrizes_weights() or any(
         model.program.is_imported_anywhere(f"torch.nn.utils.{name}") or model.program.is_attribute_read(name)
         for name in _COMPUTED_WEIGHTS
     )
@@ -204,9 +210,10 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
             f"`{name}` must not store tensors that a gradient is computed through later: not all of its "
             f"code is known"
         )
-    hooked = any(model.program.is_attribute_read(name) for name in HOOKS) or any(
-        isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward")
-    )
+    hooked = any(
+        model.program.is_attribute_read(hook) or model.program.is_imported_anywhere(f"{_GLOBAL_HOOKS}.{hook}")
+        for hook in HOOKS
+    ) or any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward"))
     if anatomy.keeps or anatomy.hooks or hooked or anatomy.overrides & {"__call__"}:
         return f"tensors that `{name}` stores in attributes or hooks no longer carry a gradient"
     if _computes_weights(model):

@@ -64,7 +64,8 @@ Unsafe in these cases:
 - The code runs inside `autocast`, whose cached weights carry no gradient in old versions of PyTorch.
 - The network contains attention, a transformer or a recurrent layer (`LSTM`). These use another kernel
   under `no_grad`, so the last digits differ.
-- The program uses `weight_norm` or `spectral_norm`, which store the weights of the last forward pass.
+- The program uses `weight_norm`, `spectral_norm` or a parametrization, which may store the weights of the
+  last forward pass.
 
 There is no fix where the statement also computes a value that is trained on.
 
