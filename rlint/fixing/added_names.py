@@ -61,6 +61,7 @@ def _definitions(
     for node in (each for kind in kinds for each in model.syntax.of_type(kind)):
         start, end = model.source.span(node)
         if any(start <= edit.start <= end for edit in fix.edits if not edit.shared):
+            assert isinstance(node, kinds)
             yield node
 
 

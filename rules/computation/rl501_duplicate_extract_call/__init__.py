@@ -81,6 +81,7 @@ Unsafe in these cases:
 - An argument may be an iterator, which the first evaluation exhausts. That is any parameter that is not
   known to be a list or another sequence.
 - Two places would share a list, an array or an object of unknown type.
+- Two results are compared with each other and may be, or hold, NaN: one object is equal to itself.
 - A gradient may flow through the result: gradients of a shared tensor are accumulated in another order.
 - Code in between, such as an unknown call or an `await`, might modify the arguments through another
   reference.

@@ -75,7 +75,8 @@ anything else, and does not catch the error. Otherwise the move is unsafe. There
 condition in the loop comes before the call.
 
 Constants move to module level only if they hold no mutable values, and if the collection itself is not
-passed to another variable, a call or a nested function. There is only advice where the statement shares its
+passed to another variable, a call or a nested function. Unsafe in functions that `torch.jit.script` or numba
+compiles, which cannot read every variable of a module. There is only advice where the statement shares its
 line with another one.
 
 ## References
