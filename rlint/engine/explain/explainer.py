@@ -190,7 +190,7 @@ class Explainer:
     ) -> RuleExplanation | None:
         """Return the queries of a rule about the node of the line with the most queries."""
         if not rule.concerns(model) or not _is_triggered(rule, self.text):
-            what = "the file holds no code that the rule applies to"
+            what = "the file contains no code that the rule applies to"
             node = nodes[0]
             return RuleExplanation(
                 rule.code,

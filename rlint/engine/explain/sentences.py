@@ -43,7 +43,7 @@ def described(kind: Type) -> str:
         named += f" of {classes}" if kind.tag is TypeTag.INSTANCE else f" ({classes})"
     if kind.tag is TypeTag.TENSOR:
         named += {
-            Device.UNKNOWN: " on a device that is not known",
+            Device.UNKNOWN: " on an unknown device",
             Device.HOST: " in host memory",
             Device.CUDA: " on a CUDA device",
             Device.OTHER: " on another accelerator",
@@ -89,7 +89,7 @@ def _type(code: str, answer: Type) -> Sentence:
 
 def _device(code: str, answer: Device) -> Sentence:
     if answer is Device.UNKNOWN:
-        return Sentence(f"which device {code} names is not known", is_unknown=True)
+        return Sentence(f"the device that {code} names is not known", is_unknown=True)
     return Sentence(f"{code} names the {answer.value} device")
 
 
@@ -99,7 +99,7 @@ def _heat(code: str, answer: Any) -> Sentence:
 
 def _autograd(code: str, answer: Any) -> Sentence:
     if answer.value == "unknown":
-        return Sentence(f"whether autograd is on at {code} is not known", is_unknown=True)
+        return Sentence(f"it is not known whether autograd is enabled at {code}", is_unknown=True)
     return Sentence(f"autograd is {answer.value} at {code}")
 
 
@@ -114,9 +114,9 @@ def _effect(code: str, answer: Any) -> Sentence:
 def _use(code: str, answer: Any) -> Sentence:
     said = {
         "READ": "is only read",
-        "HANDED": "is passed to a call that may keep or change it",
+        "HANDED": "is passed to a call that may keep or modify it",
         "KEPT": "is stored or returned",
-        "CHANGED": "is changed in place",
+        "CHANGED": "is modified in place",
     }
     return Sentence(f"{code} {said.get(answer.fate.name, answer.fate.name.lower())}")
 
@@ -124,7 +124,7 @@ def _use(code: str, answer: Any) -> Sentence:
 def _sinks(code: str, answer: Any) -> Sentence:
     labels = list(dict.fromkeys(sink.label.value for sink in answer))
     if not labels:
-        return Sentence(f"where the gradient of {code} goes is not known", is_unknown=True)
+        return Sentence(f"the sinks of the gradient of {code} are not known", is_unknown=True)
     return Sentence(f"the result of {code} ends as: {', '.join(labels)}")
 
 
@@ -168,7 +168,7 @@ _TELLERS: dict[str, _Teller] = {
     "types.constant": lambda code, answer: Sentence(
         f"{code} is not a constant" if answer is None else f"{code} is a constant"
     ),
-    "types.call_targets": _some("{0} calls {1}", "which function {0} calls is not known"),
+    "types.call_targets": _some("{0} calls {1}", "the function that {0} calls is not known"),
     "types.class_of_value": _some("{0} is of {1}", "the class of {0} is not known"),
     "types.is_setting": _yes_no(
         "{} is only assigned in the constructor", "{} may be reassigned", unknown_if_no=True
@@ -233,7 +233,7 @@ _TELLERS: dict[str, _Teller] = {
     "gradients.traced": _traced,
     "nn.network_run": _some("{0} runs a network", "{0} is not known to run a network"),
     "nn.is_optimized": lambda code, answer: (
-        Sentence(f"whether an optimizer updates {code} is not known", is_unknown=True)
+        Sentence(f"it is not known whether an optimizer updates {code}", is_unknown=True)
         if answer is None
         else Sentence(f"{'an' if answer else 'no'} optimizer updates {code}")
     ),
