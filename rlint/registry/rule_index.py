@@ -1,4 +1,4 @@
-"""rlint's own rules, as data. Generated: do not edit.
+"""The rules that come with rlint, as data. Generated: do not edit.
 
 `python -m rlint.registry.make_rule_index` writes this file from the rules' sources and recorded evidence.
 """
