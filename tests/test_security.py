@@ -140,6 +140,9 @@ def test_what_is_no_file_holds_nothing_up(tmp_path: Path) -> None:
         ("rlint.toml", 'cache-dir = "/elsewhere"', "`cache-dir` is outside"),
         ("rlint.toml", 'ignore = ["\\u001b]0;owned\\u0007"]', r"\x1b]0;owned\x07"),
     ],
+    ids=str.split(
+        "nested large nested-tables patterns parent absolute escapes"
+    ),  # processes get the id of a test
 )
 def test_hostile_settings_are_an_error(tmp_path: Path, name: str, text: str, said: str) -> None:
     """Bombs and paths that lead away: status 2, what is wrong, and no crash."""

@@ -138,8 +138,11 @@ def test_a_fix_that_makes_the_command_hang_is_left_out(
     hangs = outside / "hangs"
 
     def timer(_seconds: float, function: Callable[[], None]) -> TimerUntil:
-        hangs.unlink(missing_ok=True)
-        return TimerUntil(function, hangs.exists)
+        def end() -> None:
+            hangs.unlink()  # the next command has not hung; its timer may be made after it has started
+            function()
+
+        return TimerUntil(end, hangs.exists)
 
     monkeypatch.setattr("threading.Timer", timer)
     monkeypatch.setenv("HANGS", str(hangs))
