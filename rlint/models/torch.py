@@ -51,20 +51,22 @@ _OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
 _STARTS_PROCESSES = Effect(EffectKind.OTHER, "starts processes")
 _CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
-_FOREACH = {
-    "1.7": "add addcdiv addcmul div exp mul sqrt sub",
-    "1.8": "abs log maximum minimum neg reciprocal",
-    "2.0": "clamp_max clamp_min lerp",
-    "2.1": "pow sign",
-}
-"""Operations on lists of tensors, by the release of torch whose stubs have them first."""
-_FOREACH_IN_PLACE = {
-    "1.7": "add addcdiv addcmul div exp mul sqrt sub",
-    "1.8": "abs log neg reciprocal",
-    "1.13": "maximum minimum",
-    "2.0": "clamp_max clamp_min lerp",
-    "2.1": "pow sign",
-}
+_FOREACH = (
+    ("1.7", "1.7", "add addcdiv addcmul div exp mul sqrt sub"),
+    ("1.8", "1.8", "abs log neg reciprocal"),
+    ("1.8", "1.13", "maximum minimum"),
+    ("2.0", "2.0", "clamp_max clamp_min lerp"),
+    ("2.1", "2.1", "pow sign"),
+)
+"""Operations on lists of tensors, after the releases that introduced them and their in-place forms (from the
+stubs in the wheels).
+"""
+
+
+def _foreach(names: str, suffix: str = "") -> str:
+    return " ".join(f"_foreach_{name}{suffix}" for name in words(names))
+
+
 _TENSORS: Table = table(
     facts("torch", PURE, _ON_HOST, "arange", Trait.FROM_NUMBERS, takes="start end step"),
     facts("torch", PURE, _ON_HOST, "eye", Trait.FROM_NUMBERS, takes="n m"),
@@ -255,12 +257,12 @@ _TENSORS: Table = table(
         "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
     ),
     *(
-        facts("torch", _CHANGES, NOTHING, " ".join(f"_foreach_{name}_" for name in words(names)), since=since)
-        for since, names in _FOREACH_IN_PLACE.items()
-    ),
-    *(
-        facts("torch", PURE, _TENSOR_LIST, " ".join(f"_foreach_{name}" for name in words(names)), since=since)
-        for since, names in _FOREACH.items()
+        rows
+        for since, in_place_since, names in _FOREACH
+        for rows in (
+            facts("torch", PURE, _TENSOR_LIST, _foreach(names), since=since),
+            facts("torch", _CHANGES, NOTHING, _foreach(names, "_"), since=in_place_since),
+        )
     ),
     facts("torch", PURE, _TENSOR_LIST, "_foreach_norm", since="1.11"),
     facts("torch.testing", READS, NOTHING, "assert_close", Trait.DIFFERS),

@@ -19,7 +19,7 @@ from rlint.semantics.types.likely.choices import with_likely
 from rlint.semantics.types.likely.inference import LikelyInference
 from rlint.semantics.types.likely.notes import Notes
 from rlint.syntax.scopes import Binding, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
+from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,16 +95,7 @@ class FileAnalysis:
         """Return the def of a function of the project if it is in this file."""
         if function.module != self.name:
             return None
-        return self._functions.get(function.qualname)
-
-    @functools.cached_property
-    def _functions(self) -> dict[str, Function]:
-        """Return the functions of the file by their qualified names; the first of a name counts."""
-        found: dict[str, Function] = {}
-        for node, scope in self.syntax.scopes.items():
-            if isinstance(node, FUNCTIONS):
-                found.setdefault(scope.qualname, node)
-        return found
+        return self.syntax.functions.get(function.qualname)
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
         """Return an analysis of the same tree with the project's knowledge; the tree is not walked again."""

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Collection
 from functools import cached_property, partial
 
-from rlint import models
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
@@ -75,8 +74,6 @@ class GradientQueries:
         return self._analysis.notes.kept(self._giving, call, lambda: self._may_give_gradient(call))
 
     def _may_give_gradient(self, call: ast.Call) -> bool:
-        if self._is_of_library(call):
-            return False
         if self._forwards.runs_network(self._types.type_of(call.func)):
             anatomy = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
@@ -88,13 +85,6 @@ class GradientQueries:
             or self._gradients.computes_by_name(call)
             or self._gives_by_name(call)
         )
-
-    def _is_of_library(self, call: ast.Call) -> bool:
-        """Whether a call runs a library's function, and nothing that the project has under that name."""
-        qualified = self._analysis.names.qualified(call.func)
-        if qualified is None or models.callable_fact(qualified) is None:
-            return False
-        return not self._types.call_targets(call)
 
     def _gives_by_name(self, call: ast.Call) -> bool:
         """Whether a call on an object of unknown class likely returns the output of a network, as all methods

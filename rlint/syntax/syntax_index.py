@@ -135,6 +135,15 @@ class SyntaxIndex:
         return frozenset(found)
 
     @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Return the functions of the file by their qualified names; the first of a name counts."""
+        found: dict[str, Function] = {}
+        for node, scope in self.scopes.items():
+            if isinstance(node, FUNCTIONS):
+                found.setdefault(scope.qualname, node)
+        return found
+
+    @cached_property
     def names_in_statements(self) -> dict[str, set[ast.stmt]]:
         """Return, for each name, the statements that use it."""
         found: dict[str, set[ast.stmt]] = {}

@@ -48,7 +48,8 @@ class UsesOfValue(ValueFlow[Use]):
 
     def _use(self, use: SyntacticUse) -> None:
         unpacked = use.kind is UseKind.ELEMENT and targets_of(use.node, self.syntax.parents)
-        if unpacked or use.kind in _CARRIES:
+        leaves = use.kind is UseKind.RETURNED and self.beyond is not None
+        if unpacked or leaves or use.kind in _CARRIES:
             super()._use(use)
             return
         same = use.kind is UseKind.ARGUMENT and self._gives_back(use.at)
@@ -86,9 +87,6 @@ class UsesAcrossFunctions(UsesOfValue):
         return bool(onward.nodes)
 
     def _use(self, use: SyntacticUse) -> None:
-        if use.kind is UseKind.RETURNED:
-            ValueFlow._use(self, use)
-            return
         if use.kind is UseKind.ARGUMENT and isinstance(use.at, ast.Call):
             for function, parameter in self._callees(use.at, use.node):
                 self.enter(use.at, function, parameter)

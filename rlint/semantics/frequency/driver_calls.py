@@ -21,7 +21,9 @@ _CONNECTION = regex(r"conn|pipe|remote|sock")
 _STORES = regex(r"buffer|memory|replay")
 _LOADER = regex(r"loader$|dataloader")
 _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
-STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
+STEPS_ENVIRONMENT = ("step", "step_wait", "vector_step")
+"""Methods that may step an environment."""
+STEPPING = frozenset({"backward", "manual_backward", *STEPS_ENVIRONMENT})
 """Methods that may take gradient steps."""
 DRIVING = STEPPING | {"send"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
 """Methods that may drive the code around them."""
@@ -33,7 +35,7 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
     if not isinstance(func, ast.Attribute):
         return None
     method = func.attr
-    if method in ("step", "step_wait", "vector_step"):
+    if method in STEPS_ENVIRONMENT:
         return _step(call, func, types)
     if method == "send":
         return Driver.ENVIRONMENT_STEP if _orders_step(call) else None

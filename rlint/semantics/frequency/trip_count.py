@@ -9,6 +9,7 @@ from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
+from rlint.semantics.frequency.driver_calls import STEPS_ENVIRONMENT
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import LOOPS
@@ -32,7 +33,6 @@ _SETTINGS = regex(
     r"|task_name|game|setting|hyperparam|hyperparameter|params_grid|grid|combination|ablation|checkpoint"
     r"|model_name|learning_rate|lr|batch_size|hidden|gamma|n_envs)(s|es)?$"
 )
-_STEPS_ENVIRONMENTS = ("step", "step_wait", "vector_step")
 _DICT_VIEWS = ("keys", "values", "items")
 _WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 
@@ -63,8 +63,7 @@ def over_environments(
     """
     iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
     return any(
-        isinstance(name, ast.Name) and _is_returned_by_step(name, model)
-        for name in (iterable, *descendants(iterable))
+        isinstance(name, ast.Name) and _is_returned_by_step(name, model) for name in descendants(iterable)
     )
 
 
@@ -74,7 +73,7 @@ def _is_returned_by_step(name: ast.Name, model: SemanticModel) -> bool:
         binding.path > (0,)
         and isinstance(binding.value, ast.Call)
         and isinstance(binding.value.func, ast.Attribute)
-        and binding.value.func.attr in _STEPS_ENVIRONMENTS
+        and binding.value.func.attr in STEPS_ENVIRONMENT
         for binding in model.dataflow.definitions(name)
     )
 

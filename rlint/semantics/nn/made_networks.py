@@ -30,13 +30,14 @@ _ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {
     "vector_to_parameters",
 }
 """Calls that add a module or a tensor to a network, or replace a tensor's memory."""
-_LAZY = tuple(
+LAZY_LAYERS = tuple(
     f"Lazy{name}{size}"
     for name, sizes in {
         "Linear": ("",), "Conv": "123", "ConvTranspose": "123", "BatchNorm": "123", "InstanceNorm": "123"
     }.items()
     for size in (f"{one}d" if one else "" for one in sizes)
 )  # fmt: skip
+"""Layers of `torch.nn` that have no parameters until their first forward pass."""
 _GROWS = models.having(Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DICT)
 _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules whose assignment does not change the parts of a network."""
@@ -79,8 +80,8 @@ def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     one, other = built(first, model), built(second, model)
     if _is_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
         return False
-    if any(map(model.program.is_attribute_read, _LAZY)) or any(
-        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in _LAZY
+    if any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
+        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
     ):
         return False  # their shapes are determined by the first input
     for made, source, rest in ((one, second, other), (other, first, one)):

@@ -6,7 +6,6 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from rlint import models
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.loop_variables import LoopItem, is_short, items_of
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _METHODS = frozenset({"step", "reset"})
-_MAY_HAVE_STEPS = frozenset({TypeTag.ENVIRONMENT, TypeTag.INSTANCE, TypeTag.UNKNOWN})
 _MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
 
 
@@ -94,14 +92,11 @@ def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call creates an environment: a library's `make`, the class itself, or a function that
     returns one and whose name says so (`make_env(...)`).
     """
-    qualified = model.names.qualified(call.func)
-    made = models.callable_fact(qualified) if qualified is not None else None
-    if made is not None and made.result.tag not in _MAY_HAVE_STEPS:
-        return False
     if not has_steps(call, model):
         return False
     if model.types.type_of(call.func).tag is TypeTag.CLASS:
         return True
+    qualified = model.names.qualified(call.func)
     targets = model.types.call_targets(call)
     if targets:
         return any(target.name == "__init__" or _MAKES.search(target.name) for target in targets)

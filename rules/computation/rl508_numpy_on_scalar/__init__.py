@@ -89,6 +89,7 @@ from rlint.rule import (
 )
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
+    LONG,
     Scalar,
     is_plain,
     likely_scalar,
@@ -96,7 +97,6 @@ from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
 )
 from rlint.rules.computation.rl508_numpy_on_scalar.single_draws import DRAWS, single_draw
 
-_LONG = 40
 _ALONE = (ast.stmt, ast.keyword, ast.Tuple, ast.List, ast.Dict)
 
 
@@ -126,7 +126,7 @@ class NumpyOnScalar(Rule):
                 f"`{called}` converts {found.what} to an array, which takes longer than `{found.better}`"
             )
             text = " ".join((found.text or "").replace("{math}", f"math.{found.math}").split())
-            advice = f"Write `{text}`" if text and len(text) < _LONG else f"Use `{found.better}`"
+            advice = f"Write `{text}`" if text and len(text) < LONG else f"Use `{found.better}`"
             yield self.finding(
                 model,
                 node,

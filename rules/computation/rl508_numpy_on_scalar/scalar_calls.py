@@ -41,6 +41,8 @@ OF_DISPLAY = {
     "numpy.sum": "sum",
     "numpy.mean": "mean",
 }
+LONG = 40
+"""Length from which code is not quoted in a message."""
 _CLIP, _NORM = "numpy.clip", "numpy.linalg.norm"
 CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _NORM)
 _MOST = 8

@@ -15,11 +15,10 @@ from rlint.rule import (
     is_constant,
     last_names,
 )
-from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import is_plain, is_single
+from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import LONG, is_plain, is_single
 
 _CHOICE, _UNIFORM = "numpy.random.choice", "numpy.random.uniform"
 DRAWS = last_names(_CHOICE, _UNIFORM)
-_SHORT = 40
 
 
 @frozen
@@ -134,7 +133,7 @@ def _is_computed(weights: ast.expr, model: SemanticModel) -> bool:
 
 def _shown(items: ast.expr, model: SemanticModel) -> str:
     text = " ".join(model.source.text(items).split())
-    return f"`{text}`" if len(text) < _SHORT else "the list"
+    return f"`{text}`" if len(text) < LONG else "the list"
 
 
 def _named(call: ast.Call, name: str, model: SemanticModel) -> str | None:

@@ -11,6 +11,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     frozen,
+    made_networks,
     models,
     regex,
     weight_sync,
@@ -42,14 +43,6 @@ _METHODS = _COPYING_METHODS | _KEEPING_METHODS
 _FUNCTIONS = _COPYING_FUNCTIONS | _KEEPING_FUNCTIONS
 _MAY_COPY = frozenset({ast.Attribute, ast.ListComp, ast.GeneratorExp, ast.DictComp})
 _DEPTH = 4
-_LAZY = (
-    "LazyLinear",
-    *(
-        f"Lazy{layer}{n}d"
-        for layer in ("BatchNorm", "Conv", "ConvTranspose", "InstanceNorm")
-        for n in (1, 2, 3)
-    ),
-)
 
 
 @frozen
@@ -210,7 +203,7 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
                 return f"reading `{name}` runs the parametrization of the layer, which may have side effects"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression may do more than copy"
-    if model.program.mentions(*_LAZY):
+    if model.program.mentions(*made_networks.LAZY_LAYERS):
         return "the parameters of a lazy layer (`LazyLinear`) raise an error until its first forward pass"
     failing = next(
         (node for node in descendants(value) if raised_errors.may_raise(node, are_weights, model)), None
