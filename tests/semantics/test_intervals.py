@@ -356,6 +356,41 @@ def test_a_batch_of_rollouts_at_an_unknown_interval() -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("if step - agent.last >= agent.log_interval: agent.show()", Heat.WARM),
+        ("if step % 2000 == 0: agent.show()", Heat.WARM),
+        ("if step % 2000 == 0: agent.show(); agent.improve()", Heat.HOT),
+        ("if agent.is_done(obs): agent.show()", Heat.HOT),
+        (
+            "if agent.is_done(obs):\n                if step - agent.last >= agent.log_interval: agent.show()",
+            Heat.WARM,
+        ),
+    ],
+)
+def test_a_loop_at_an_interval(call: str, heat: Heat) -> None:
+    """A loop in what logs at an interval does not run once per step; in what learns from the steps since the
+    last time, it does.
+    """
+    models = build(
+        {
+            "agent.py": """
+                class Agent:
+                    def show(self):
+                        for row in self.rows:
+                            line()
+                    def improve(self):
+                        for epoch in range(80):
+                            self.loss().backward()
+                """,
+            "train.py": PROGRAM.format(call=call),
+        }
+    )
+    model = models["agent.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+@pytest.mark.parametrize(
     ("script", "heat"), [("evaluate.py", Heat.COLD), ("plot_values.py", Heat.COLD), ("run.py", Heat.HOT)]
 )
 def test_scripts_that_look_at_results_heat_no_library(script: str, heat: Heat) -> None:

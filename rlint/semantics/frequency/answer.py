@@ -12,6 +12,7 @@ class Tempo(Enum):
 
     STEP = "each step"  # of an environment or optimizer, each sample, token or message
     ROUND = "each round"  # an episode, an epoch, a batch of rollouts
+    UPDATE = "each update"  # after so many steps, from which it learns
     INTERVAL = "each so many steps"
     ONCE = "once"  # or not known to run more often
 
@@ -26,6 +27,11 @@ class Frequency:
     chain: tuple[str, ...] = ()
     tempo: Tempo = Tempo.ONCE
     assumption: str = ""
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether it runs at an interval of steps."""
+        return self.tempo in (Tempo.UPDATE, Tempo.INTERVAL)
 
 
 COLD = Frequency(Heat.COLD)

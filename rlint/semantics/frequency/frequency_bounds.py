@@ -73,6 +73,10 @@ class FrequencyBounds:
         """Return the calls that may lead to a function, judging by its name."""
         return self._unresolved.get(function.name, ())
 
+    def learns_at(self, guard: Guard, function: FunctionSummary) -> bool:
+        """Whether `function` takes gradient steps under an interval."""
+        return any(guard.line in kept.get(function.path, ()) for kept in (self._updates, self._rollouts))
+
     def of_guard(self, guard: Guard, function: FunctionSummary) -> Heat:
         """Return the same for one guard, whatever loop it counts."""
         if guard.kind is GuardKind.INTERVAL:

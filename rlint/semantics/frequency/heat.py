@@ -159,7 +159,7 @@ class HeatMap:
                 link = self._link(function, loop)
                 now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _TEMPOS[driven])
                 in_own_loop = True
-            elif driven is None and now.level is Heat.WARM and not loop.bounded:
+            elif driven is None and _repeats(now) and not loop.bounded:
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Tempo.STEP, now.assumption)
         now = self._behind(guards, now, outside, function)
@@ -185,9 +185,16 @@ class HeatMap:
                 continue
             if begins is not None:
                 bound = max(bound, begins.level)
-            if bound < now.level:
-                now = Frequency(bound, now.chain, _tempo_behind(guards), now.assumption)
+            if bound < now.level or (bound is now.level and bound is not Heat.HOT):
+                now = Frequency(bound, now.chain, self._tempo_behind(guards, function), now.assumption)
         return now
+
+    def _tempo_behind(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Tempo:
+        intervals = [guard for guard in guards if guard.kind is GuardKind.INTERVAL]
+        if not intervals:
+            return Tempo.ROUND
+        learns = all(self._bounds.learns_at(guard, function) for guard in intervals)
+        return Tempo.UPDATE if learns else Tempo.INTERVAL
 
     def at_call(self, edge: CallEdge) -> Frequency:
         """Return how often a call runs: an environment's `reset` at most once per episode."""
@@ -536,10 +543,10 @@ class HeatMap:
 
     def _is_paced(self, function: FunctionSummary) -> bool:
         """Whether all calls of a function are known, and happen at intervals."""
-        if self.of_function(function.path).tempo is not Tempo.INTERVAL or self._bounds.unresolved(function):
+        if not self.of_function(function.path).is_paced or self._bounds.unresolved(function):
             return False
         calls = [self.at_call(edge) for edge in self._calls.of(function)]
-        return all(call.tempo is Tempo.INTERVAL for call in calls if call.level is not Heat.COLD)
+        return all(call.is_paced for call in calls if call.level is not Heat.COLD)
 
     def _heat_measured(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
         """Mark functions hot that a profile saw running often, whatever static analysis infers."""
@@ -607,9 +614,11 @@ def _are_related(package: str, other: str) -> bool:
     return inner == outer or (bool(outer) and inner.startswith(f"{outer}."))
 
 
-def _tempo_behind(guards: tuple[Guard, ...]) -> Tempo:
-    is_interval = any(guard.kind is GuardKind.INTERVAL for guard in guards)
-    return Tempo.INTERVAL if is_interval else Tempo.ROUND
+def _repeats(now: Frequency) -> bool:
+    """Whether a loop in a place of this frequency iterates over the steps of a round. What is done at an
+    interval, without learning from the steps since the last time, logs or evaluates.
+    """
+    return now.level is Heat.WARM and now.tempo is not Tempo.INTERVAL
 
 
 def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:

@@ -101,7 +101,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel, Tempo
+from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import minor_reason
@@ -163,7 +163,7 @@ class DuplicateExtractCall(Rule):
         heat = model.frequency.heat_of(again)
         if heat.level < self.heat:
             return False
-        is_paced = heat.tempo is Tempo.INTERVAL or any(
+        is_paced = heat.is_paced or any(
             guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(again)
         )
         return not is_paced or (isinstance(again, ast.Call) and bool(model.types.call_targets(again)))
