@@ -512,9 +512,9 @@ LAYOUTS: dict[str, Layout] = {
 # -- the long run ----------------------------------------------------------------------------------
 
 
-def programs(folder: Path) -> Iterator[tuple[str, str]]:
+def programs(folder: Path, names: str = "*.py") -> Iterator[tuple[str, str]]:
     """The programs below a folder that are one file, by path; of a case, what is given."""
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(folder.rglob(names)):
         if path.name in ("after.py", "workload.py", "__init__.py") or {"input", "after"} & set(path.parts):
             continue
         text = path.read_bytes().decode("utf-8", "replace").partition("# after\n")[0]

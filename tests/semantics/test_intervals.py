@@ -362,10 +362,7 @@ def test_a_batch_of_rollouts_at_an_unknown_interval() -> None:
         ("if step % 2000 == 0: agent.show()", Heat.WARM),
         ("if step % 2000 == 0: agent.show(); agent.improve()", Heat.HOT),
         ("if agent.is_done(obs): agent.show()", Heat.HOT),
-        (
-            "if agent.is_done(obs):\n                if step - agent.last >= agent.log_interval: agent.show()",
-            Heat.WARM,
-        ),
+        ("if agent.is_done(obs):\n                if step % 2000 == 0: agent.show()", Heat.WARM),
     ],
 )
 def test_a_loop_at_an_interval(call: str, heat: Heat) -> None:
