@@ -8,6 +8,7 @@ from rlint.frozen import frozen
 from rlint.models import vocabulary
 from rlint.models.value_type import UNKNOWN, Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.self_calls import SelfCalls
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 
 _BY_TAG = frozenset(
@@ -89,12 +90,14 @@ class CallGraph:
                 held = self._stored.setdefault((program, attribute), [])
                 held.extend((path, module.module) for path in paths)
         self._note_arguments()
+        self_calls = SelfCalls(index)
         for module in index.modules.values():
             for function in module.functions.values():
                 made: list[CallEdge] = []
                 unresolved: list[CallSite] = []
                 for site in function.calls:
                     targets, guessed = self._targets(site, module.module)
+                    targets = self_calls.possible(function, site, targets)
                     if not targets:
                         unresolved.append(site)
                     for target in (*targets, *self._finalizers(targets)):
