@@ -93,14 +93,13 @@ def collated(item: Type) -> Type:
 
 
 def item_of_tensors(arguments: list[Type]) -> Type | None:
-    """Return the type of the rows of a `TensorDataset` of such arguments."""
-    tensors = [kind for kind in arguments if kind.tag is TypeTag.TENSOR]
-    if not tensors:
+    """Return the type of the rows of a `TensorDataset` of such arguments, all of which are tensors, on any
+    device.
+    """
+    if not arguments:
         return None
-    joined = tensors[0]
-    for kind in tensors[1:]:
-        joined = joined.joined(kind)
-    return Type(TypeTag.TENSOR, device=joined.device)
+    devices = {kind.device if kind.tag is TypeTag.TENSOR else Device.UNKNOWN for kind in arguments}
+    return Type(TypeTag.TENSOR, device=devices.pop() if len(devices) == 1 else Device.UNKNOWN)
 
 
 def part_of(batch: Type) -> Type:

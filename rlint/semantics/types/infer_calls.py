@@ -64,6 +64,8 @@ class CallInference(ResultInference):
 
     def _result_of_call(self, node: ast.Call) -> Type:
         qualified = self.names.qualified(node.func)
+        if qualified == "builtins.super" and not node.args:
+            return self._next_class(node)
         if qualified is not None:
             known = models.callable_fact(qualified, argument_count(node))
             if known is not None:
@@ -93,6 +95,14 @@ class CallInference(ResultInference):
         if callee.tag is TypeTag.FUNCTION and callee.item is not None:
             return callee.item  # a lambda
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
+
+    def _next_class(self, node: ast.Call) -> Type:
+        """Return the type of `super()` in a class with one base, which is a class of the project."""
+        owner = self.syntax.class_of(node)
+        if owner is None or len(owner.bases) != 1:
+            return UNKNOWN
+        base = self.names.qualified(owner.bases[0])
+        return deferred(f"{base}()") if base and models.callable_fact(base) is None else UNKNOWN
 
     def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:
         """Return the type of `env.step(…)` and `env.reset()`, including the likely type if it is unknown."""

@@ -78,7 +78,11 @@ class ResultInference(DtypeInference):
         match qualified:
             case "torch.utils.data.TensorDataset":
                 held = [
-                    Type(TypeTag.TENSOR) if self._is_moved(value) else self.type_of(value)
+                    Type(TypeTag.TENSOR)
+                    if self._is_moved(value)
+                    else item_of(self.type_of(value.value))
+                    if isinstance(value, ast.Starred)
+                    else self.type_of(value)
                     for value in node.args
                 ]
                 return result._replace(item=batches.item_of_tensors(held))
