@@ -82,8 +82,10 @@ from collections.abc import Callable, Iterator, Sequence
 from rlint.rule import (
     Applicability,
     Autograd,
+    Driver,
     Finding,
     Fix,
+    Function,
     Heat,
     Rule,
     SemanticModel,
@@ -113,6 +115,7 @@ MANY = frozenset(
     """batch states observations frames images sequences sequence ids tokens completions prompts trajectories
     rollouts rollout inputs transitions segments""".split()
 )
+_UPDATES = ("update", "train", "learn", "optimi", "step")
 SINGLE = frozenset({"last", "final", "next", "bootstrap"})
 CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 KEEPS = models.having(Trait.KEEPS_VALUES, TypeTag.TENSOR, TypeTag.NDARRAY)
@@ -250,10 +253,27 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the forward pass runs per step, or for a whole batch."""
     if model.frequency.heat_of(call).level is Heat.HOT:
         return True
+    function = model.function(call)
+    if function is not None and model.once(_learns_from_batch, function):
+        return True
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
     words = {word for source in sources for word in weight_sync.words_of(source, model)}
     return (bool(words & MANY) and not words & SINGLE) or any(is_sampled(one, model) for one in sources)
+
+
+def _learns_from_batch(function: Function, model: SemanticModel) -> bool:
+    """Whether a function computes gradients for data that it is passed: the rows of a batch or rollout."""
+    summary = model.symbols.function_at(function.body[0])
+    if summary is None or len(summary.parameters) < 2 or not function.name.lstrip("_").startswith(_UPDATES):
+        return False
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+        for node in descendants(function)
+    ) and not any(
+        Driver.ENVIRONMENT_STEP in drivers
+        for drivers in (summary.drivers, *(loop.drivers for loop in summary.loops))
+    )
 
 
 def is_sampled(value: ast.expr, model: SemanticModel, depth: int = 4) -> bool:

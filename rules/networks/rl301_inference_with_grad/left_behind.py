@@ -12,6 +12,8 @@ def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the network stores a value during the forward pass that this file reads later."""
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return is_asked_for_more(call, model)
+    if _has_other_forwards(call.func, model) and is_asked_for_more(call, model):
+        return True
     anatomy = model.nn.architecture(call.func)
     if anatomy.keeps and is_asked_for_more(call, model):
         return True
@@ -22,6 +24,12 @@ def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
         for attribute in anatomy.keeps
         for use in model.names.attribute_uses(attribute)
     )
+
+
+def _has_other_forwards(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether classes derived from that of a network override its `forward`, and may store other values."""
+    cls = model.index.class_of(model.types.type_of(network))
+    return cls is not None and any("forward" in each.methods for each in model.index.subclasses(cls))
 
 
 def is_asked_for_more(call: ast.Call, model: SemanticModel, *, of_unknown: bool = False) -> bool:
