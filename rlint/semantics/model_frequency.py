@@ -92,14 +92,25 @@ class FrequencyQueries:
         guards = loops.cooling_guards(node)
         return self._heat.inside(summary, around, guards) if guards else heat
 
-    def runs_each_pass(self, node: ast.AST) -> bool:
+    def runs_each_pass(self, node: ast.AST, *, innermost: bool = False) -> bool:
         """Whether a node runs each time that the code which makes it this hot runs: in each environment step
         of the loop, or each gradient step of the update. False under an interval (`if step % n == 0`), at the
-        node or at all calls that lead to it, and if in doubt.
+        node or at all calls that lead to it, and if in doubt. With `innermost`, whether it runs in each
+        iteration of the innermost loop around it, or else in each call of its function.
         """
+        if innermost:
+            return self._runs_here(node)
         level = self.heat_of(node).level
         place = self._place(node) if level is not Heat.COLD else None
         return place is not None and self._heat.each_pass(place, level)
+
+    def _runs_here(self, node: ast.AST) -> bool:
+        place = self._place(node)
+        if place is None:
+            return self._analysis.loops.pacing.each_pass(node) is not False
+        loop = place.loops[0] if place.loops else -1
+        guards = tuple(guard for guard in place.guards if guard.loop == loop)
+        return self._heat.holds(place.function, guards, each_pass=place.each_pass) is not False
 
     def _place(self, node: ast.AST) -> CodePlace | None:
         """Return a node by its function, loops and conditions; None for code that is not summarised."""

@@ -19,6 +19,7 @@ from rlint.semantics.frequency.roles import takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
 
+_SWITCHES = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
 _MOST_CALLS = 20
 """Maximum number of calls through which a parameter is followed."""
 _MOST_FUNCTIONS = 200
@@ -98,10 +99,12 @@ class FrequencyBounds:
 
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
         """Return the same guards, with the lengths of intervals filled in if the program determines them;
-        guards that hold in each iteration are left out.
+        guards that hold in each iteration are left out, such as those on a parameter that all calls turn on.
         """
         found = []
         for guard in guards:
+            if guard.kind in _SWITCHES and guard.is_parameter and self._is_on(guard.decider, function):
+                continue
             if guard.kind is GuardKind.INTERVAL and guard.period is None:
                 period = self._period(guard, function)
                 if period == 1:
@@ -160,6 +163,25 @@ class FrequencyBounds:
             self._parameters[key] = found
         self._went_round = self._went_round and bool(self._asked)
         return found
+
+    def _is_on(self, name: str, function: FunctionSummary) -> bool:
+        """Whether all calls of a function turn a parameter on, or leave it on."""
+        edges = self._calls.of(function)
+        if not edges or len(edges) > _MOST_CALLS or name not in function.parameters:
+            return False
+        if any(name in dict(site.arguments) for site in self.unresolved(function)):
+            return False
+        return all(self._is_on_at_call(edge, name) for edge in edges)
+
+    def _is_on_at_call(self, edge: CallEdge, name: str) -> bool:
+        passes = dict(edge.site.passes)
+        given = dict(edge.site.arguments)
+        for place in (name, str(edge.target.place_of(name))):
+            if place in passes:
+                return all(guard.is_usual for guard in passes[place])
+            if place in given:
+                return False
+        return name not in edge.target.off and "*" not in passes
 
     def _passed(self, name: str, function: FunctionSummary) -> Heat:
         if any(name in dict(site.arguments) for site in self.unresolved(function)):

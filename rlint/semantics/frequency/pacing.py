@@ -41,7 +41,12 @@ class Pacing:
                 if child not in self._known:
                     self._known[child] = self._statement(child, parent)
                 return self._known[child]
-            if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda)):
+            if isinstance(parent, ast.Lambda):
+                return False
+            if isinstance(parent, (ast.IfExp, ast.BoolOp)) and not all(
+                self._is_usual(test, taken=taken)
+                for test, taken in self.conditions.tests_before(child, parent)
+            ):
                 return False
             child = parent
         return None

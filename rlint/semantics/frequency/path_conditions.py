@@ -70,10 +70,16 @@ class PathConditions:
                 found.append(self._guard(_UNKNOWN, parent))
             elif isinstance(parent, ast.Raise) or (isinstance(parent, ast.Assert) and child is parent.msg):
                 found.append(self._guard(_ERROR, parent))
-            for test, taken in itertools.islice(_tests_before(child, parent), _MOST_TESTS):
+            for test, taken in self.tests_before(child, parent):
                 found += self.of_test(test, taken=taken)
             child = parent
         return tuple(found)
+
+    def tests_before(self, part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+        """Return the tests in an expression that decide whether a part of it is evaluated, each with the
+        outcome that is needed.
+        """
+        return itertools.islice(_tests_before(part, whole, self.syntax.parents[whole]), _MOST_TESTS)
 
     def length_of(self, loop: ast.AST) -> Guard | None:
         """Return the number of iterations after which a loop ends (`for i in range(n)`, `while i < n`), as an
@@ -306,14 +312,13 @@ def _may_return(statement: ast.stmt) -> bool:
     return any(isinstance(node, ast.Return) for node in descendants(statement))
 
 
-def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield the tests in an expression that decide whether a part of it is evaluated, each with the outcome
-    that is needed.
-    """
+def _tests_before(part: ast.AST, whole: ast.AST, around: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     if isinstance(whole, ast.IfExp):
         if part is not whole.test:
             yield whole.test, part is whole.body
     elif isinstance(whole, ast.BoolOp):
+        if isinstance(around, ast.Assert) and isinstance(whole.op, ast.And):
+            return  # `assert first and second` evaluates both, unless the run fails
         for value in whole.values:
             if value is part:
                 break

@@ -89,7 +89,8 @@ def tries(name: str) -> bool:
 
 
 _EVALUATES = regex(
-    r"(^|_)(eval\w*|tests?|testing|enjoy|demo\w*|watch\w*|visuali[sz]\w*|render\w*|show\w*|record_video\w*)($|_)"
+    r"(^|_)(eval\w*|validation|tests?|testing|enjoy|demo\w*|watch\w*|visuali[sz]\w*|render\w*|show\w*"
+    r"|record_video\w*)($|_)|(^|_)validate$"
 )
 
 

@@ -15,9 +15,9 @@ Flags the following in hot code of programs that use accelerators:
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
-These are reads: `.item()`, `.tolist()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a tensor; a
-tensor that is printed or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the bound of
-a slice (`rows[first:last]`); and a call of a function of the project that does one of these
+These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
+tensor; a tensor that is printed or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
+bound of a slice (`rows[first:last]`); and a call of a function of the project that does one of these
 (`to_np(action)`).
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
@@ -108,6 +108,7 @@ from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
+    COPIES,
     READERS,
     HostRead,
     is_hot,
@@ -135,7 +136,7 @@ class HostRoundTrip(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice)
-    callees = READERS | round_trips.MAKERS | {"cpu", "to"}
+    callees = READERS | round_trips.MAKERS | COPIES
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:
@@ -158,7 +159,6 @@ class HostRoundTrip(Rule):
                 return
             if is_copied_to_host(node, model):
                 yield from self.check_way_back(node, model)
-                return
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
@@ -289,9 +289,17 @@ def fewest(group: Sequence[HostRead]) -> int:
 
 
 def is_others(read: HostRead, model: SemanticModel) -> bool:
-    """Whether a read is the first half of a round trip, or covered by item-per-element."""
-    if isinstance(read.node, ast.Call) and read_of(read.node, model) is not None:
-        return True
+    """Whether a read is the first half of a round trip, a copy with its graph, or covered by
+    item-per-element.
+    """
+    if isinstance(read.node, ast.Call):
+        if read_of(read.node, model) is not None:
+            return True
+        function = model.function(read.node)
+        if read.method == "cpu" and function is not None:
+            return read.node in model.once(ways_back, function) or read.node in model.once(
+                learned_copies, function
+            )
     parent = model.parent(read.node)
     return isinstance(parent, ast.Call) and round_trips.round_trip(parent, model) is not None
 
@@ -326,6 +334,8 @@ def together(group: Sequence[HostRead]) -> str:
     """
     if all(read.method in NUMBERS for read in group):
         return "`torch.stack((...)).tolist()`"
+    if any(read.method == "cpu" for read in group):
+        return "`torch.cat([x.flatten(), ...]).cpu()`, as their shapes may differ"
     return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
 
 

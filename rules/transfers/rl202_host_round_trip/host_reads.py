@@ -23,8 +23,10 @@ from rlint.rule import (
     root_of,
     vocabulary,
 )
+from rlint.rules.transfers._shared.there_and_back import is_copied_to_host
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
+COPIES = frozenset({"cpu", "to"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 _READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice})
 _TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
@@ -36,8 +38,12 @@ READERS = (
 _KEEP_TENSORS = (
     models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR) | {"type"}
 )
+_OF_TENSORS = vocabulary.OF_TENSORS | {"entropy"}
+_REDUCING = models.having(Trait.REDUCES, TypeTag.TENSOR) | _SAME_NUMBERS
 _LEAVES = models.having(Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {"backward", "parameters"}
 _OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
+_GIVES_WEIGHTS = frozenset({"state_dict", "parameters", "named_parameters", "buffers", "named_buffers"})
+_LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _DEPTH = 5
 
 
@@ -48,8 +54,8 @@ class HostRead:
     node: ast.expr
     tensor: ast.expr
     method: str
-    """"item", "tolist", "numpy", "float", "int", "bool", "print", "log" for a tensor that is passed to a
-    logger, "if" for a condition, or "slice" for the bound of a slice.
+    """"item", "tolist", "numpy", "float", "int", "bool", "cpu" for a copy that stays a tensor, "print", "log"
+    for a tensor that is passed to a logger, "if" for a condition, or "slice" for the bound of a slice.
     """
 
 
@@ -62,6 +68,8 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         if _writes_numbers(called, model):
             return _read_by_writer(node, model)
         if isinstance(called, ast.Attribute):
+            if called.attr in COPIES:
+                return _read_by_copy(node, model)
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
@@ -90,6 +98,41 @@ def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel)
     if called.attr not in ("item", "tolist") or call.keywords:
         return []
     return [HostRead(call, original(called.value, model)[0], called.attr)]
+
+
+def _read_by_copy(copy: ast.Call, model: SemanticModel) -> list[HostRead]:
+    """Return the read of `x.cpu()`, unless the copy is part of another read: `x.cpu().numpy()`,
+    `float(x.cpu())`, `print(x.cpu())`. Weights that are copied for other processes are not meant.
+    """
+    if not is_copied_to_host(copy, model) or any(word.arg == "non_blocking" for word in copy.keywords):
+        return []
+    tensor, _ = original(copy, model)
+    if _is_weight(tensor, model):
+        return []
+    for outer in model.ancestors(copy):
+        if isinstance(outer, ast.stmt):
+            # a statement of its own moves a network
+            is_used = not isinstance(outer, ast.Expr) or outer.value is not copy
+            return [HostRead(copy, tensor, "cpu")] if is_used else []
+        if isinstance(outer, (ast.Call, ast.FormattedValue)) and any(
+            read.tensor is tensor for read in reads_at(outer, model)
+        ):
+            return []
+    return []
+
+
+def _is_weight(tensor: ast.expr, model: SemanticModel) -> bool:
+    """Whether a loop takes a tensor from the weights of a network: `for name, weight in
+    net.state_dict().items()`.
+    """
+    if not isinstance(tensor, ast.Name):
+        return False
+    loops = [each.value for each in model.dataflow.definitions(tensor) if each.kind in _LOOPED]
+    sources = [part for iterable in loops if iterable is not None for part in descendants(iterable)]
+    names = [part for part in sources if isinstance(part, ast.Name)]
+    made = [each.value for name in names for each in model.dataflow.definitions(name)]
+    sources += [part for value in made if value is not None for part in descendants(value)]
+    return any(isinstance(part, ast.Call) and last_name(part.func) in _GIVES_WEIGHTS for part in sources)
 
 
 def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
@@ -207,8 +250,10 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
             return None if has_key(index) else where(owner, model, depth - 1)
         case ast.UnaryOp(operand=operand):
             return where(operand, model, depth - 1)
-        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+        case ast.BinOp(left=left, right=right):
             return _joined([where(left, model, depth - 1), where(right, model, depth - 1)])
+        case ast.Compare(left=left, comparators=compared):
+            return _joined([where(part, model, depth - 1) for part in (left, *compared)])
         case ast.Call(func=ast.Attribute(attr="cpu")):
             return Device.HOST
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
@@ -218,7 +263,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
                 return None
             if method in ("to", "cuda") and where(owner, model, depth - 1) is not None:
                 return _target(expression, owner, model, depth)
-            if method in vocabulary.OF_TENSORS:
+            if method in _OF_TENSORS:
                 return where(owner, model, depth - 1) or Device.UNKNOWN
             if method in _KEEP_TENSORS:
                 return where(owner, model, depth - 1)
@@ -336,15 +381,50 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
     moves to the host.
     """
     device = where(read.tensor, model)
-    if device is Device.HOST or device is Device.OTHER:
+    if device is Device.HOST or device is Device.OTHER or _is_array_elsewhere(read.tensor, model):
         return False
     if device is not None:
         return True
     if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN:
         return False
     if read.method == "item" and isinstance(read.node, ast.Call):
-        return _is_of_update(read.tensor, model) or is_supposed(read, model)
-    return read.method == "numpy"
+        return _is_of_update(reduced(read.tensor), model) or is_supposed(read, model)
+    return read.method in ("numpy", "cpu")
+
+
+def _is_array_elsewhere(tensor: ast.expr, model: SemanticModel) -> bool:
+    """Whether `.numpy()` is called on the same tensor without a copy to the host, which fails for a tensor on
+    a device.
+    """
+    if not isinstance(tensor, ast.Name):
+        return False
+    scope = model.names.scope(tensor).lookup(tensor.id)
+    if scope is None:
+        return False
+    arrays = model.once(_taken_as_arrays, (tensor.id, scope))
+    bound = model.dataflow.definitions(tensor) if arrays else []
+    return any(model.dataflow.definitions(use) == bound for use in arrays)
+
+
+def _taken_as_arrays(variable: tuple[str, Scope], model: SemanticModel) -> list[ast.Name]:
+    """Return the uses of a variable that share their memory with an array: `x.numpy()`,
+    `x.detach().numpy()`.
+    """
+    found = []
+    for use in model.names.reads(*variable):
+        user = model.parent(use)
+        if isinstance(user, ast.Attribute) and user.attr == "detach":
+            call = model.parent(user)
+            user = model.parent(call) if isinstance(call, ast.Call) else None
+        if isinstance(user, ast.Attribute) and user.attr == "numpy" and not _is_forced(user, model):
+            found.append(use)
+    return found
+
+
+def _is_forced(method: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether arguments are passed: `x.numpy(force=True)` copies."""
+    call = model.parent(method)
+    return isinstance(call, ast.Call) and bool(call.args or call.keywords)
 
 
 def is_supposed(read: HostRead, model: SemanticModel) -> bool:
@@ -353,9 +433,10 @@ def is_supposed(read: HostRead, model: SemanticModel) -> bool:
     """
     if read.method != "item" or where(read.tensor, model) is not None:
         return False
-    if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN or _is_of_update(read.tensor, model):
+    value = reduced(read.tensor)
+    if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN or _is_of_update(value, model):
         return False
-    root = root_of(read.tensor)
+    root = root_of(value)
     if not isinstance(root, ast.Name) or model.names.qualified(root) is not None:
         return False
     summary = model.symbols.function_at(read.node)
@@ -363,6 +444,16 @@ def is_supposed(read: HostRead, model: SemanticModel) -> bool:
         return False
     steps = summary.drivers.union(*(loop.drivers for loop in summary.loops))
     return Driver.GRADIENT_STEP in steps
+
+
+def reduced(value: ast.expr) -> ast.expr:
+    """Return the value whose reduction is read: `values` in `values.detach().mean()`."""
+    while True:
+        match value:
+            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _REDUCING:
+                value = inner
+            case _:
+                return value
 
 
 def _is_of_update(value: ast.expr, model: SemanticModel) -> bool:

@@ -24,7 +24,8 @@ from rlint.rule import (
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_below
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
-_LOGS = vocabulary.LOGS | {"add", "append", "extend", "update"}
+_PUTS_ASIDE = vocabulary.LOGS | {"add", "append", "extend", "store", "update"}
+_REPORTS = ("log_", "logkv", "record_", "report", "store_")
 
 
 def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
@@ -64,7 +65,7 @@ def _own_calls(name: str, model: SemanticModel) -> list[ast.Call]:
 
 def _runs_each_time(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call is made exactly once whenever its function runs."""
-    return not model.frequency.loops(call) and model.analysis.loops.pacing.each_pass(call) is not False
+    return not model.frequency.loops(call) and model.frequency.runs_each_pass(call, innermost=True)
 
 
 def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
@@ -123,8 +124,11 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     ]
     if not found or _repeats_work(around, model):
         return []  # once after many iterations of a loop
-    pacing = model.analysis.loops.pacing
-    found = [other for other in found if pacing.each_pass(other.node) is not False and is_hot(other, model)]
+    found = [
+        other
+        for other in found
+        if model.frequency.runs_each_pass(other.node, innermost=True) and is_hot(other, model)
+    ]
     return sorted(found, key=lambda other: model.source.span(other.node))
 
 
@@ -220,9 +224,10 @@ def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, model: Sema
 
 
 def _is_logged(statement: ast.stmt) -> bool:
+    """Whether a statement only passes values to a logger or a container."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
-            return method in _LOGS
+            return method in _PUTS_ASIDE or method.startswith(_REPORTS)
     return False
 
 
