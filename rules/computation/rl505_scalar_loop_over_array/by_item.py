@@ -12,6 +12,7 @@ _FEWEST_OPERATIONS = 2
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
 _JOINS = models.having(Trait.JOINS, "torch")
 _SUMS = frozenset({"sum", "mean"})
+_REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)
 
 
 @frozen
@@ -231,6 +232,21 @@ def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> 
         f"computes a batch item by item with `{model.source.text(func)}`",
         "Gather the inputs of all items with an index array, and compute on the whole batch",
     )
+
+
+def reduced_rows(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
+    """Handle `[row.mean() for row in values.reshape(-1, n)]`, whose list becomes an array."""
+    match made:
+        case ast.ListComp(
+            elt=ast.Call(func=ast.Attribute(value=ast.Name(id=row), attr=method), args=[]),
+            generators=[ast.comprehension(target=ast.Name(id=item), iter=held, ifs=[])],
+        ) if row == item and method in _REDUCES and model.types.type_of(held).tag in _ARRAYS:
+            return ItemLoop(
+                held,
+                "reduces an array row by row",
+                f"Reduce all rows in one call, along an axis: `x.{method}(1)`",
+            )
+    return None
 
 
 def _operations(value: ast.expr, own: set[str]) -> int:
