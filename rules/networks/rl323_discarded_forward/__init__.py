@@ -10,8 +10,8 @@ two critics in `self.critic(state, action)[0]`.
 
 All layers of the network must be known. The rule is silent:
 
-- if the network has batch normalisation, dropout, noise, hooks or state that is kept between calls, because
-  it may be run for its side effects;
+- if the network has batch normalisation, hooks or state that is kept between calls, because it may be run for
+  its side effects (with dropout or noise, there is only advice);
 - if the other branch only raises an error, or runs only at the end of an episode;
 - if the condition depends on the result;
 - if code in between changes the input or the weights;
@@ -124,17 +124,19 @@ class DiscardedForward(Rule):
             return
         if not has_branch_behind(unit, model) and any(is_read(name, scope, model) for name in names):
             return  # the result is used, or the network runs, wherever it is computed
-        if not is_forward(node, model) or is_inside_forward(node, model):
+        if not is_forward(node, model, may_draw=True) or is_inside_forward(node, model):
             return
         reads = reads_of(names, scope, model)
         if reads is None or not only_computes(unit, model):
             return
+        draws = not is_forward(node, model)
         if not reads:
-            yield from self.unread(node, unit, names, model)
+            if not draws:
+                yield from self.unread(node, unit, names, model)
             return
         waste = waste_of(unit, scope, model)
         if waste is not None:
-            edits = sink(waste, model)
+            edits = sink(waste, model) if not draws else None
             fix = (
                 Fix("Run it where the result is used", Applicability.UNSAFE, edits, REASON) if edits else None
             )
