@@ -143,7 +143,7 @@ class ScalarLoopOverArray(Rule):
             item = item_loop(made, model) or position_loop(made, model)
         else:
             item = item_method(made, model) or reduced_rows(made, model)
-        if item is None or is_short(ElementAccess(made, counters=("",) * item.depth), model):
+        if item is None or is_short(ElementAccess(made, counters=("",) * item.depth), model, item.rows):
             return
         outer = model.parent(made)
         if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
@@ -188,8 +188,10 @@ def advice(found: ElementAccess, *, adds: bool) -> str:
     return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
 
 
-def is_short(found: ElementAccess, model: SemanticModel) -> bool:
-    """Whether there are or may be few iterations, such as one per environment or joint."""
+def is_short(found: ElementAccess, model: SemanticModel, rows: ast.expr | None = None) -> bool:
+    """Whether there are or may be few iterations, such as one per environment or joint. `rows` is the array
+    whose rows the loop iterates over, if its name says more than the iterable.
+    """
     if model.analysis.loops.is_bounded(found.loop):
         return True
     count = trip_count.passes(found.loop, model)
@@ -198,6 +200,7 @@ def is_short(found: ElementAccess, model: SemanticModel) -> bool:
     if trip_count.over_components(found.loop, model) or trip_count.over_environments(found.loop, model):
         return True
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
+    iterable = rows if rows is not None else iterable
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
     return any(_OF_FEW.search(name.lower()) for name in names)
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, FunctionSummary, GuardKind, SemanticModel, TypeTag, frozen, last_name
+from rlint.rule import (
+    FUNCTIONS,
+    FunctionSummary,
+    GuardKind,
+    Heat,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+    last_name,
+)
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
 _SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
@@ -23,13 +33,30 @@ class Unused:
 def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
     """Return the sub-networks that a call of a network runs only for results that are not used."""
     used = _used_places(call, model)
-    if used is None or any(guard.kind in _SELDOM for guard in model.frequency.guards(call)):
+    if (
+        used is None
+        or _is_dwarfed(call, model)
+        or any(guard.kind in _SELDOM for guard in model.frequency.guards(call))
+    ):
         return None
     functions = _functions(call, model)
     if not functions:
         return None
     found = {_unused_in(function, used, call, model) for function in functions}
     return found.pop() if len(found) == 1 else None
+
+
+def _is_dwarfed(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the function also has a loop that runs more often, such as a rollout whose last value is
+    computed once.
+    """
+    if model.frequency.heat_of(call).level is Heat.HOT:
+        return False
+    function = model.function(call)
+    if function is None:
+        return False
+    loops = (node for node in descendants(function) if isinstance(node, (ast.For, ast.While)))
+    return any(model.frequency.heat_of(loop.body[0]).level is Heat.HOT for loop in loops)
 
 
 def _unused_in(
