@@ -320,7 +320,7 @@ _TENSOR: Table = table(
     methods(PURE, _HOST_TENSOR, "cpu", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
     methods(PURE, _HOST_TENSOR, "pin_memory", Trait.RELOCATES | Trait.SAME_KIND),
     methods(PURE, _CUDA_TENSOR, "cuda", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
-    methods(PURE, ANYTHING, "type", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP, by_count={0: STR}),
+    methods(PURE, TENSOR, "type", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP, by_count={0: STR}),
     methods(PURE, ANYTHING, "xpu", Trait.RELOCATES),
     methods(PURE, TENSORS, "chunk split unbind", Trait.CHEAP),
     methods(PURE, TENSORS, "split_with_sizes tensor_split"),

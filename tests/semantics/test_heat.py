@@ -578,3 +578,36 @@ def test_what_is_made_of_arguments_in_each_step_is_made_often(call: str, level: 
                 return work(given)
     """)
     assert model.frequency.heat_of(expression(model, "work(given)")).level is level
+
+
+@pytest.mark.parametrize(
+    ("update", "heat"),
+    [
+        ("self.update_actor(self.draw())", Heat.COLD),
+        ("super().update(batches)", Heat.HOT),
+        ("Base.update(self, batches)", Heat.HOT),
+    ],
+)
+def test_a_loop_in_an_overridden_method_does_not_repeat_what_the_derived_class_calls(
+    update: str, heat: Heat
+) -> None:
+    """Objects of the derived class run the loop of the base class only if their own method calls it."""
+    model = model_of(f"""
+        class Base:
+            def update(self, batches):
+                for batch in batches:
+                    self.optimizer.zero_grad()
+                    self.update_actor(batch).backward()
+                    self.optimizer.step()
+
+            def update_actor(self, batch):
+                return self.loss(batch)
+
+        class Derived(Base):
+            def update(self, batches):
+                {update}
+
+            def update_actor(self, batch):
+                return self.other_loss(batch)
+    """)
+    assert model.frequency.heat_of(expression(model, "self.other_loss(batch)")).level is heat

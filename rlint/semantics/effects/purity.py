@@ -106,9 +106,21 @@ def _is_outside(owner: TypeTag, method: str) -> bool:
 
 def does_work(function: Function, analysis: FileAnalysis) -> bool:
     """Whether a function of this file does more than look up and combine values: it has a loop, searches
-    text, or makes an expensive call. The project functions that it calls are not counted.
+    text, makes an expensive call, or calls itself. The other project functions that it calls are not counted.
     """
-    return not remembers(function, analysis) and any(_is_work(node, analysis) for node in _body(function))
+    return not remembers(function, analysis) and any(
+        _is_work(node, analysis) or _calls_itself(node, function) for node in _body(function)
+    )
+
+
+def _calls_itself(node: ast.AST, function: Function) -> bool:
+    """Whether a node is a call of the function around it: a loop in other words."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name == function.name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name)):
+            return name == function.name
+    return False
 
 
 def remembers(function: Function, analysis: FileAnalysis) -> bool:

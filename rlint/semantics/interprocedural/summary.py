@@ -137,6 +137,8 @@ class FunctionSummary:
     )
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
     hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns
+    outputs: tuple[tuple[str, ...], ...] = ()  # attributes called for each item (see separate_outputs.py)
+    runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that

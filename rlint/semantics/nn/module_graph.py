@@ -78,6 +78,12 @@ class Architecture:
         """Whether a second run on the same input always returns the same and changes nothing."""
         return self.complete and not (self.by_mode or self.draws or self.hooks or self.keeps)
 
+    @property
+    def traceless(self) -> bool:
+        """Whether a run changes nothing but the state of random generators."""
+        normalised = any("BatchNorm" in name or "InstanceNorm" in name for name in self.layers)
+        return self.complete and not (normalised or self.overrides or self.hooks or self.keeps)
+
 
 def is_by_mode(layer: str) -> bool:
     """Whether the result of a torch layer depends on `train()` and `eval()`."""

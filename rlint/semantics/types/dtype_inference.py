@@ -130,6 +130,8 @@ class DtypeInference(TypeInferenceBase):
             return result._replace(dtype=dtype, rank=owner.rank, fresh=copied)
         elif method in ("to", "type_as"):
             dtype, rank = self._converted(node, owner), owner.rank
+        elif method == "type" and node.args:
+            dtype, rank = self.dtype_of(node.args[0]), owner.rank
         elif method == "numpy":
             dtype, rank = owner.dtype, owner.rank
         elif method in _NEW:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import Function, SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation._shared import sharing
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
@@ -12,6 +12,7 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "pt
 """Reduction methods that read all of an array, of any library."""
 _OF_TENSORS = {"item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
 """Methods of tensors only that compute as much, or synchronise with the device."""
+_DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
 
@@ -55,8 +56,20 @@ def is_covered(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_setup(node: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is evaluated while an object is constructed or a function or class defined: once each."""
+    """Whether this is evaluated while an object is constructed, a function or class defined, or a figure
+    drawn: once each.
+    """
     if isinstance(model.syntax.statement(node), (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return True
     function = model.function(node)
-    return function is not None and function.name in ("__init__", "__post_init__")
+    return function is not None and (
+        function.name in ("__init__", "__post_init__") or model.once(_draws_figure, function)
+    )
+
+
+def _draws_figure(function: Function, model: SemanticModel) -> bool:
+    """Whether a function draws a figure, which takes many times as long as what it computes for it."""
+    return any(
+        isinstance(node, ast.Call) and (model.names.qualified(node.func) or "").startswith(_DRAW_FIGURES)
+        for node in descendants(function)
+    )

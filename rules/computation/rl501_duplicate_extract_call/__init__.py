@@ -20,6 +20,7 @@ The rule does not flag:
 - calls that draw random numbers, that read the clock, files or the state of other threads, or that create a
   network or a buffer;
 - calls whose results are modified in place;
+- calls in a function that draws a figure;
 - string methods (RL503) and networks (RL313).
 
 ## Why is it slow

@@ -11,7 +11,8 @@ _OPERATIONS = (
     | Trait.RESHAPES | Trait.KEEPS_VALUES | Trait.TO_NUMBER | Trait.LIMITS
 )  # fmt: skip
 _FUNCTIONS = models.having(_OPERATIONS, "numpy", "torch", "builtins")
-_METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR)
+_METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR) | {"item"}
+"""A second `item()` does not wait: the first has waited for the device."""
 _MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
 
 

@@ -9,8 +9,9 @@ Flags the following in hot code:
 - A comprehension that does the same and is converted to an array or summed: `np.array([x / 255.0 for x in
   pixels])`, `sum(a * b for a, b in zip(weights, values))`.
 - A loop over a batch that writes into an array element by element (`for i, p in zip(indices, priorities):
-  self.priorities[i] = p`), reduces one window after the other, or computes each item of a batch (importance
-  weights, a softmax per row) only to build one array from them.
+  self.priorities[i] = p`), reduces one window or row after the other (`torch.stack([row.mean() for row in
+  x])`), or computes each item of a batch (importance weights, a softmax per row) only to build one array from
+  them.
 - A loop that collects the places at which a comparison holds: `if board[i, j] == 0: free.append((i, j))`.
 
 The rule does not flag:
@@ -75,7 +76,11 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, last_names, models, regex, trip_count
-from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import item_loop, item_method
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
+    item_loop,
+    item_method,
+    reduced_rows,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import position_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
@@ -89,6 +94,7 @@ Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
 
 _FEW = 12
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
+_JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 
@@ -102,7 +108,7 @@ class ScalarLoopOverArray(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.For)
-    callees = last_names(*_ARRAYS_OF, *_SUMS)
+    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS)
     triggers = ("for",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -136,8 +142,8 @@ class ScalarLoopOverArray(Rule):
         if isinstance(made, ast.For):
             item = item_loop(made, model) or position_loop(made, model)
         else:
-            item = item_method(made, model)
-        if item is None or is_short(ElementAccess(made, counters=("",) * item.depth), model):
+            item = item_method(made, model) or reduced_rows(made, model)
+        if item is None or is_short(ElementAccess(made, counters=("",) * item.depth), model, item.rows):
             return
         outer = model.parent(made)
         if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
@@ -151,6 +157,8 @@ class ScalarLoopOverArray(Rule):
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
     """Return the comprehension that is converted to an array, or summed."""
     match call:
+        case ast.Call(args=[ast.ListComp() as made, *_]) if model.names.qualified(call.func) in _JOINS:
+            return made if reduced_rows(made, model) is not None else None
         case ast.Call(args=[ast.ListComp() as made]) if model.names.qualified(call.func) in _ARRAYS_OF:
             return made
         case ast.Call(
@@ -180,8 +188,10 @@ def advice(found: ElementAccess, *, adds: bool) -> str:
     return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
 
 
-def is_short(found: ElementAccess, model: SemanticModel) -> bool:
-    """Whether there are or may be few iterations, such as one per environment or joint."""
+def is_short(found: ElementAccess, model: SemanticModel, rows: ast.expr | None = None) -> bool:
+    """Whether there are or may be few iterations, such as one per environment or joint. `rows` is the array
+    whose rows the loop iterates over, if its name says more than the iterable.
+    """
     if model.analysis.loops.is_bounded(found.loop):
         return True
     count = trip_count.passes(found.loop, model)
@@ -190,6 +200,7 @@ def is_short(found: ElementAccess, model: SemanticModel) -> bool:
     if trip_count.over_components(found.loop, model) or trip_count.over_environments(found.loop, model):
         return True
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
+    iterable = rows if rows is not None else iterable
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
     return any(_OF_FEW.search(name.lower()) for name in names)
 

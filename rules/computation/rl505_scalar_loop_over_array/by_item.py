@@ -12,18 +12,22 @@ _FEWEST_OPERATIONS = 2
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
 _JOINS = models.having(Trait.JOINS, "torch")
 _SUMS = frozenset({"sum", "mean"})
+_RESHAPES = models.having(Trait.KEEPS_ORDER, TypeTag.NDARRAY, TypeTag.TENSOR)
+_REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)
 
 
 @frozen
 class ItemLoop:
     """What a loop does item by item, and the code to write instead. `held` is the array or list that it
-    fills or searches; `depth` is the number of nested loops that it stands for.
+    fills or searches; `depth` is the number of nested loops that it stands for; `rows` the variable whose rows
+    it iterates over, perhaps reshaped.
     """
 
     held: ast.expr
     does: str
     advice: str
     depth: int = 1
+    rows: ast.expr | None = None
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
@@ -231,6 +235,30 @@ def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> 
         f"computes a batch item by item with `{model.source.text(func)}`",
         "Gather the inputs of all items with an index array, and compute on the whole batch",
     )
+
+
+def reduced_rows(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
+    """Handle `[row.mean() for row in values.reshape(-1, n)]`, whose list becomes an array."""
+    match made:
+        case ast.ListComp(
+            elt=ast.Call(func=ast.Attribute(value=ast.Name(id=row), attr=method), args=[]),
+            generators=[ast.comprehension(target=ast.Name(id=item), iter=held, ifs=[])],
+        ) if row == item and method in _REDUCES and model.types.type_of(held).tag in _ARRAYS:
+            return ItemLoop(
+                held,
+                "reduces an array row by row",
+                f"Reduce all rows in one call, along an axis: `x.{method}(1)`",
+                rows=_reshaped(held),
+            )
+    return None
+
+
+def _reshaped(array: ast.expr) -> ast.expr:
+    """Return `x` of `x.reshape(-1, n)`."""
+    match array:
+        case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as held, attr=method)):
+            return held if method in _RESHAPES else array
+    return array
 
 
 def _operations(value: ast.expr, own: set[str]) -> int:

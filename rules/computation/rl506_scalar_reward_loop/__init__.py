@@ -7,10 +7,11 @@ Flags three ways to compute returns or advantages in code that runs per episode 
 - a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
   or a second loop from `t` to the end;
 - a recurrence over time steps that computes with tensors number by number or row by row (`delta =
-  rewards[t] + gamma * values[t + 1] - values[t]`).
+  rewards[t] + gamma * values[t + 1] - values[t]`), or n-step returns that a second loop adds up from tensors
+  (`ret += gamma**n * rewards[:, t + n]`).
 
 The rule does not flag a single backward loop over Python numbers, or over items or rows of an array;
-windows of a few steps (`rewards[t:t + n]`); and lists that do not hold rewards.
+sums of a few numbers (`sum(rewards[t:t + n])`); and lists that do not hold rewards.
 
 ## Why is it slow
 `insert(0, …)` moves all existing items, and concatenating lists copies them, so the cost is quadratic in
@@ -167,6 +168,15 @@ class ScalarRewardLoop(Rule):
                 advice="Iterate over the steps once, backwards (a lambda return is "
                 "`ret = r[t] + gamma * ((1 - lam) * v[t + 1] + lam * ret)`), or compute all pairs of one "
                 "distance at once: `table[:, :-n]`",
+            )
+        if recurrence.by_window:
+            return self.finding(
+                model,
+                loop,
+                f"Tensor operations run on one row of `{held}` for each step and each of the steps after it: "
+                f"with short rows, dispatching them (and launching kernels) takes longer than computing them",
+                advice="Compute all steps of one distance at once (`ret[:, :-n] += gamma**n * r[:, n:]`), or "
+                "convert once before the loops (`.cpu().numpy()`, if no gradient is needed)",
             )
         return self.finding(
             model,

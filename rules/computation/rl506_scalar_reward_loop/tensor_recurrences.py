@@ -28,20 +28,29 @@ _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.emp
 @frozen
 class Recurrence:
     """The tensor over which a recurrence iterates, number by number or row by row. `operations` is the number
-    of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps.
+    of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps;
+    `by_window`: they run for each step and each of the next few.
     """
 
     held: ast.expr
     by_rows: bool
     operations: int
     by_pairs: bool = False
+    by_window: bool = False
 
 
 def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     """Return the recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
     counters = _counters(loop, model)
-    if counters is None or not (_recurs(loop, counters) or _weighs_later(loop, counters)):
+    if counters is None:
         return None
+    inner = {
+        name for part in descendants(loop) if isinstance(part, ast.For) for name in _counted(part, model)
+    } - counters
+    offsets = _offsets(loop, counters, inner)
+    if not (_recurs(loop, counters) or _weighs_later(loop, counters, inner, offsets)):
+        return None
+    counters = counters | offsets
     names = {
         node.id if isinstance(node, ast.Name) else node.attr
         for node in descendants(loop)
@@ -51,36 +60,37 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
         return None
     rows: list[ast.expr] = []
     columns = 0
-    inner = {
-        name for part in descendants(loop) if isinstance(part, ast.For) for name in _counted(part, model)
-    }
+    stores = False
     for node in descendants(loop):
         match node:
             case ast.Subscript(value=held, slice=ast.Tuple() as index, ctx=ast.Load()) if _is_tensor(
                 held, model
             ):
-                if _is_column(index, counters | inner):
+                if _is_column(index, counters, inner):
                     rows.append(held)
                     columns += 1
-            case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
+            case ast.Subscript(value=held, slice=index) if _is_step(index, counters, inner):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     return Recurrence(held, by_rows=False, operations=_operations_in(loop))
                 holds = _is_tensor(held, model) or _is_list_of_tensors(held, model)
                 if holds and isinstance(node.ctx, ast.Load):
                     rows.append(held)
+                stores = stores or (holds and isinstance(node.ctx, ast.Store))
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=_operations_in(loop))
         if _is_list_of_tensors(held, model):
             rows.append(held)
-    if not columns and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
+    if not columns and not stores and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
         return None  # the rest are numbers, or unknown
     operations = _operations_in(loop)
     if not rows or operations < _FEWEST_OPERATIONS:
         return None
     if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
         return None  # a column per token: some milliseconds beside a generation and a step of such a model
-    return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=_is_of_pairs(loop, counters))
+    by_pairs = _is_of_pairs(loop, counters)
+    by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
+    return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)
 
 
 def _operations_in(loop: ast.For) -> int:
@@ -115,41 +125,74 @@ def _counted(loop: ast.For, model: SemanticModel) -> set[str]:
     return _counters(loop, model) or set()
 
 
-def _is_column(index: ast.Tuple, counters: set[str]) -> bool:
+def _offsets(loop: ast.For, counters: set[str], inner: set[str]) -> set[str]:
+    """Return the variables that the loop sets to the sum of its counter and that of an inner loop: `t = start
+    + step`.
+    """
+    return {
+        target.id
+        for node in descendants(loop)
+        if isinstance(node, ast.Assign) and _is_offset(node.value, counters, inner)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _is_offset(value: ast.AST, counters: set[str], inner: set[str]) -> bool:
+    match value:
+        case ast.BinOp(left=ast.Name(id=left), op=ast.Add(), right=ast.Name(id=right)):
+            return (left in counters and right in inner) or (left in inner and right in counters)
+    return False
+
+
+def _is_column(index: ast.Tuple, counters: set[str], inner: set[str]) -> bool:
     """Whether an index is `[:, t]` or `[:, t + 1, :, n]`: one step of all sequences, along a later axis."""
-    steps = [part for part in index.elts if _is_step(part, counters)]
-    rest = [part for part in index.elts if not _is_step(part, counters)]
+    steps = [
+        part for part in index.elts if _is_step(part, counters | inner) or _is_offset(part, counters, inner)
+    ]
+    rest = [part for part in index.elts if part not in steps]
     return bool(steps) and any(isinstance(part, ast.Slice) for part in rest)
 
 
-def _is_step(index: ast.expr, counters: set[str]) -> bool:
-    """Whether an index is `t` or `t + 1`."""
+def _is_step(index: ast.expr, counters: set[str], inner: set[str] | frozenset[str] = frozenset()) -> bool:
+    """Whether an index is `t` or `t + 1`, or `t + n` for the counter `n` of an inner loop."""
     match index:
         case ast.Name(id=name) | ast.BinOp(left=ast.Name(id=name), right=ast.Constant()):
             return name in counters
-    return False
+    return _is_offset(index, counters, set(inner))
 
 
 def _recurs(loop: ast.For, counters: set[str]) -> bool:
     """Whether each iteration multiplies by a result of the previous one."""
     assigned: dict[str, list[ast.expr]] = {}
+    stored: dict[str, list[ast.expr]] = {}
     multiplied = any(_is_multiplied(statement) for statement in loop.body)
     for node in descendants(loop):
-        if not isinstance(node, ast.Assign):
+        if not isinstance(node, (ast.Assign, ast.AugAssign)):
             continue
-        for target in node.targets:
-            if isinstance(target, ast.Name):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
                 assigned.setdefault(target.id, []).append(node.value)
             elif isinstance(target, ast.Subscript):
                 if _reads_neighbour(target, node.value):
                     return True
                 if multiplied and _is_step(target.slice, counters) and _reads_neighbour(target, loop):
                     return True  # through a variable: `later = returns[t + 1] if t < last else 0`
+                stored.setdefault(_place(target), []).append(node.value)
+    for values in assigned.values():  # through an item: `returns[t] += gamma * last`, `last = returns[t]`
+        for value in list(values):
+            if isinstance(value, ast.Subscript):
+                values.extend(stored.get(_place(value), ()))
     return any(
         _is_multiplied(value) and _reads(value, name) and _is_carried(name, loop)
         for name, values in assigned.items()
         for value in values
     )
+
+
+def _place(item: ast.Subscript) -> str:
+    """Return a key of an item, the same where it is read and where it is set."""
+    return f"{ast.dump(item.value)} {ast.dump(item.slice)}"
 
 
 def _is_carried(name: str, loop: ast.For) -> bool:
@@ -181,14 +224,30 @@ def _ends_by(inner: ast.For, counters: set[str]) -> bool:
     return any(isinstance(node, ast.Name) and node.id in counters for node in descendants(inner.iter))
 
 
-def _weighs_later(loop: ast.For, counters: set[str]) -> bool:
+def _has_window(loop: ast.For, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
+    """Whether a second loop runs over the next few steps of each step: it reads `x[:, t + n]`."""
+    return any(_reads_window(within, counters, inner, offsets) for within in loop.body)
+
+
+def _reads_window(within: ast.stmt, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
+    return isinstance(within, ast.For) and any(
+        any(
+            _is_offset(part, counters, inner) or (isinstance(part, ast.Name) and part.id in offsets)
+            for part in axes_of(node.slice)
+        )
+        for node in descendants(within)
+        if isinstance(node, ast.Subscript)
+    )
+
+
+def _weighs_later(loop: ast.For, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
     """Whether an inner loop adds up products over the later steps: `ret += lam**n * x[:, t + n]`."""
-    for inner in loop.body:
-        if not isinstance(inner, ast.For):
+    for within in loop.body:
+        if not isinstance(within, ast.For):
             continue
-        if not _ends_by(inner, counters):
+        if not (_ends_by(within, counters) or _reads_window(within, counters, inner, offsets)):
             continue
-        for node in descendants(inner):
+        for node in descendants(within):
             match node:
                 case ast.AugAssign(op=ast.Add(), value=value) if _is_multiplied(value):
                     return True

@@ -126,10 +126,14 @@ def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
     return found
 
 
-def is_forward(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call runs a deterministic network with weights, on arguments that are the same each time."""
+def is_forward(call: ast.Call, model: SemanticModel, *, may_draw: bool = False) -> bool:
+    """Whether a call runs a deterministic network with weights, on arguments that are the same each time. If
+    it `may_draw`, the network may also draw random numbers.
+    """
     anatomy = anatomy_of(call, model)
-    if anatomy is None or not (anatomy.repeatable and anatomy.weights):
+    if anatomy is None or not anatomy.weights:
+        return False
+    if not (anatomy.repeatable or (may_draw and anatomy.traceless)):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return all(model.effects.effect_of(value).quiet for value in given)

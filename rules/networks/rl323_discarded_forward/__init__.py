@@ -5,12 +5,13 @@ Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values 
 needed on some paths: one branch of a following `if` reads them, another branch returns or continues the
 loop before they are read, or a branch overwrites them. The typical case is a greedy action that is computed
 before the epsilon draw. A result that is never read is flagged as well. If a call returns several values,
-all of them must be unused.
+all of them must be unused, or those that are unused must come from sub-networks of their own: the second of
+two critics in `self.critic(state, action)[0]`.
 
 All layers of the network must be known. The rule is silent:
 
-- if the network has batch normalisation, dropout, noise, hooks or state that is kept between calls, because
-  it may be run for its side effects;
+- if the network has batch normalisation, hooks or state that is kept between calls, because it may be run for
+  its side effects (with dropout or noise, there is only advice);
 - if the other branch only raises an error, or runs only at the end of an episode;
 - if the condition depends on the result;
 - if code in between changes the input or the weights;
@@ -81,6 +82,7 @@ from collections.abc import Iterator
 from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
 from rlint.rules.networks._shared.no_grad import HOOKS
 from rlint.rules.networks._shared.same_input import is_forward
+from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, unused_parts
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
@@ -111,6 +113,10 @@ class DiscardedForward(Rule):
         if isinstance(model.parent(node), ast.Expr):
             yield from self.dropped(node, model)
             return
+        part = unused_parts(node, model)
+        if part is not None:
+            yield self.partly(node, part, model)
+            return
         unit = unit_of(node, model)
         names = bound_names(unit)
         scope = model.names.scope(unit)
@@ -118,17 +124,19 @@ class DiscardedForward(Rule):
             return
         if not has_branch_behind(unit, model) and any(is_read(name, scope, model) for name in names):
             return  # the result is used, or the network runs, wherever it is computed
-        if not is_forward(node, model) or is_inside_forward(node, model):
+        if not is_forward(node, model, may_draw=True) or is_inside_forward(node, model):
             return
         reads = reads_of(names, scope, model)
         if reads is None or not only_computes(unit, model):
             return
+        draws = not is_forward(node, model)
         if not reads:
-            yield from self.unread(node, unit, names, model)
+            if not draws:
+                yield from self.unread(node, unit, names, model)
             return
         waste = waste_of(unit, scope, model)
         if waste is not None:
-            edits = sink(waste, model)
+            edits = sink(waste, model) if not draws else None
             fix = (
                 Fix("Run it where the result is used", Applicability.UNSAFE, edits, REASON) if edits else None
             )
@@ -140,6 +148,22 @@ class DiscardedForward(Rule):
                 fix=fix,
                 advice="Run the network in the branch that uses its result",
             )
+
+    def partly(self, call: ast.Call, part: Unused, model: SemanticModel) -> Finding:
+        """Return a finding for results of which some are computed by sub-networks of their own, and are not
+        used.
+        """
+        names = " and ".join(f"`{name}`" for name in part.attributes)
+        if part.each:
+            message = f"`{called(call, model)}` runs each of its {names}, and only the first result is used"
+        else:
+            message = f"`{called(call, model)}` also runs {names}, whose result is unused here"
+        return self.finding(
+            model,
+            call,
+            message,
+            advice="Call the sub-network whose result is used, or add a method that runs it alone",
+        )
 
     def dropped(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a statement that is only a forward pass, of a network that keeps no result of

@@ -59,7 +59,7 @@ def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
 
 
 def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
-    """Whether the only effect of a statement is binding names, without drawing random numbers."""
+    """Whether the only effect of a statement is binding names. Networks in it may draw random numbers."""
     if isinstance(unit, ast.With):
         blocks = [item.context_expr for item in unit.items]
         return all(_is_block(block, model) for block in blocks) and all(
@@ -71,7 +71,7 @@ def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
         if isinstance(node, _OTHER):
             return False
         if isinstance(node, ast.Call) and not (
-            model.effects.call_effect(node).quiet or is_forward(node, model)
+            model.effects.call_effect(node).quiet or is_forward(node, model, may_draw=True)
         ):
             return False
     return True

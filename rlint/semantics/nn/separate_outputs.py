@@ -1,0 +1,132 @@
+"""Which sub-networks a method runs for each value that it returns, as plain data for the summaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import descendants
+
+_Values = dict[str, list[ast.expr]]
+
+
+def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str, ...], ...]:
+    """Return the attributes of the receiver that a method calls for each item of the tuple that it returns:
+    `(("q1",), ("q2",))` for `return self.q1(x), self.q2(x)`. Empty if it returns something else.
+    """
+    receiver = _receiver(function)
+    if len(returned) != 1 or not receiver:
+        return ()
+    items = returned[0].elts if isinstance(returned[0], ast.Tuple) else []
+    if len(items) < 2 or any(isinstance(item, ast.Starred) for item in items):
+        return ()
+    values = _values(function)
+    return tuple(tuple(sorted(_called_for(item, receiver, values))) for item in items)
+
+
+def run_each(function: Function, returned: list[ast.expr]) -> str:
+    """Return the attribute of the receiver of which a method runs each item, and returns the list of the
+    results: `critics` for `return [critic(x) for critic in self.critics]`; "" if there is none.
+    """
+    receiver = _receiver(function)
+    if len(returned) != 1 or not receiver:
+        return ""
+    match returned[0]:
+        case ast.ListComp(elt=result, generators=[made]):
+            return _held(made.iter, made.target, result, receiver)
+        case ast.Call(
+            func=ast.Name(id="tuple" | "list"), args=[ast.GeneratorExp(elt=result, generators=[made])]
+        ):
+            return _held(made.iter, made.target, result, receiver)
+        case ast.Name(id=name):
+            return _appended(name, function, receiver)
+    return ""
+
+
+def _receiver(function: Function) -> str:
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return arguments[0].arg if arguments else ""
+
+
+def _appended(name: str, function: Function, receiver: str) -> str:
+    """Return the attribute that the only loop which appends to a list iterates over."""
+    found = {
+        _held(loop.iter, loop.target, call.args[0], receiver)
+        for loop in function.body
+        if isinstance(loop, ast.For)
+        for call in descendants(loop)
+        if isinstance(call, ast.Call) and call.args and _is_append(call.func, name)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _is_append(called: ast.expr, name: str) -> bool:
+    match called:
+        case ast.Attribute(value=ast.Name(id=held), attr="append"):
+            return held == name
+    return False
+
+
+def _held(iterable: ast.expr, target: ast.expr, result: ast.expr, receiver: str) -> str:
+    """Return the attribute that a loop iterates over if the result calls its items."""
+    match iterable, target:
+        case ast.Attribute(value=ast.Name(id=owner), attr=attribute), ast.Name(id=item) if owner == receiver:
+            if any(isinstance(node, ast.Call) and _root(node.func) == item for node in descendants(result)):
+                return attribute
+    return ""
+
+
+def _root(called: ast.expr) -> str:
+    while isinstance(called, (ast.Attribute, ast.Subscript)):
+        called = called.value
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _values(function: Function) -> _Values:
+    """Return all values that each local variable may be computed from."""
+    found: _Values = {}
+    for node in descendants(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    _bind(target, value, found)
+            case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+                _bind(target, value, found)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                _bind(target, value, found)
+            case ast.For(target=target, iter=value):
+                _bind(target, value, found)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=args):  # `results.append(x)`
+                found.setdefault(name, []).extend(args)
+    return found
+
+
+def _bind(target: ast.expr, value: ast.expr, found: _Values) -> None:
+    for node in descendants(target):
+        if isinstance(node, ast.Name):
+            found.setdefault(node.id, []).append(value)
+
+
+def _called_for(item: ast.expr, receiver: str, values: _Values) -> set[str]:
+    """Return the attributes of the receiver that are called to compute a value."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    stack: list[ast.expr] = [item]
+    while stack:
+        for node in descendants(stack.pop()):
+            if isinstance(node, ast.Call):
+                found.update(_attributes(node.func, receiver))
+            if isinstance(node, ast.Name) and node.id != receiver and node.id not in seen:
+                seen.add(node.id)
+                stack += values.get(node.id, ())
+    return found
+
+
+def _attributes(called: ast.expr, receiver: str) -> Iterator[str]:
+    """Yield the attribute of the receiver that is called, or whose method is: `q1` in `self.q1.forward`."""
+    while isinstance(called, (ast.Attribute, ast.Subscript)):
+        owner = called.value
+        if isinstance(called, ast.Attribute) and isinstance(owner, ast.Name) and owner.id == receiver:
+            yield called.attr
+        called = owner

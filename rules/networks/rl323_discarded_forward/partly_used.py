@@ -1,0 +1,137 @@
+"""Forward passes that run a sub-network for each of their results, of which some are not used."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import (
+    FUNCTIONS,
+    FunctionSummary,
+    GuardKind,
+    Heat,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+    last_name,
+)
+from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
+
+_SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
+
+
+@frozen
+class Unused:
+    """The sub-networks that run for unused results: some attributes, or (`each`) all items of one but the
+    first.
+    """
+
+    attributes: tuple[str, ...]
+    each: bool = False
+
+
+def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
+    """Return the sub-networks that a call of a network runs only for results that are not used."""
+    used = _used_places(call, model)
+    if (
+        used is None
+        or _is_dwarfed(call, model)
+        or any(guard.kind in _SELDOM for guard in model.frequency.guards(call))
+    ):
+        return None
+    functions = _functions(call, model)
+    if not functions:
+        return None
+    found = {_unused_in(function, used, call, model) for function in functions}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_dwarfed(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the function also has a loop that runs more often, such as a rollout whose last value is
+    computed once.
+    """
+    if model.frequency.heat_of(call).level is Heat.HOT:
+        return False
+    function = model.function(call)
+    if function is None:
+        return False
+    loops = (node for node in descendants(function) if isinstance(node, (ast.For, ast.While)))
+    return any(model.frequency.heat_of(loop.body[0]).level is Heat.HOT for loop in loops)
+
+
+def _unused_in(
+    function: FunctionSummary, used: frozenset[int], call: ast.Call, model: SemanticModel
+) -> Unused | None:
+    if function.runs_each:
+        is_one = used == {0} and isinstance(model.parent(call), ast.Subscript)
+        return Unused((function.runs_each,), each=True) if is_one and _gives_several(call, model) else None
+    count = len(function.outputs)
+    if not used or not count or any(place >= count or place < -count for place in used):
+        return None
+    needed = {name for place in used for name in function.outputs[place]}
+    unused = {
+        name
+        for place, names in enumerate(function.outputs)
+        if place not in used and place - count not in used
+        for name in names
+    }
+    if not needed or needed & unused:
+        return None  # heads of a common trunk cost little
+    networks = tuple(sorted(name for name in unused if _is_network(name, call, model)))
+    return Unused(networks) if networks else None
+
+
+def _used_places(call: ast.Call, model: SemanticModel) -> frozenset[int] | None:
+    """Return which of the results of a call are used, by position; None if all may be."""
+    parent = model.parent(call)
+    match parent:
+        case ast.Subscript(slice=ast.Constant(value=int(place)), ctx=ast.Load()):
+            return frozenset({place})
+        case ast.Subscript(
+            slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(place))), ctx=ast.Load()
+        ):
+            return frozenset({-place})
+        case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+            scope = model.names.scope(call)
+            if not isinstance(scope.node, FUNCTIONS):
+                return None
+            names = [target for target in targets if isinstance(target, ast.Name)]
+            if len(names) != len(targets):
+                return None
+            return frozenset(place for place, name in enumerate(names) if is_read(name, scope, model))
+    return None
+
+
+def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
+    """Return the methods of networks that a call may run."""
+    found = model.types.call_targets(call)
+    if found:
+        return found
+    run = model.nn.network_run(call)
+    cls = model.types.class_of_value(run[0]) if run is not None else None
+    method = model.index.method(cls, run[1]) if run is not None and cls is not None else None
+    return [method] if isinstance(method, FunctionSummary) else []
+
+
+def _is_network(name: str, call: ast.Call, model: SemanticModel) -> bool:
+    run = model.nn.network_run(call)
+    cls = model.types.class_of_value(run[0]) if run is not None else None
+    return cls is not None and model.index.attribute(cls, name).tag is TypeTag.MODULE
+
+
+def _gives_several(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether other code of the file unpacks the results of the same network, so that there are several."""
+    network = _network_name(call)
+    return any(
+        isinstance(assignment.value, ast.Call)
+        and _network_name(assignment.value) == network
+        and any(isinstance(target, ast.Tuple) and len(target.elts) > 1 for target in assignment.targets)
+        for assignment in model.syntax.of_type(ast.Assign)
+    )
+
+
+def _network_name(call: ast.Call) -> str | None:
+    called = call.func
+    if isinstance(called, ast.Attribute) and called.attr == "forward":
+        called = called.value
+    return last_name(called)
