@@ -100,8 +100,6 @@ class CallGraph:
                     targets = self_calls.possible(function, site, targets)
                     if not targets:
                         unresolved.append(site)
-                    elif site.receiver == "self":
-                        targets = [target for target in targets if self._runs_on(function, target)]
                     for target in (*targets, *self._finalizers(targets)):
                         edge = CallEdge(function, site, target, guessed)
                         made.append(edge)
@@ -222,23 +220,6 @@ class CallGraph:
             if isinstance(cls, ClassSummary):
                 found.update((each.path, each) for each in self.index.implementations(cls, method))
         return list(found.values())
-
-    def _runs_on(self, function: FunctionSummary, target: FunctionSummary) -> bool:
-        """Whether a method may run on objects of the derived class that overrides `target`, which it calls on
-        `self`: not if that class overrides the calling method as well, without calling the overridden one.
-        """
-        cls, derived = self._class_of(function), self._class_of(target)
-        if cls is None or derived is None or cls is derived or cls not in self.index.ancestry(derived):
-            return True
-        own = self.index.method(derived, function.name)
-        return (
-            own is None
-            or own is function
-            or any(
-                function.name in (site.method, site.path.rpartition(".")[2]) and site.receiver != "self"
-                for site in own.calls
-            )
-        )
 
     def _finalizers(self, targets: list[FunctionSummary]) -> list[FunctionSummary]:
         """Return the functions that run once for each object created."""
