@@ -95,6 +95,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     LOOPS,
     AnyLoop,
+    EffectKind,
     Finding,
     Heat,
     Rule,
@@ -106,6 +107,7 @@ from rlint.rule import (
 )
 
 _STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor", TypeTag.LIST: "a list"}
+_MAY_LEAVE_IT = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.INDIRECT
 
 
 class PythonSumTree(Rule):
@@ -197,7 +199,8 @@ def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:
     """Whether the tree may differ for the next sample: whether the loop calls another method of the same
-    object that may modify it, or writes to an object that outlives the function.
+    object that surely modifies something, or writes to an object that outlives the function. A method that
+    calls the operation of its tree (`self.operation(left, right)`) may do anything, but only combines values.
     """
     inside = set(map(id, descendants(walk)))
     owner = _owner(walk)
@@ -209,7 +212,10 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
                 if (
                     owner is not None
                     and same_code(receiver, owner)
-                    and not model.effects.call_effect(node).quiet
+                    and (
+                        model.effects.call_effect(node).kind & ~_MAY_LEAVE_IT
+                        or model.effects.sum_tree_updates(node)
+                    )
                 ):
                     return True
             case ast.Subscript(value=ast.Attribute(), ctx=ast.Store() | ast.Del()):

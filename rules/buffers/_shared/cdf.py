@@ -59,7 +59,7 @@ def is_set_outside(p: ast.Name, draw: Draw, model: SemanticModel) -> bool:
     loops, and never changes it.
     """
     scope = model.names.scope(p).lookup(p.id)
-    if scope is None or scope.function is model.function(draw.call):
+    if scope is None or scope.runner is model.function(draw.call):
         return False
     bound = []
     for use in model.names.uses(p.id, scope):
