@@ -25,7 +25,8 @@ TreeDirection = Literal["walks_down", "walks_up"]
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _HALVES = (ast.FloorDiv, ast.RShift)
-_DEPTH = 4
+_DEPTH: dict[TreeDirection, int] = {"walks_down": 4, "walks_up": 3}
+"""Maximum number of nested calls. Methods that add one transition update the tree through more of them."""
 
 
 class SumTreeWalks:
@@ -131,7 +132,7 @@ class SumTreeUses:
 
     def of(self, path: str, module: str, way: TreeDirection) -> list[Type]:
         """Return the containers of the sum trees that a call of an access path walks once."""
-        return self._called(path, module, way, _DEPTH) if self.any else []
+        return self._called(path, module, way, _DEPTH[way]) if self.any else []
 
     @cached_property
     def any(self) -> bool:
