@@ -8,10 +8,11 @@ from functools import cached_property
 from rlint.models.effect import Effect
 from rlint.models.value_type import Type
 from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
-from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
+from rlint.semantics.dataflow.sum_tree import SumTreeWalks, TreeDirection, storage_of
 from rlint.semantics.effects import purity
 from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.implicit_call_sites import store_path
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
@@ -141,16 +142,34 @@ class EffectQueries:
         descends once; empty if there are none.
         """
         if isinstance(node, ast.Call):
-            descents = self._program.sum_trees
-            path = self._analysis.effects.path_of(node) if descents.any else None
-            return descents.of(path, self._analysis.name) if path else []
-        walk = self._walks.loops.get(node)
-        storage = storage_of(walk, self._analysis) if walk is not None else None
+            return self._walked_by(node, "walks_down")
+        return self._stored_in(self._walks.loops.get(node))
+
+    def sum_tree_updates(self, node: ast.Call | ast.Subscript | Loop) -> list[Type]:
+        """Return the same for sum trees that a call, an assigned item, or a loop over all its iterations
+        updates once, from a leaf to the root.
+        """
+        if isinstance(node, (ast.Call, ast.Subscript)):
+            return self._walked_by(node, "walks_up")
+        return self._stored_in(self._walks.updating_loops.get(node))
+
+    def _walked_by(self, node: ast.Call | ast.Subscript, way: TreeDirection) -> list[Type]:
+        trees = self._program.sum_trees
+        if not trees.any:
+            return []
+        if isinstance(node, ast.Call):
+            path = self._analysis.effects.path_of(node)
+        else:
+            path = store_path(node, self._analysis)
+        return trees.of(path, self._analysis.name, way) if path else []
+
+    def _stored_in(self, read: ast.expr | None) -> list[Type]:
+        storage = storage_of(read, self._analysis) if read is not None else None
         return [storage] if storage is not None else []
 
     def has_sum_trees(self) -> bool:
-        """Whether this file contains any sum-tree descent."""
-        return self._program.sum_trees.any or bool(self._walks.loops)
+        """Whether any code that this file may run descends or updates a sum tree."""
+        return self._program.sum_trees.any or bool(self._walks.loops or self._walks.updating_loops)
 
     @cached_property
     def _walks(self) -> SumTreeWalks:

@@ -1,25 +1,30 @@
-"""A sum tree of priorities that Python code descends once for each sampled transition.
+"""A sum tree of priorities that Python code descends or updates once for each sampled transition.
 
 ## What it does
-Flags the loop of a prioritised replay buffer that looks up one transition after the other in a sum tree,
-descending from the root to a leaf each time. The tree is kept in an array or a tensor. The loop may call
-the tree's search method, which may be iterative or recursive and may be in another file, or contain the
-search itself.
+Flags the loops of a prioritised replay buffer that process one transition after the other in a sum tree:
+
+- the loop that looks up transitions, descending from the root to a leaf each time;
+- the loop that sets priorities, recomputing all sums from a leaf to the root each time. The same loop often
+  updates a tree of minima, too; the finding is at the first tree.
+
+The tree is kept in an array, a tensor or a list. The loop may call the tree's method, which may be iterative
+or recursive and may be in another file, or contain the walk itself.
 
 The rule does not flag:
 
-- trees kept in Python lists, whose items are read so quickly that vectorisation only pays off for large
-  batches;
-- searches that process the whole batch at once, and compiled searches (`@njit`);
-- loops that change the tree between two draws.
+- methods that process the whole batch at once, and compiled ones (`@njit`);
+- loops that change the tree between two draws;
+- one transition added per step.
 
 ## Why is it slow
-Each level indexes an array and compares the result. Both create an object, which takes longer than the
-arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000 visits about a thousand
-levels in total. All searches of a batch have the same depth, so one vectorised operation per level can
-advance all of them: it reads the left sums of all nodes, compares, and selects.
+Each level indexes an array and compares or adds the results. Both create an object, which takes longer than
+the arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000 visits about a thousand
+levels in total, and as many again to update each tree. All walks of a batch have the same depth, so one
+vectorised operation per level can advance all of them: it reads the left sums of all nodes, compares, and
+selects.
 
-Array operations have a fixed cost, so small batches (about 20 samples or fewer) gain nothing.
+Array operations have a fixed cost, so small batches (about 20 samples or fewer) gain nothing. Items of a list
+are read faster than those of an array, so the gain is smaller for lists.
 
 ## Example
 ```python
@@ -87,10 +92,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import LOOPS, AnyLoop, Finding, Heat, Rule, SemanticModel, TypeTag, descendants, same_code
+from rlint.rule import (
+    LOOPS,
+    AnyLoop,
+    EffectKind,
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    descendants,
+    same_code,
+)
 
-_STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor"}
-"""Storages in which reading one sum creates an expensive object."""
+_STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor", TypeTag.LIST: "a list"}
+_MAY_LEAVE_IT = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.INDIRECT
 
 
 class PythonSumTree(Rule):
@@ -100,33 +117,77 @@ class PythonSumTree(Rule):
     name = "python-sum-tree"
     claims = ("time",)
     heat = Heat.HOT
-    visits = (ast.Call, ast.For, ast.While)
+    visits = (ast.Call, ast.For, ast.While, ast.Subscript)
     triggers = ("for", "while")
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Whether a file descends a sum tree at all."""
+        """Whether a file descends or updates a sum tree at all."""
         return model.effects.has_sum_trees()
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a descent that is made once per sample."""
-        assert isinstance(node, (ast.Call, *LOOPS))
+        """Yield a finding for a descent that is made once per sample, and for the first such update."""
+        assert isinstance(node, (ast.Call, ast.Subscript, *LOOPS))
         loops = model.frequency.loops(node)
         if not loops or not model.once(is_per_sample, loops[0]):
             return
-        stored = {_STORAGES.get(kind.tag) for kind in model.effects.sum_tree_descents(node)}
-        if len(stored) != 1:
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
             return
-        where = stored.pop()
-        if where is None or changes_the_tree(loops[0], node, model):
+        where = None if isinstance(node, ast.Subscript) else storage(model.effects.sum_tree_descents(node))
+        if where is not None:
+            if not changes_the_tree(loops[0], node, model):
+                yield self.finding(
+                    model,
+                    node,
+                    f"{shown(node, model)} descends a sum tree in {where} node by node, sample by sample",
+                    advice="Descend for all samples of the batch together, one level at a time: index the "
+                    "sums with an array of nodes, compare with an array of target sums, and select with "
+                    "`np.where`",
+                )
             return
-        shown = f"`{model.source.text(node.func)}`" if isinstance(node, ast.Call) else "This loop"
-        yield self.finding(
-            model,
-            node,
-            f"{shown} descends a sum tree in {where} node by node, sample by sample",
-            advice="Descend for all samples of the batch together, one level at a time: index the sums with "
-            "an array of nodes, compare with an array of target sums, and select with `np.where`",
-        )
+        where = storage(model.effects.sum_tree_updates(node))
+        if where is not None and model.once(first_update, loops[0]) is node:
+            yield self.finding(
+                model,
+                node,
+                f"{shown(node, model)} updates a sum tree in {where} node by node, sample by sample",
+                advice="Update for all samples of the batch together: set the leaves with an array of "
+                "indices, then recompute the `np.unique` parents of each level from their two children",
+            )
+
+
+def shown(node: ast.Call | ast.Subscript | AnyLoop, model: SemanticModel) -> str:
+    """Return the words for a node at the beginning of a message."""
+    match node:
+        case ast.Call(func=function):
+            return f"`{model.source.text(function)}`"
+        case ast.Subscript():
+            return f"Assigning to `{model.source.text(node)}`"
+    return "This loop"
+
+
+def storage(types: list[Type]) -> str | None:
+    """Return the words for the storage of sum trees; None if it is unknown or differs."""
+    stored = {_STORAGES.get(kind.tag) for kind in types}
+    return stored.pop() if len(stored) == 1 else None
+
+
+def first_update(loop: AnyLoop, model: SemanticModel) -> ast.AST | None:
+    """Return the first node directly in a loop that updates a sum tree; None if the loop also descends one,
+    which the updates may have changed.
+    """
+    first: ast.AST | None = None
+    for node in descendants(loop):
+        if not isinstance(node, (ast.Call, ast.Subscript, *LOOPS)) or node is loop:
+            continue
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
+            continue
+        if not isinstance(node, ast.Subscript) and model.effects.sum_tree_descents(node):
+            return None
+        if not model.effects.sum_tree_updates(node) or model.frequency.loops(node)[:1] != [loop]:
+            continue
+        if first is None or _position(node) < _position(first):
+            first = node
+    return first
 
 
 def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
@@ -138,7 +199,8 @@ def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:
     """Whether the tree may differ for the next sample: whether the loop calls another method of the same
-    object that may modify it, or writes to an object that outlives the function.
+    object that surely modifies something, or writes to an object that outlives the function. A method that
+    calls the operation of its tree (`self.operation(left, right)`) may do anything, but only combines values.
     """
     inside = set(map(id, descendants(walk)))
     owner = _owner(walk)
@@ -150,12 +212,19 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
                 if (
                     owner is not None
                     and same_code(receiver, owner)
-                    and not model.effects.call_effect(node).quiet
+                    and (
+                        model.effects.call_effect(node).kind & ~_MAY_LEAVE_IT
+                        or model.effects.sum_tree_updates(node)
+                    )
                 ):
                     return True
             case ast.Subscript(value=ast.Attribute(), ctx=ast.Store() | ast.Del()):
                 return True
     return False
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
 
 
 def _owner(walk: ast.AST) -> ast.expr | None:

@@ -8,7 +8,7 @@ import pytest
 
 from project_builder import build, expression, find, model_of
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.sum_tree import SumTreeDescents
+from rlint.semantics.dataflow.sum_tree import SumTreeUses
 
 LOOP = """
 import numpy as np
@@ -82,7 +82,7 @@ def test_other_searches_do_not(step: str) -> None:
     model = model_of(LOOP.replace("STEP", step))
     [loop] = model.syntax.of_type(ast.While)
     assert model.effects.sum_tree_descents(loop) == []
-    assert not SumTreeDescents(model.index).any
+    assert not SumTreeUses(model.index).any
 
 
 def test_recursion_is_seen_from_another_file() -> None:

@@ -1,11 +1,15 @@
-"""Sum trees: descents from node to node to the leaf at a prefix sum, as prioritised replay buffers do."""
+"""Sum trees of prioritised replay buffers: descents from node to node to the leaf at a prefix sum, and
+updates that climb from a leaf to the root.
+"""
 
 from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from rlint.semantics.dataflow.sum_tree_update import climbed
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import same_code
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
 from rlint.syntax.walk import descendants
@@ -16,19 +20,27 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
+TreeDirection = Literal["walks_down", "walks_up"]
+"""The field of `FunctionSummary` that describes the descents, or the updates, of a function."""
+
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_DEPTH = 4
+_HALVES = (ast.FloorDiv, ast.RShift)
+_DEPTH: dict[TreeDirection, int] = {"walks_down": 4, "walks_up": 3}
+"""Maximum number of nested calls. Methods that add one transition update the tree through more of them."""
 
 
 class SumTreeWalks:
-    """The descents in one file: loops, and recursive functions, each with the expression that reads the sum
-    below a node. Compiled functions are left out.
+    """The descents and updates in one file: loops, and recursive functions, each with the expression that
+    reads the sum below a node, or writes the sum of a node. Compiled functions are left out.
     """
 
     def __init__(self, syntax: SyntaxIndex) -> None:
         self.syntax = syntax
         self.loops: dict[Loop, ast.expr] = {}
         self.functions: dict[Function, ast.expr] = {}
+        self.updating_loops: dict[Loop, ast.expr] = {}
+        self.updating_functions: dict[Function, ast.expr] = {}
+        self._find_updates()
         if not any(isinstance(node.op, ast.Sub) for node in syntax.of_type(ast.BinOp)) and not any(
             isinstance(node.op, ast.Sub) for node in syntax.of_type(ast.AugAssign)
         ):
@@ -53,6 +65,30 @@ class SumTreeWalks:
                     self.loops[loop] = lower
                 elif _calls_itself(function, wanted.id, lower):
                     self.functions[function] = lower
+
+    def _find_updates(self) -> None:
+        halved = (*self.syntax.of_type(ast.BinOp), *self.syntax.of_type(ast.AugAssign))
+        for node in halved:
+            assert isinstance(node, (ast.BinOp, ast.AugAssign))
+            function = self.syntax.function(node) if isinstance(node.op, _HALVES) else None
+            if function is None or _is_compiled(function):
+                continue
+            loop = self._loop_around(node)
+            written = climbed(loop if loop is not None else function)
+            if written is None:
+                continue
+            if loop is not None:
+                self.updating_loops[loop] = written
+            elif _recurses(function):
+                self.updating_functions[function] = written
+
+    def updated_by(self, function: Function) -> ast.expr | None:
+        """Return the expression for the sum of a node of the tree that a function updates once per call."""
+        found = self.updating_functions.get(function)
+        for loop, written in self.updating_loops.items():
+            if self.syntax.function(loop) is function and self._loop_around(loop) is None:
+                found = written
+        return found
 
     def of(self, function: Function) -> ast.expr | None:
         """Return the expression for the sum below a node of the tree that a function descends once per call;
@@ -87,35 +123,41 @@ def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
     return analysis.types.type_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
 
 
-class SumTreeDescents:
-    """The calls of a project that descend sum trees."""
+class SumTreeUses:
+    """The calls of a project that descend or update sum trees."""
 
     def __init__(self, index: ProjectIndex) -> None:
         self.index = index
-        self._known: dict[tuple[str, int], list[Type]] = {}
+        self._known: dict[tuple[str, int, TreeDirection], list[Type]] = {}
 
-    def of(self, path: str, module: str) -> list[Type]:
-        """Return the containers of the sum trees that a call of an access path descends once."""
-        return self._called(path, module, _DEPTH) if self.any else []
+    def of(self, path: str, module: str, way: TreeDirection) -> list[Type]:
+        """Return the containers of the sum trees that a call of an access path walks once."""
+        return self._called(path, module, way, _DEPTH[way]) if self.any else []
 
     @cached_property
     def any(self) -> bool:
-        """Whether any function of the project descends such a tree."""
+        """Whether any function of the project walks such a tree."""
         modules = self.index.modules.values()
-        return any(f.walks_down is not None for module in modules for f in module.functions.values())
+        return any(
+            function.walks_down is not None or function.walks_up is not None
+            for module in modules
+            for function in module.functions.values()
+        )
 
-    def _called(self, path: str, module: str, depth: int) -> list[Type]:
-        return [kind for each in self.index.callables(path, module) for kind in self._walked_in(each, depth)]
+    def _called(self, path: str, module: str, way: TreeDirection, depth: int) -> list[Type]:
+        return [
+            kind for each in self.index.callables(path, module) for kind in self._walked_in(each, way, depth)
+        ]
 
-    def _walked_in(self, target: FunctionSummary, depth: int) -> list[Type]:
-        kind = target.walks_down
+    def _walked_in(self, target: FunctionSummary, way: TreeDirection, depth: int) -> list[Type]:
+        kind: Type | None = getattr(target, way)
         if kind is not None:
             return [self.index.resolve(kind.of, target.module) if not kind and kind.of else kind]
-        known = self._known.get((target.path, depth))
+        known = self._known.get((target.path, depth, way))
         if known is None:
             calls = (site for site in target.calls if site.loop == -1 and site.path) if depth > 1 else ()
-            known = self._known[target.path, depth] = [
-                kind for site in calls for kind in self._called(site.path, target.module, depth - 1)
+            known = self._known[target.path, depth, way] = [
+                kind for site in calls for kind in self._called(site.path, target.module, way, depth - 1)
             ]
         return known
 
@@ -124,6 +166,12 @@ def _is_compiled(function: Function) -> bool:
     """Whether a function is compiled (`@njit`, `@torch.jit.script`)."""
     return any(
         word in ast.dump(decorator) for decorator in function.decorator_list for word in ("jit", "compile")
+    )
+
+
+def _recurses(function: Function) -> bool:
+    return any(
+        isinstance(node, ast.Call) and last_name(node.func) == function.name for node in descendants(function)
     )
 
 

@@ -216,7 +216,7 @@ class Conditions:
         if period is None:
             is_rare = bool(_RARE.search(text.lower()))
             cap = Heat.WARM if is_rare and reached else Heat.HOT
-            return Condition(GuardKind.INTERVAL, cap, counter, None, "" if is_rare else decider)
+            return Condition(GuardKind.INTERVAL, cap, counter, None, decider)
         return Condition(GuardKind.INTERVAL, Heat.WARM if period >= OFTEN else Heat.HOT, counter, period)
 
     def _compared(self, test: ast.Compare, *, taken: bool) -> Condition | None:

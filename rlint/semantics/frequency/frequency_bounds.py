@@ -99,7 +99,9 @@ class FrequencyBounds:
 
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
         """Return the same guards, with the lengths of intervals filled in if the program determines them;
-        guards that hold in each iteration are left out, such as those on a parameter that all calls turn on.
+        guards that hold in each iteration are left out, such as those on a parameter that all calls turn on. A
+        short default of an interval whose name promises that it is long (`log_interval`) is not used: a
+        training sets another one.
         """
         found = []
         for guard in guards:
@@ -107,6 +109,8 @@ class FrequencyBounds:
                 continue
             if guard.kind is GuardKind.INTERVAL and guard.period is None:
                 period = self._period(guard, function)
+                if period is not None and period < OFTEN and guard.cap is Heat.WARM:
+                    period = None
                 if period == 1:
                     continue
                 found.append(guard if period is None else replace(guard, period=period))
@@ -136,7 +140,9 @@ class FrequencyBounds:
             is_rollout = guard.line in self._rollouts.get(function.path, ())
             return Heat.WARM if is_rollout else guard.cap
         is_update = guard.line in self._updates.get(function.path, ())
-        return Heat.WARM if period >= (RARE_UPDATE if is_update else OFTEN) else Heat.HOT
+        if period >= (RARE_UPDATE if is_update else OFTEN):
+            return Heat.WARM
+        return guard.cap if guard.period is None else Heat.HOT
 
     def _of_parameter(self, name: str, function: FunctionSummary) -> Heat:
         """Return how often a parameter that is a switch is on, relative to the calls of the function."""

@@ -35,6 +35,12 @@ def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str]]:
             yield from _methods(call.args[0], analysis, "__len__", at=call)
 
 
+def store_path(subscript: ast.Subscript, analysis: FileAnalysis) -> str:
+    """Return the access path of the method that sets an item of an object; "" if there is none."""
+    owner = _instance(analysis.types.type_of(subscript.value))
+    return f"{owner}.__setitem__" if owner else ""
+
+
 def _methods(
     value: ast.expr, analysis: FileAnalysis, *methods: str, at: ast.expr | None = None
 ) -> Iterator[tuple[ast.expr, str]]:

@@ -149,6 +149,8 @@ def _add_functions(
             gradients.describe(node, function)
             below = walks.of(node)
             function.walks_down = storage_of(below, analysis) if below is not None else None
+            written = walks.updated_by(node)
+            function.walks_up = storage_of(written, analysis) if written is not None else None
         summary.functions[function.qualname] = function
     summary.functions[""] = FunctionSummary(
         analysis.name,

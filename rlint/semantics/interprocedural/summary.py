@@ -144,6 +144,7 @@ class FunctionSummary:
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that
     returns_values: bool = False  # returns a value to its callers, known or not
     walks_down: Type | None = None  # the container of the sum tree that it descends (see sum_tree.py)
+    walks_up: Type | None = None  # the container of the sum tree that it updates from a leaf to the root
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 

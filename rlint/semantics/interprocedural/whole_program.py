@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from rlint.semantics.dataflow.sum_tree import SumTreeDescents
+from rlint.semantics.dataflow.sum_tree import SumTreeUses
 from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.call_graph import CallGraph
@@ -28,7 +28,7 @@ class WholeProgram:
         self.graph = CallGraph(self.index)
         self.heat = HeatMap(self.index, self.graph)
         self.program_symbols = ProgramSymbols(self.graph)
-        self.sum_trees = SumTreeDescents(self.index)
+        self.sum_trees = SumTreeUses(self.index)
 
     @cached_property
     def likely_index(self) -> ProjectIndex:

@@ -46,6 +46,8 @@ _MAY_HOLD_NETWORKS = frozenset(
     {TypeTag.UNKNOWN, TypeTag.NONE, TypeTag.MODULE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.LIST,
      TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR, TypeTag.INSTANCE}
 )  # fmt: skip
+_OF_TENSORS = frozenset({"dtype", "ndim", "shape"})
+"""Attributes of tensors, arrays and spaces that networks do not have."""
 _DROPOUT_OF = {
     name.removeprefix("torch.nn."): parameters.index("dropout")
     for name, parameters in PARAMETERS.items()
@@ -181,6 +183,8 @@ class NetworkParts:
         if kind.tag not in _MAY_HOLD_NETWORKS:
             return
         if isinstance(node, ast.Attribute):
+            if node.attr in _OF_TENSORS:
+                return  # `self.conv(x).shape[1]`
             if self.analysis.names.is_self(node.value):
                 yield NetworkPart(PartKind.ATTRIBUTE, node.attr)
             elif node.attr == "module":  # of a network wrapped for several devices

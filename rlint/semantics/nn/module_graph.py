@@ -324,10 +324,16 @@ class _Reading:
                 made = parts.get(f"{owner.qualname}.{key}", ())
                 known = known or (bool(made) and key == name)
                 self._add_all(made, place, method, sure=sure)
-        if not known:
+        if not known and not self._is_weight(cls, name):
             kind = self.index.attribute(cls, name)
             if not kind or kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.CLASS, TypeTag.FUNCTION):
                 self.unknown()
+
+    def _is_weight(self, cls: ClassSummary, name: str) -> bool:
+        """Whether an attribute is a parameter that the class inherits from a layer of torch."""
+        return name in ("weight", "bias") and any(
+            isinstance(base, str) and is_layer(models.canonical(base)) for base in self.index.ancestry(cls)
+        )
 
     def _owners(self, cls: ClassSummary, instance: _Place) -> list[tuple[ClassSummary, _Place]]:
         """Return a class and its bases in the project, each with the arguments of its constructor."""

@@ -30,7 +30,7 @@ def stays_the_same(p: ast.expr, draw: Draw, model: SemanticModel) -> bool:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return all(isinstance(element, ast.Constant) for element in elements)
         case ast.Name():
-            return loop_around(p, draw, model) is not None
+            return loop_around(p, draw, model) is not None or is_set_outside(p, draw, model)
         case ast.Attribute(value=ast.Name(id="self")):
             return store_of(p, draw, model) is not None
     return False
@@ -52,6 +52,26 @@ def store_of(p: ast.Attribute, draw: Draw, model: SemanticModel) -> ast.stmt | N
     if len(found) != 1 or model.parent(found[0]) is not made:
         return None
     return found[0] if isinstance(found[0], (ast.Assign, ast.AnnAssign)) else None
+
+
+def is_set_outside(p: ast.Name, draw: Draw, model: SemanticModel) -> bool:
+    """Whether the function that draws reads a variable of the code around it, which binds it once, outside
+    loops, and never changes it.
+    """
+    scope = model.names.scope(p).lookup(p.id)
+    if scope is None or scope.runner is model.function(draw.call):
+        return False
+    bound = []
+    for use in model.names.uses(p.id, scope):
+        if not isinstance(use.ctx, ast.Load):
+            bound.append(use)
+        elif model.dataflow.use_of(use).fate > Fate.HANDED:
+            return False
+    match bound:
+        case [use]:
+            statement = model.syntax.statement(use)
+            return isinstance(statement, ast.Assign) and not model.frequency.loops(statement)
+    return False
 
 
 def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None:

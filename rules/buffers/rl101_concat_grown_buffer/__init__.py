@@ -11,7 +11,8 @@ The rule does not flag:
 - concatenations that do not accumulate, such as `torch.cat([x, action])` in a forward pass;
 - windows of constant length (`np.concatenate((frames[1:], frame))`) and padding;
 - loops with few iterations, and loops over components (layers, keys, agents);
-- sequences that are read as a whole in every iteration, such as generated tokens;
+- sequences that are read as a whole in every iteration, such as generated tokens or the history that a
+  decision transformer attends to: the model costs far more than the copy of a thousand short rows;
 - code that runs once.
 
 ## Why is it slow

@@ -4,7 +4,8 @@
 Flags hot code that builds a batch from a replay buffer one transition at a time:
 
 - `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples;
-- a loop that appends such items to lists, including rows of a tensor's columns;
+- a loop that appends such items to lists, including rows of a tensor's columns, and parts of trajectories
+  (`for i in range(batch_size): path = trajectories[drawn[i]]`);
 - `np.array(self.buffer)[indices]`;
 - `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the

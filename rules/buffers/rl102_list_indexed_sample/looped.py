@@ -13,6 +13,7 @@ from rlint.rule import (
     frozen,
     last_name,
     models,
+    same_code,
 )
 from rlint.rules.buffers._shared.held import is_sampling, may_hold_transitions
 from rlint.rules.buffers._shared.store_size import holds_transitions
@@ -40,7 +41,7 @@ class LoopedPick:
 
 def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     """Return what a loop picks one by one and appends to lists; None for other loops."""
-    found = _index_of(loop, model)
+    found = _counted(loop, model) or _index_of(loop, model)
     if found is None:
         return None
     index, indices = found
@@ -59,21 +60,40 @@ def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     return LoopedPick(rows[0], indices, (), is_array=False)
 
 
-def _index_of(loop: ast.For, model: SemanticModel) -> tuple[str, ast.expr] | None:
+def _counted(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
+    """Return `indices[i]` of a loop `for i in range(batch_size)`, and the drawn indices."""
+    match loop:
+        case ast.For(target=ast.Name(id=count), iter=ast.Call(func=func), orelse=[]) if (
+            model.names.qualified(func) == "builtins.range"
+        ):
+            pass
+        case _:
+            return None
+    for statement in loop.body:
+        for node in descendants(statement):
+            match node:
+                case ast.Subscript(value=ast.Name() as indices, slice=ast.Name(id=name)) if (
+                    name == count and drawn_by(indices, model) is not None
+                ):
+                    return node, indices
+    return None
+
+
+def _index_of(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
     """Return the variable that iterates over drawn indices, and the indices."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return None
     if drawn_by(loop.iter, model) is not None or _is_permuted(loop.iter, model):
-        return loop.target.id, loop.iter
+        return loop.target, loop.iter
     if isinstance(loop.iter, (ast.Name, ast.Attribute)) and is_sampling(loop, model):
-        return loop.target.id, loop.iter
+        return loop.target, loop.iter
     for statement in loop.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=index)], value=ast.Subscript(value=order, slice=place)) if (
+            case ast.Assign(targets=[ast.Name() as index], value=ast.Subscript(value=order, slice=place)) if (
                 not isinstance(place, ast.Slice) and _is_permuted(order, model)
             ):
                 return index, order
-            case ast.Assign(targets=[ast.Name(id=index)], value=ast.Call(func=func) as drawn) if last_name(
+            case ast.Assign(targets=[ast.Name() as index], value=ast.Call(func=func) as drawn) if last_name(
                 func
             ) in _DRAWN_BY and not any(k.arg == "size" for k in drawn.keywords):
                 return index, drawn
@@ -96,9 +116,12 @@ def _is_permuted(order: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def _is_index(index: ast.expr, name: str) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return any(isinstance(part, ast.Name) and part.id == name for part in parts)
+def _is_index(place: ast.expr, index: ast.expr) -> bool:
+    """Whether an index is the drawn index `i`, or looked up with the drawn index `indices[i]`."""
+    if isinstance(index, ast.Name):
+        parts = place.elts if isinstance(place, ast.Tuple) else [place]
+        return any(isinstance(part, ast.Name) and part.id == index.id for part in parts)
+    return any(isinstance(part, ast.Subscript) and same_code(part, index) for part in descendants(place))
 
 
 def _is_append(node: ast.AST | None) -> bool:

@@ -4,7 +4,7 @@
 Flags `np.random.choice(n, size)` in hot code, where `n` is an integer: a length, an entry of a shape, the
 number of actions. The same holds for `RandomState.choice`, `Generator.choice` and `choice(range(n))`. Also
 flags `np.random.choice(n, p=p)` where `p` is the same on each call: an attribute that only `__init__` sets,
-or a variable that the surrounding loop does not change.
+a variable that the surrounding loop does not change, or one of the code around the function, set once.
 
 The rule does not flag:
 

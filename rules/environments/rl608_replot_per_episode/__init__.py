@@ -10,9 +10,12 @@ Flags repeated matplotlib calls during training that no condition limits:
 
 The calls may be in the loop, where an episode ends, or in functions that are called from there.
 
+The last is also flagged under an interval of up to 500 environment steps (`if step % 200 == 0:`), which often
+take no longer than the figure.
+
 The rule does not flag:
 
-- calls limited by an interval, a flag or the best score so far;
+- calls limited by another interval, a flag or the best score so far;
 - figures drawn once after training, and figures drawn once per epoch or batch of rollouts and closed;
 - a curve updated with `set_data`;
 - frames of a video, and environments that render themselves.
@@ -79,7 +82,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
+from rlint.rule import Driver, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.environments._shared.every_nth import counter_at
 from rlint.rules.environments._shared.steps import trains_large_models
 from rlint.rules.environments.rl608_replot_per_episode import plot_figures
@@ -87,6 +90,10 @@ from rlint.rules.environments.rl608_replot_per_episode.passes import PASS, pass_
 from rlint.rules.environments.rl608_replot_per_episode.plot_figures import Does
 
 PERIOD = 100
+_SHORT = 500
+"""So many environment steps may take no longer than a figure: with a small network, a step takes about a
+millisecond, and a figure takes a tenth of a second and more.
+"""
 _HOLD_BACK = frozenset(GuardKind) - {GuardKind.RANK, GuardKind.ENDS}
 _DRAWING = ("render", "render_frame")
 
@@ -110,7 +117,10 @@ class ReplotPerEpisode(Rule):
         if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, model):
             return
         often = how_often(node, model)
-        if often is None or trains_large_models(model):
+        if often is None:
+            yield from self._check_interval(node, model)
+            return
+        if trains_large_models(model):
             return
         beside = calls_beside(node, model)
         leak = first_leak(beside, model)
@@ -135,6 +145,24 @@ class ReplotPerEpisode(Rule):
             return
         yield self.finding(model, node, message, advice=advice)
 
+    def _check_interval(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first call that draws a figure after each few environment steps."""
+        period = short_interval(node, model)
+        if period is None or trains_large_models(model):
+            return
+        beside = calls_beside(node, model)
+        often = Driver.ENVIRONMENT_STEP.value
+        if node is not first_drawing(beside, often, model) or is_given_away(node, model):
+            return
+        text = " ".join(model.source.text(node.func).split())
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` redraws the whole figure every {period} {often}s, which often takes as long as "
+            f"these steps",
+            advice="Draw every few thousand steps, or once after training",
+        )
+
 
 def is_drawn_on_demand(call: ast.Call, model: SemanticModel) -> bool:
     """Whether it is an environment with a rendering method of its own."""
@@ -154,6 +182,22 @@ def how_often(call: ast.Call, model: SemanticModel) -> str | None:
     return often
 
 
+def short_interval(call: ast.Call, model: SemanticModel) -> int | None:
+    """Return the number of environment steps of a training after which a call always runs; None if it is
+    large, or if there is another condition.
+    """
+    beat = model.frequency.cadence(call)
+    if beat is None or Driver.ENVIRONMENT_STEP not in beat.drivers:
+        return None
+    held = [guard for guard in beat.guards if guard.kind in _HOLD_BACK]
+    if len(held) != 1 or any(guard.kind is GuardKind.ENDS for guard in beat.guards):
+        return None
+    period = held[0].period if held[0].kind is GuardKind.INTERVAL else None
+    if period is None or period > _SHORT or pass_of(call, model) != Driver.ENVIRONMENT_STEP.value:
+        return None
+    return period
+
+
 def how_rarely(call: ast.Call, model: SemanticModel) -> str:
     """Return when to draw instead."""
     counter = counter_at(model.syntax.statement(call), model, PERIOD)
@@ -161,23 +205,30 @@ def how_rarely(call: ast.Call, model: SemanticModel) -> str:
 
 
 def calls_beside(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, Does]]:
-    """Return what the same iteration does to figures in the same function, in the order of the lines."""
+    """Return what the same iteration does to figures in the same function, under the same interval, in the
+    order of the lines.
+    """
     by_pass = model.once(calls_by_pass, model.syntax.module)
-    return by_pass.get((model.function(call), model.frequency.driving_loop(call)), [])
+    return by_pass.get(_iteration(call, model), [])
 
 
 def calls_by_pass(
     _module: ast.Module, model: SemanticModel
-) -> dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]]:
+) -> dict[tuple[object, ...], list[tuple[ast.Call, Does]]]:
     """Return the same for all functions of the file, and the loops in them."""
-    found: dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]] = {}
+    found: dict[tuple[object, ...], list[tuple[ast.Call, Does]]] = {}
     for call in model.frequency.warm_nodes(ast.Call):
         assert isinstance(call, ast.Call)
         what = plot_figures.does(call, model)
-        if what is not None and how_often(call, model) is not None:
-            beside = found.setdefault((model.function(call), model.frequency.driving_loop(call)), [])
-            beside.append((call, what))
+        if what is not None and (
+            how_often(call, model) is not None or short_interval(call, model) is not None
+        ):
+            found.setdefault(_iteration(call, model), []).append((call, what))
     return found
+
+
+def _iteration(call: ast.Call, model: SemanticModel) -> tuple[object, ...]:
+    return model.function(call), model.frequency.driving_loop(call), short_interval(call, model)
 
 
 def is_cleared(model: SemanticModel, *, closes: bool) -> bool:

@@ -30,6 +30,7 @@ _ADDS = frozenset(
 _DRAWS = frozenset({"draw", "pause", "savefig", "show"})
 _EMPTIES = frozenset({"cla", "clf", "close"})
 _EMPTIES_OBJECT = frozenset({"cla", "clear", "clf"})
+_SHOWS = frozenset({"IPython.display.display", "marimo.as_html", "marimo.mpl.interactive", "wandb.Image"})
 _FIGURE_NAME = regex(r"(^|_)(fig|figure)\d*$")
 _AXES_NAME = regex(r"(^|_)(ax|axs|axes|axis)(\d*|_\w+)$")
 _NEW_DATA = frozenset(
@@ -57,7 +58,7 @@ def does(call: ast.Call, model: SemanticModel) -> Does | None:
     if path:
         if _SEABORN.match(path):
             return Does.ADDS
-        shown = path in ("wandb.Image", "IPython.display.display") and bool(call.args)
+        shown = path in _SHOWS and bool(call.args)
         return Does.DRAWS if shown and _is_shown(call.args[0], model) else None
     return _of_method(call, model) if isinstance(call.func, ast.Attribute) else None
 
