@@ -452,12 +452,13 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             for attribute, reads in stores
             if (given := value_assigned(attribute, syntax.parents)) is not None
         ]
-        found = analysis.types.least_kind(start, steps) if start else UNKNOWN
-        for attribute, _ in stores if not found else ():
+        found = analysis.types.least_kind(start, steps) if start or start.of else UNKNOWN
+        is_found = bool(found or found.of)
+        for attribute, _ in stores if not is_found else ():
             stored = _stored_kind(attribute, analysis)
             if stored is not None:
                 _join_attribute(attributes, name, stored)
-        if found:
+        if is_found:
             attributes[name] = found
     _add_evidence(summary, analysis)
     _add_items(summary, analysis, empty)
