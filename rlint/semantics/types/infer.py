@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, with_choice
+from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, unpacked, with_choice
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -340,6 +340,10 @@ class TypeInference(CallInference, LiteralInference):
             annotation = getattr(binding.statement, "annotation", None)
             if annotation is not None:
                 kind = annotation_kind(annotation, self.names) or kind
+        match binding.statement:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)]) if kind.tag is TypeTag.TUPLE:
+                if not any(isinstance(target, ast.Starred) for target in targets):
+                    kind = unpacked(kind, len(targets))
         return along(kind, binding.path)
 
     def _augmented(self, binding: Binding) -> Step[Type]:
