@@ -578,3 +578,50 @@ def test_what_is_made_of_arguments_in_each_step_is_made_often(call: str, level: 
                 return work(given)
     """)
     assert model.frequency.heat_of(expression(model, "work(given)")).level is level
+
+
+HIERARCHY = """
+class Base:
+    def learn(self, epochs):
+        for epoch in range(epochs):
+            self.collect(self.env)
+            self.update()
+
+    def collect(self, env):
+        obs = env.reset()
+        for _ in range(2048):
+            obs, reward, done, info = env.step(self.actor(obs))
+
+    def update(self):
+        for batch in self.loader:
+            self.optimizer.zero_grad()
+            self.update_actor(batch)
+            self.optimizer.step()
+
+    def update_actor(self, batch):
+        self.actor(batch).backward()
+
+class AtOnce(Base):
+    def update(self):
+        OVERRIDDEN
+
+    def update_actor(self, batch):
+        solve(self.actor(batch))
+
+def main(env, epochs):
+    AtOnce(env).learn(epochs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("overridden", "level"),
+    [
+        ("self.update_actor(self.data)", Heat.WARM),
+        ("super().update()", Heat.HOT),
+        ("Base.update(self)", Heat.HOT),
+    ],
+)
+def test_an_overridden_method_runs_no_method_of_the_subclass(overridden: str, level: Heat) -> None:
+    """A subclass that overrides a loop as well runs its own, unless it calls that of its base."""
+    model = model_of(HIERARCHY.replace("OVERRIDDEN", overridden))
+    assert model.frequency.heat_of(expression(model, "solve(self.actor(batch))")).level is level

@@ -95,6 +95,8 @@ class CallGraph:
                 unresolved: list[CallSite] = []
                 for site in function.calls:
                     targets, guessed = self._targets(site, module.module)
+                    if site.receiver == "self" and len(targets) > 1:
+                        targets = self._of_own_class(function, targets)
                     if not targets:
                         unresolved.append(site)
                     for target in (*targets, *self._finalizers(targets)):
@@ -208,6 +210,40 @@ class CallGraph:
         if library and self.index.symbol(library, module) is None:
             return [method for method in known if library in self._bases(method)], True
         return known, True
+
+    def _of_own_class(self, caller: FunctionSummary, targets: list[FunctionSummary]) -> list[FunctionSummary]:
+        """Return the methods that a method may run on its own object: not those of a subclass that overrides
+        the caller as well, and so never runs it.
+        """
+        cls = self._class_of(caller)
+        if cls is None or not self.index.subclasses(cls):
+            return targets
+        return [target for target in targets if self._may_inherit(caller, cls, target)] or targets
+
+    def _may_inherit(self, caller: FunctionSummary, cls: ClassSummary, target: FunctionSummary) -> bool:
+        """Whether an object with the method `target` may run `caller`, a method of `cls`."""
+        owner = self._class_of(target)
+        if owner is None or owner is cls or cls not in self.index.ancestry(owner):
+            return True
+        return any(
+            self.index.method(made, caller.name) is caller or self._calls_overridden(made, cls, caller.name)
+            for made in (owner, *self.index.subclasses(owner))
+        )
+
+    def _calls_overridden(self, cls: ClassSummary, base: ClassSummary, name: str) -> bool:
+        """Whether a class, or one between it and `base`, calls a method that it overrides."""
+        for each in self.index.ancestry(cls):
+            if each is base:
+                break
+            if isinstance(each, ClassSummary):
+                for method in each.methods:
+                    function = self.index.modules[each.module].functions.get(f"{each.qualname}.{method}")
+                    if function is not None and any(
+                        name in (site.method, site.path.rpartition(".")[2]) and site.receiver != "self"
+                        for site in function.calls
+                    ):
+                        return True
+        return False
 
     def _of_any(self, kind: Type, method: str) -> list[FunctionSummary]:
         """Return the methods of a value of one of several classes, as far as they are known."""
