@@ -5,8 +5,8 @@ Flags tensors in hot code that a torch constructor creates in host memory and th
 the same expression or in the next use: `torch.zeros(n).to(device)`,
 `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)` followed by `mask = mask.to(device)`. The
 move may be guarded by a test of the device (`if x.is_cuda:`), may name another tensor as target (`.to(x)`,
-`.type_as(x)`), and may follow arithmetic, `expand`, an in-place draw or a concatenation. The same holds for
-numbers drawn from a distribution whose parameters are plain numbers (`Normal(0, 1).sample(shape).to(device)`).
+`.type_as(x)`), and may follow arithmetic, `expand`, an in-place draw or a concatenation. Numbers drawn from
+a distribution with plain numbers as parameters (`Normal(0, 1).sample(shape).to(device)`) count as well.
 
 In programs that use accelerators, also flags random numbers that are drawn in host memory and copied into a
 buffer or a parameter of a network, as noisy layers do in each step.
