@@ -625,3 +625,20 @@ def test_an_overridden_method_runs_no_method_of_the_subclass(overridden: str, le
     """A subclass that overrides a loop as well runs its own, unless it calls that of its base."""
     model = model_of(HIERARCHY.replace("OVERRIDDEN", overridden))
     assert model.frequency.heat_of(expression(model, "solve(self.actor(batch))")).level is level
+
+
+@pytest.mark.parametrize(
+    "library", ["import pytorch_lightning as pl", "import lightning as pl", "import lightning.pytorch as pl"]
+)
+def test_a_lightning_module_is_a_network(library: str) -> None:
+    """Its `forward` runs in each forward pass."""
+    model = model_of(
+        f"""
+        {library}
+
+        class Net(pl.LightningModule):
+            def forward(self, x):
+                return encoded(x)
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "encoded(x)")).level is Heat.HOT
