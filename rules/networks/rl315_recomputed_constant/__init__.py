@@ -90,6 +90,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fi
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind, home_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
+    OF_DATA,
     is_computed_maker,
     is_maker,
 )
@@ -243,11 +244,16 @@ def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
     statement = model.syntax.statement(found.node)
     match statement:
         case ast.Assign(targets=[ast.Name() as target]):
-            loops = model.frequency.loops(statement)
-            return all(
-                model.frequency.loops(binding.statement) == loops for binding in model.names.bindings(target)
-            )
+            loops, bindings = model.frequency.loops(statement), model.names.bindings(target)
+            if len(bindings) > 1 and any(_is_of_one_number(maker, model) for maker in makers):
+                return False  # a start value that most calls replace
+            return all(model.frequency.loops(binding.statement) == loops for binding in bindings)
     return True
+
+
+def _is_of_one_number(maker: ast.Call, model: SemanticModel) -> bool:
+    given = maker.args[0] if maker.args else None
+    return model.names.qualified(maker.func) in OF_DATA and isinstance(given, ast.Constant)
 
 
 def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
