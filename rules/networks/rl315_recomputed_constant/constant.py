@@ -368,11 +368,11 @@ class _Reader:
         return True
 
     def _assigned_once(self, name: ast.Name) -> ast.expr | None:
-        """Return the value of a variable of the function that is assigned in one place."""
+        """Return the value of a variable of the function if one assignment decides it here."""
         scope = self.model.names.scope(name).lookup(name.id)
         if scope is None or scope.parent is None or scope is not self.model.names.scope(name).function:
             return None
-        match scope.bindings[name.id]:
+        match self.model.dataflow.definitions(name):
             case [Binding(kind=BindingKind.ASSIGN, path=(), value=value)]:
                 return value
         return None
