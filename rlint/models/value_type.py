@@ -189,7 +189,9 @@ class Type(NamedTuple):
             self.dtype if self.dtype == other.dtype else "",
             self.rank if self.rank == other.rank else None,
             tuple(map(Type.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
-            _lost(self, other, doubtful=self.doubtful or other.doubtful)
+            _of_lengths(self, other)
+            if _differ_in_length(self, other)
+            else _lost(self, other, doubtful=self.doubtful or other.doubtful)
             if _says_less(self, other)
             else _both(self, other),
             self.keys if self.keys == other.keys else (),
@@ -226,6 +228,34 @@ def _says_less(first: Type, second: Type) -> bool:
     if first.tag in INSTANCES and bool(first.of) is not bool(second.of):
         return True
     return first.tag in _HELD and bool(first.item) is not bool(second.item)
+
+
+def _differ_in_length(first: Type, second: Type) -> bool:
+    """Whether two tuples have different lengths, or one of them already has one of several."""
+    if first.tag is not TypeTag.TUPLE or len(first.parts) == len(second.parts) > 0:
+        return False
+    return any(kind.parts or (kind.caveat is not None and kind.caveat.choices) for kind in (first, second))
+
+
+def _of_lengths(first: Type, second: Type) -> Caveat:
+    """Return the caveat of a tuple of one of several lengths: the number of targets that it is unpacked to
+    tells which.
+    """
+    choices = dict.fromkeys((*_choices(first), *_choices(second)))
+    few = tuple(choices) if len(choices) <= _MOST_ALTERNATIVES else ()
+    doubtful = first.doubtful or second.doubtful
+    return Caveat(doubtful, first.short or second.short, few, _all(first.assumes, second.assumes))
+
+
+def unpacked(kind: Type, count: int) -> Type:
+    """Return the type of a tuple that is unpacked to this number of targets: that of the only one of its
+    possible types which has as many elements.
+    """
+    choices = kind.caveat.choices if kind.caveat is not None else ()
+    if kind.tag is not TypeTag.TUPLE or kind.parts or not all(choice.kind.parts for choice in choices):
+        return kind
+    fitting = [choice.kind for choice in choices if len(choice.kind.parts) == count]
+    return fitting[0] if len(fitting) == 1 else kind
 
 
 def _choices(kind: Type) -> tuple[Choice, ...]:

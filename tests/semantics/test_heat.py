@@ -580,34 +580,65 @@ def test_what_is_made_of_arguments_in_each_step_is_made_often(call: str, level: 
     assert model.frequency.heat_of(expression(model, "work(given)")).level is level
 
 
+HIERARCHY = """
+class Base:
+    def learn(self, epochs):
+        for epoch in range(epochs):
+            self.collect(self.env)
+            self.update()
+
+    def collect(self, env):
+        obs = env.reset()
+        for _ in range(2048):
+            obs, reward, done, info = env.step(self.actor(obs))
+
+    def update(self):
+        for batch in self.loader:
+            self.optimizer.zero_grad()
+            self.update_actor(batch)
+            self.optimizer.step()
+
+    def update_actor(self, batch):
+        self.actor(batch).backward()
+
+class AtOnce(Base):
+    def update(self):
+        OVERRIDDEN
+
+    def update_actor(self, batch):
+        solve(self.actor(batch))
+
+def main(env, epochs):
+    AtOnce(env).learn(epochs)
+"""
+
+
 @pytest.mark.parametrize(
-    ("update", "heat"),
+    ("overridden", "level"),
     [
-        ("self.update_actor(self.draw())", Heat.COLD),
-        ("super().update(batches)", Heat.HOT),
-        ("Base.update(self, batches)", Heat.HOT),
+        ("self.update_actor(self.data)", Heat.WARM),
+        ("super().update()", Heat.HOT),
+        ("Base.update(self)", Heat.HOT),
     ],
 )
-def test_a_loop_in_an_overridden_method_does_not_repeat_what_the_derived_class_calls(
-    update: str, heat: Heat
-) -> None:
-    """Objects of the derived class run the loop of the base class only if their own method calls it."""
-    model = model_of(f"""
-        class Base:
-            def update(self, batches):
-                for batch in batches:
-                    self.optimizer.zero_grad()
-                    self.update_actor(batch).backward()
-                    self.optimizer.step()
+def test_an_overridden_method_runs_no_method_of_the_subclass(overridden: str, level: Heat) -> None:
+    """A subclass that overrides a loop as well runs its own, unless it calls that of its base."""
+    model = model_of(HIERARCHY.replace("OVERRIDDEN", overridden))
+    assert model.frequency.heat_of(expression(model, "solve(self.actor(batch))")).level is level
 
-            def update_actor(self, batch):
-                return self.loss(batch)
 
-        class Derived(Base):
-            def update(self, batches):
-                {update}
+@pytest.mark.parametrize(
+    "library", ["import pytorch_lightning as pl", "import lightning as pl", "import lightning.pytorch as pl"]
+)
+def test_a_lightning_module_is_a_network(library: str) -> None:
+    """Its `forward` runs in each forward pass."""
+    model = model_of(
+        f"""
+        {library}
 
-            def update_actor(self, batch):
-                return self.other_loss(batch)
-    """)
-    assert model.frequency.heat_of(expression(model, "self.other_loss(batch)")).level is heat
+        class Net(pl.LightningModule):
+            def forward(self, x):
+                return encoded(x)
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "encoded(x)")).level is Heat.HOT

@@ -459,12 +459,14 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             for attribute, reads in stores
             if (given := value_assigned(attribute, syntax.parents)) is not None
         ]
-        found = analysis.types.least_kind(start, steps) if start else UNKNOWN
-        for attribute, _ in stores if not found else ():
+        is_known = bool(start) or (bool(start.of) and all(_is_own_method(step[0], step[2]) for step in steps))
+        found = analysis.types.least_kind(start, steps) if is_known else UNKNOWN
+        is_found = bool(found or found.of)
+        for attribute, _ in stores if not is_found else ():
             stored = _stored_kind(attribute, analysis)
             if stored is not None:
                 _join_attribute(attributes, name, stored)
-        if found:
+        if is_found:
             attributes[name] = found
     _add_evidence(summary, analysis)
     _add_items(summary, analysis, empty)
@@ -586,6 +588,11 @@ def _holds_object(attribute: ast.Attribute, summary: ModuleSummary, analysis: Fi
     if kind:
         return kind.tag not in HOLD and kind.tag is not TypeTag.NONE
     return kind.of.endswith("()") and kind.of[:-2].removeprefix(f"{summary.module}.") in summary.classes
+
+
+def _is_own_method(value: ast.expr, reads: list[ast.expr]) -> bool:
+    """Whether a value is the result of a method of what is read: `self.state.update(action)`."""
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.value in reads
 
 
 def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:

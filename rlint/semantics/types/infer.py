@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, with_choice
+from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, unpacked, with_choice
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -50,6 +50,7 @@ MOST_CALLS = 24
 """Uses of the variable of a lambda; with more, the types of its parameters are unknown."""
 _DEPTH = 40
 _PASSES = 3  # iterations within which a recursive definition must converge to one type
+_DEFERRED_PASSES = 2  # the same where the values' classes are not known yet
 _MOST_PARTS = 200
 _BINDS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
 
@@ -287,17 +288,17 @@ class TypeInference(CallInference, LiteralInference):
     ) -> Type:
         """Return the type of a value that begins as `start` and is then computed by one of the steps: an
         expression, the path to the value in its result, and its parts that read the value. UNKNOWN if the
-        type does not stay the same.
+        type does not stay the same. What is known only to other files is joined over the first steps.
         """
         kind = start
-        for _ in range(_PASSES):
+        for _ in range(_PASSES if start else _DEFERRED_PASSES):
             wider = kind
             for value, path, reads in steps:
                 wider = wider.joined(along(self._kind_if(value, dict.fromkeys(reads, kind)), path).aged())
             if wider == kind or wider._replace(caveat=None) == kind._replace(caveat=None):
                 return wider
             kind = wider
-        return UNKNOWN
+        return UNKNOWN if start else kind
 
     def _kind_if(self, value: ast.expr, assumed: Mapping[ast.expr, Type]) -> Type:
         """Return the type of an expression if these parts of it have these types."""
@@ -339,6 +340,10 @@ class TypeInference(CallInference, LiteralInference):
             annotation = getattr(binding.statement, "annotation", None)
             if annotation is not None:
                 kind = annotation_kind(annotation, self.names) or kind
+        match binding.statement:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)]) if kind.tag is TypeTag.TUPLE:
+                if not any(isinstance(target, ast.Starred) for target in targets):
+                    kind = unpacked(kind, len(targets))
         return along(kind, binding.path)
 
     def _augmented(self, binding: Binding) -> Step[Type]:

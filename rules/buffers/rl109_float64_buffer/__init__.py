@@ -203,12 +203,12 @@ def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]
 
 
 def is_like(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether the storage is assigned another float64 array there, for instance by a reset."""
+    """Whether the storage is assigned another float64 array there, for instance by a reset, or None."""
     parent = model.parent(use)
     if not isinstance(parent, (ast.Assign, ast.AnnAssign)) or parent.value is None:
         return False
     kind = model.types.type_of(parent.value)
-    return kind.tag is TypeTag.NDARRAY and kind.dtype in ("float64", "")
+    return kind.tag is TypeTag.NONE or (kind.tag is TypeTag.NDARRAY and kind.dtype in ("float64", ""))
 
 
 def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:

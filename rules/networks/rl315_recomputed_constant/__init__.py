@@ -5,7 +5,8 @@ Flags tensors and arrays in code that runs per step that are created only from c
 `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`, `torch.arange(n, device=device)`,
 `np.array([1.0, 0.5, 0.25])`, and values computed only from these. Constants are literals, module variables
 that are assigned once, attributes that only the constructor sets, and, in a loop, values that the loop does
-not change.
+not change. Also flags tensors of one number on a device that are only created for `torch.where`, which
+accepts the number itself.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
@@ -89,9 +90,11 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fi
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind, home_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
+    OF_DATA,
     is_computed_maker,
     is_maker,
 )
+from rlint.rules.networks.rl315_recomputed_constant.numbers_chosen import is_number_chosen
 
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
@@ -113,6 +116,14 @@ class RecomputedConstant(Rule):
         """Yield a finding for the first constructor in a constant expression."""
         assert isinstance(node, ast.Call)
         if not is_maker(node, model) or model.frequency.heat_of(node).level < self.heat:
+            return
+        if is_number_chosen(node, model):
+            yield self.finding(
+                model,
+                node,
+                message_for_number(node, model),
+                advice=f"Pass the number {model.source.text(node.args[0])} itself to `torch.where`",
+            )
             return
         found = constant_at(node, model)
         if found is None:
@@ -176,6 +187,13 @@ def message_for(call: ast.Call, found: Hoisted, home: Home, model: SemanticModel
     return f"`{model.source.text(call.func)}` creates the same {what} {often}: it only depends on {of}"
 
 
+def message_for_number(call: ast.Call, model: SemanticModel) -> str:
+    """Return the message for a tensor of one number that `torch.where` selects from."""
+    function = model.function(call)
+    often = f"on every call of `{function.name}`" if function is not None else "each time"
+    return f"`{model.source.text(call.func)}` copies one number to the device {often}, only for `torch.where`"
+
+
 def _joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
@@ -226,11 +244,16 @@ def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
     statement = model.syntax.statement(found.node)
     match statement:
         case ast.Assign(targets=[ast.Name() as target]):
-            loops = model.frequency.loops(statement)
-            return all(
-                model.frequency.loops(binding.statement) == loops for binding in model.names.bindings(target)
-            )
+            loops, bindings = model.frequency.loops(statement), model.names.bindings(target)
+            if len(bindings) > 1 and any(_is_of_one_number(maker, model) for maker in makers):
+                return False  # a start value that most calls replace
+            return all(model.frequency.loops(binding.statement) == loops for binding in bindings)
     return True
+
+
+def _is_of_one_number(maker: ast.Call, model: SemanticModel) -> bool:
+    given = maker.args[0] if maker.args else None
+    return model.names.qualified(maker.func) in OF_DATA and isinstance(given, ast.Constant)
 
 
 def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:

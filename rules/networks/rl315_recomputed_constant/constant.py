@@ -6,8 +6,8 @@ import ast
 from dataclasses import field
 
 from rlint.rule import (
+    Binding,
     BindingKind,
-    Scope,
     SemanticModel,
     Trait,
     TypeTag,
@@ -56,7 +56,8 @@ class Hoisted:
 
     It reads the attributes `settings` of `self`, the variables `globals` of the module, the variables `names`
     of the function, the attributes `loose` of one of those, and through the names in `inlined` other constant
-    expressions. `devices` are `x.device`, where `x` is an input of a method.
+    expressions. `devices` are `x.device`, where `x` is an input of a method, and variables
+    that hold it.
     """
 
     node: ast.expr
@@ -65,7 +66,7 @@ class Hoisted:
     names: list[ast.Name] = field(default_factory=list)
     loose: list[ast.Attribute] = field(default_factory=list)
     inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
-    devices: list[ast.Attribute] = field(default_factory=list)
+    devices: list[ast.Attribute | ast.Name] = field(default_factory=list)
     assumed: list[ast.Attribute] = field(default_factory=list)
     """Settings of objects of other programs, which only cold code sets as far as is visible, and devices of
     inputs of other methods.
@@ -234,7 +235,27 @@ class _Reader:
                     argument
                 ):
                     return self._device(argument, of, found)
+            case ast.Name() if device and self._stands_for_device(argument, found):
+                return True
         return self._constant(argument, found, value=value)
+
+    def _stands_for_device(self, name: ast.Name, found: Hoisted) -> bool:
+        """Return whether a variable is assigned the constant device of an input once in the function:
+        `device = x.device`.
+        """
+        value = self._assigned_once(name)
+        if not isinstance(value, ast.Attribute) or value.attr != "device":
+            return False
+        inner = Hoisted(value)
+        if not self._argument(value, inner, value=False, device=True) or inner.names:
+            return False
+        if value in inner.devices:
+            found.devices.append(name)
+            found.assumed += inner.assumed
+        else:
+            found.take(inner)
+            found.inlined[name] = value
+        return True
 
     def _device(self, device: ast.Attribute, of: ast.expr, found: Hoisted) -> bool:
         """Return whether a device is constant: that of an input is that of the network; elsewhere it is
@@ -332,22 +353,29 @@ class _Reader:
             return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}
         if scope is None or not self._fits(name, value=value):
             return False
-        return self._stands_for_constant(name, scope, found, value=value) or self._holder(name, found)
+        return self._stands_for_constant(name, found, value=value) or self._holder(name, found)
 
-    def _stands_for_constant(self, name: ast.Name, scope: Scope, found: Hoisted, *, value: bool) -> bool:
+    def _stands_for_constant(self, name: ast.Name, found: Hoisted, *, value: bool) -> bool:
         """Return whether a variable is assigned a constant once in the function: `n = self.n_steps`."""
-        bindings = scope.bindings[name.id]
-        if scope.parent is None or scope is not self.model.names.scope(name).function or len(bindings) != 1:
+        assigned = self._assigned_once(name)
+        if assigned is None:
             return False
-        (binding,) = bindings
-        if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
-            return False
-        inner = Hoisted(binding.value)
-        if not self._constant(binding.value, inner, value=value) or inner.names:
+        inner = Hoisted(assigned)
+        if not self._constant(assigned, inner, value=value) or inner.names:
             return False
         found.take(inner)
-        found.inlined[name] = binding.value
+        found.inlined[name] = assigned
         return True
+
+    def _assigned_once(self, name: ast.Name) -> ast.expr | None:
+        """Return the value of a variable of the function if one assignment decides it here."""
+        scope = self.model.names.scope(name).lookup(name.id)
+        if scope is None or scope.parent is None or scope is not self.model.names.scope(name).function:
+            return None
+        match self.model.dataflow.definitions(name):
+            case [Binding(kind=BindingKind.ASSIGN, path=(), value=value)]:
+                return value
+        return None
 
     def _holder(self, name: ast.Name, found: Hoisted) -> bool:
         """Return a module variable that is bound once, or a variable of the function."""

@@ -41,7 +41,7 @@ def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _without(call: ast.Call, device: ast.Attribute, model: SemanticModel) -> Edit | None:
+def _without(call: ast.Call, device: ast.expr, model: SemanticModel) -> Edit | None:
     """Remove `device=x.device` from a constructor, or the whole `.to(x.device)`."""
     if model.names.qualified(call.func) is None and isinstance(call.func, ast.Attribute):
         return model.edit.replace_method(call, "") if len(_given(call)) == 1 else None

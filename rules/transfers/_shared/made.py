@@ -40,6 +40,7 @@ _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CH
 _VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
 _COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
 _COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS, "torch") | {"torch.normal"}
+_JOIN = models.having(Trait.JOINS, "torch")
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _FIXED = frozenset({"fill_", "zero_"})
@@ -89,6 +90,10 @@ class MadeTensor:
     """
     is_named: bool = False
     """Whether a variable holds it before the move."""
+    drawn_from: str = ""
+    """The class of the distribution whose numbers it consists of, as `Normal(0, 1).sample()`: their device is
+    that of the distribution's parameters.
+    """
 
 
 @frozen
@@ -225,8 +230,48 @@ def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
             if name is not None:
                 return _computed_by_function(expression, name, model, depth)
             if isinstance(func, ast.Attribute):
-                return _changed(expression, func, model, depth)
+                drawn = _drawn(expression, func, model)
+                return drawn if drawn is not None else _changed(expression, func, model, depth)
     return None
+
+
+def _drawn(call: ast.Call, func: ast.Attribute, model: SemanticModel) -> MadeTensor | None:
+    """Return the tensor of `Normal(0, 1).sample(shape)`; None if the parameters may be tensors."""
+    if func.attr not in ("sample", "rsample"):
+        return None
+    owner: ast.expr | None = func.value
+    if isinstance(owner, ast.Name):
+        definitions = model.dataflow.definitions(owner)
+        is_bound_once = len(definitions) == 1 and definitions[0].kind is BindingKind.ASSIGN
+        owner = definitions[0].value if is_bound_once and not definitions[0].path else None
+    if not isinstance(owner, ast.Call) or not owner.args:
+        return None
+    name = model.names.qualified(owner.func) or ""
+    given = [*owner.args, *(keyword.value for keyword in owner.keywords)]
+    of_numbers = all(model.types.type_of(argument).tag in _NUMBERS for argument in given)
+    if not of_numbers or not name.startswith("torch.distributions."):
+        return None
+    return MadeTensor((call,), drawn_from=name.rpartition(".")[2])
+
+
+def _joined(call: ast.Call, model: SemanticModel, depth: int) -> MadeTensor | None:
+    """Return the tensor of `torch.cat([torch.zeros(2), torch.ones(3)])`."""
+    match call.args[:1]:
+        case [ast.List(elts=[_, *_] as parts) | ast.Tuple(elts=[_, *_] as parts)]:
+            made = [made_by(part, model, depth - 1) for part in parts]
+        case _:
+            return None
+    known = [each for each in made if each is not None]
+    if len(known) < len(made) or any(
+        each.is_computed or each.filled_by or each.expanded_by or each.drawn_by or each.drawn_from
+        for each in known
+    ):
+        return None
+    return MadeTensor(
+        tuple(part for each in known for part in each.calls),
+        tuple(cast for each in known for cast in each.casts),
+        is_named=any(each.is_named for each in known),
+    )
 
 
 def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> MadeTensor | None:
@@ -252,6 +297,8 @@ def _is_no_gradient(keyword: ast.keyword) -> bool:
 
 def _computed_by_function(call: ast.Call, name: str, model: SemanticModel, depth: int) -> MadeTensor | None:
     """Return the tensor of `torch.clamp(torch.randn(4), -c, c)`, `torch.normal(torch.zeros(4), std)`."""
+    if name in _JOIN:
+        return _joined(call, model, depth)
     if name not in _COMPUTE or not call.args:
         return None
     made = made_by(call.args[0], model, depth - 1)

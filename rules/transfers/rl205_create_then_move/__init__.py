@@ -5,7 +5,8 @@ Flags tensors in hot code that a torch constructor creates in host memory and th
 the same expression or in the next use: `torch.zeros(n).to(device)`,
 `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)` followed by `mask = mask.to(device)`. The
 move may be guarded by a test of the device (`if x.is_cuda:`), may name another tensor as target (`.to(x)`,
-`.type_as(x)`), and may follow arithmetic, `expand` or an in-place draw.
+`.type_as(x)`), and may follow arithmetic, `expand`, an in-place draw or a concatenation. Numbers drawn from
+a distribution with plain numbers as parameters (`Normal(0, 1).sample(shape).to(device)`) count as well.
 
 In programs that use accelerators, also flags random numbers that are drawn in host memory and copied into a
 buffer or a parameter of a network, as noisy layers do in each step.
@@ -91,6 +92,8 @@ from rlint.rules.transfers._shared.made import (
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
 
+_DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
+"""Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""
 KNOWS_DEVICES = ("cuda", "device", "accelerator")
 """A program that reads none of these names computes on the host."""
 
@@ -130,7 +133,7 @@ class CreateThenMove(Rule):
             model,
             node,
             message(move, creation, data, model),
-            fix=build_fix(creation, data, model),
+            fix=build_fix(creation, data, model) if not creation.made.drawn_from else None,
             advice=advice(creation, data, model),
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
         )
@@ -184,12 +187,18 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
         shown = f".{move.call.func.attr}()"
     if data:
         return f"`{constructor}` copies its data within host memory before `{shown}` copies it to the device"
+    if creation.made.drawn_from:
+        return f"`{constructor}` draws on the host; `{shown}` then blocks on a host-to-device copy"
     return f"`{constructor}` is allocated on the host; `{shown}` then blocks on a host-to-device copy"
 
 
 def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
     """Return what to write instead."""
     calls, like = creation.made.calls, creation.move.like
+    if creation.made.drawn_from:
+        function = _DRAWN_AS.get(creation.made.drawn_from)
+        instead = f", or draw with `{function}(..., device=...)`" if function is not None else ""
+        return f"Pass parameters that are tensors on the device{instead}"
     device = f"{model.source.text(like)}.device" if isinstance(like, (ast.Name, ast.Attribute)) else "..."
     old = [call for call in calls if model.names.qualified(call.func) in LEGACY]
     if old and data:
