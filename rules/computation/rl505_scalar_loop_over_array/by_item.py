@@ -19,8 +19,8 @@ _REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)
 @frozen
 class ItemLoop:
     """What a loop does item by item, and the code to write instead. `held` is the array or list that it
-    fills or searches; `depth` is the number of nested loops that it stands for; `rows` the variable whose rows
-    it iterates over, perhaps reshaped.
+    fills or searches; `depth` is the number of nested loops that it stands for; `rows` is the variable whose
+    rows it iterates over, perhaps reshaped.
     """
 
     held: ast.expr
