@@ -115,7 +115,7 @@ def test_asking_for_a_gain_reads_the_beginning_of_a_file(
     ],
 )
 def test_a_broken_file_is_told_of_and_stops_nothing(break_it: Any, tmp_path: Path) -> None:
-    """Linting goes on; the message names the file and what writes it anew."""
+    """Linting goes on; the message names the file and what rewrites it."""
     written(tmp_path, FASTER)
     path = tmp_path / PATH
     broken = break_it(path.read_text())

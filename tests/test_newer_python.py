@@ -204,7 +204,7 @@ def test_python_2_is_named(line: str) -> None:
     """Whoever checks an old project is told why its files are not read."""
     problem = parse(f'names = f"{{1}}"\n{line}\n', "program.py")
     assert isinstance(problem, Problem), line
-    assert problem.hint == "written for Python 2, which rlint does not read"
+    assert problem.hint == "written for Python 2, which rlint does not support"
     assert problem.line is not None
 
 

@@ -43,7 +43,7 @@ class DeferredEdit(Edit):
     @property
     def text(self) -> str:
         """Return the text that replaces all of `start:end`."""
-        raise NotImplementedError("ask `written`: there may be several edits")
+        raise NotImplementedError("use `written`: there may be several edits")
 
     def __eq__(self, other: object) -> bool:
         """Whether it inserts the same code at the same position; an edit without code only equals itself."""

@@ -93,7 +93,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         basis = f"not measured on {where}, where the cost arises"
         if TrainingStep.TOKEN in finding.steps:
             # a transfer takes microseconds, the step of a language model milliseconds to seconds
-            return Impact(ImpactLevel.LOW, f"{basis}, beside the step of a language model")
+            return Impact(ImpactLevel.LOW, f"{basis}, compared with the step of a language model")
         return Impact(ImpactLevel.UNKNOWN, basis)
     if not saving.seconds:
         if saving.memory >= _MUCH_MEMORY:

@@ -137,7 +137,7 @@ def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number == signal.SIGKILL:
-            return "was killed, as the system does with what takes too much memory"
+            return "was killed, probably because it used too much memory"
         return f"crashed with {signal.Signals(number).name}"
     if os.WEXITSTATUS(status) == _OUT_OF_MEMORY:
         return "ran out of memory"

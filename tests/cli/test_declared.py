@@ -206,11 +206,11 @@ def test_names_that_mean_nothing(run: Run, project: Callable[..., Path]) -> None
     )
     warnings = [line for line in run("check").output.splitlines() if "warning" in line]
     assert warnings == [
-        "warning: `pkg.worker.Worker.raet` in `hot` (rlint.toml) means no function of the project;"
+        "warning: `pkg.worker.Worker.raet` in `hot` (rlint.toml) matches no function of the project;"
         " did you mean `pkg.worker.Worker.rate`?",
-        "warning: `setup.*` in `cold` (rlint.toml) means no function of the project",
-        "warning: `main.py` in `entry-points` means no file of the project",
-        "warning: `pkg.worker:main` in `entry-points` means no function of the project",
+        "warning: `setup.*` in `cold` (rlint.toml) matches no function of the project",
+        "warning: `main.py` in `entry-points` matches no file of the project",
+        "warning: `pkg.worker:main` in `entry-points` matches no function of the project",
     ]
     project('hot = ["Worker.rate"]')
     assert "warning" not in run("check", "pkg/networks.py").output  # what lies beside it counts

@@ -261,7 +261,7 @@ MISTAKES = {
     "no-tuple": ("    visits = ast.Call\n" + CHECK, "`visits` must be a tuple"),
     "nothing": (CHECK, "`visits` must be a tuple"),
     "abstract": ("    visits = (ast.expr,)\n" + CHECK, "no node is of exactly this type"),
-    "comma": ("    visits = (cst.Comma,)\n" + CHECK, "for which the fast tree has no node"),
+    "comma": ("    visits = (cst.Comma,)\n" + CHECK, "which has no counterpart in `ast`"),
     "one-trigger": (
         "    visits = (ast.Call,)\n    triggers = 'torch'\n" + CHECK,
         "`triggers` must be a tuple of texts, such as `('torch',)`",
@@ -311,7 +311,7 @@ def test_a_node_that_was_made_anew_is_named(site: Path, run: Run, project: Path)
     )
     (project / "train.py").write_text("print(1)\n")
     errors = run("check", "--no-cache").stderr
-    assert "this `Name` is no node of the checked file, but was made anew" in errors
+    assert "this `Name` is not a node of the checked file: it was newly created" in errors
 
 
 def test_the_rules_of_rlint_have_no_such_mistake() -> None:

@@ -124,7 +124,7 @@ def test_a_terminal_that_cannot_is_not_cleared(project: Path) -> None:
     ("options", "said"),
     [
         (["-"], "standard input"),
-        (["--fix"], "run `rlint fix` beside it"),
+        (["--fix"], "run `rlint fix` separately"),
         (["--diff"], "`--watch` and `--diff` exclude each other"),
         (["--add-noqa"], "`--watch` and `--add-noqa` exclude each other"),
     ],

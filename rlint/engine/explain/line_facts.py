@@ -111,7 +111,7 @@ def _why_cold(
         behind = next((guard for guard in guards if guard.may_cool), None)
         if behind is not None:
             return f"`{function.shown}` is {level}, but {_guard(behind, model)}"
-        return f"`{function.shown}` is {level}, but not this part of it"
+        return f"`{function.shown}` is {level}, but this part of it is not"
     if not function.qualname:
         loops = model.frequency.loops(statement)
         if loops:

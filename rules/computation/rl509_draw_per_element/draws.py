@@ -173,7 +173,7 @@ def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> S
     match drawn:
         case ast.Call(args=[ast.Constant(value=1)], keywords=[]):
             function = model.source.text(drawn.func)
-            doubt = "`torch` may draw other numbers of the same distribution for more than one"
+            doubt = "`torch` may draw other numbers of the same distribution if it draws several at once"
             return ScalarDraw(element, f"{function}({{}})", doubt=doubt)
     return None
 

@@ -12,7 +12,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty"})
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})
 _ONE_CONSUMER = "if another consumer takes the item first, `get()` waits for the next one"
-_READ_EARLY = "the value that is put is read before the wait, not after it"
+_READ_EARLY = "the argument of `put` is evaluated before the wait, not after it"
 
 
 def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
