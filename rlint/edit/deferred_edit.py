@@ -64,7 +64,7 @@ class DeferredEdit(Edit):
         return tuple(edit.as_shared() for edit in self._written) if self.shared else self._written
 
     def as_shared(self) -> DeferredEdit:
-        """Return the same edit as one that several fixes may share."""
+        """Return a copy of the edit that several fixes may share."""
         return DeferredEdit(
             self.start,
             self.end,

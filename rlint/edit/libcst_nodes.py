@@ -159,8 +159,8 @@ class _Part:
             self.fast[slow], self.slow[fast] = fast, slow
 
     def _pair_by_part(self, slow: cst.CSTNode) -> None:
-        """Find the counterpart of a node that has another position in `ast`, or none, through that of its
-        part.
+        """Find the counterpart of a node whose position in `ast` differs or is missing, through one of its
+        parts.
         """
         parents = self._source.syntax.parents
         match slow:

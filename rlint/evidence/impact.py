@@ -140,7 +140,7 @@ def _basis(
 
 
 def _at(sizes: Sequence[tuple[int, str]]) -> str:
-    """Return the sizes that a saving was measured at; "" for more than are read at a glance."""
+    """Return the sizes that a saving was measured at; "" if there are too many to show."""
     distinct = sorted(set(sizes))
     if not 0 < len(distinct) <= _SIZES_SHOWN:
         return ""

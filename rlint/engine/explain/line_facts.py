@@ -156,7 +156,7 @@ def _values(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.exp
 
 
 def nodes_of(statement: ast.stmt, model: SemanticModel) -> list[ast.AST]:
-    """Return the nodes of a statement, of a compound one those of its header, in source order."""
+    """Return the nodes of a statement (for a compound one, of its header) in source order."""
     found: list[ast.AST] = []
     pending: list[ast.AST] = [statement]
     while pending:
