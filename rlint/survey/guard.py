@@ -95,7 +95,7 @@ class JobGuard:
         return _how(os.waitpid(process, 0)[1])
 
     def _hears(self) -> bool:
-        """Whether the worker is still alive, from which data arrived."""
+        """Whether the worker is still alive, after data from it arrived."""
         heard = os.read(self._given, 65_536)
         self._buffer += heard
         return bool(heard)

@@ -23,9 +23,9 @@ _HUGE = 1e100
 
 @frozen
 class ScalarDraw:
-    """A call that draws one number. `text` is the call that draws `{}` of them, with `arguments`. They are
-    `whole` numbers or not, `listed` if that call returns a list. `doubt` says why other values may be drawn;
-    `valid` says that the arguments surely are valid.
+    """A call that draws one number. `text` is the call that draws `{}` of them, with `arguments`. `whole`
+    says that they are integers, `listed` that the call returns a list. `doubt` says why other values may be
+    drawn; `valid` says that the arguments surely are valid.
     """
 
     call: ast.expr

@@ -72,7 +72,7 @@ def _endless(wait: Wait) -> bool:
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:
-    """Return the call that is all that a statement evaluates."""
+    """Return the call that is the only expression of a statement."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)):
         return None
     value = statement.value
