@@ -1,4 +1,4 @@
-"""Notebooks for the tests: written part by part, so that it is known which bytes are whose."""
+"""Notebooks for the tests, written part by part, so that the origin of each byte is known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class File:
-    """A notebook's bytes, as what stands between the sources of its cells, and these."""
+    """A notebook's bytes, split into the sources of its cells and the text between them."""
 
     between: tuple[bytes, ...]
     sources: tuple[bytes, ...]

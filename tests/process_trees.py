@@ -1,4 +1,4 @@
-"""Processes that tests start: reached by interrupts, and gone in the end."""
+"""Processes that tests start: they receive interrupts, and have to end."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_clean_removes_what_rlint_has_kept(run: Run, folder: Path) -> None:
 
 
 def test_clean_leaves_what_others_have_put_there(run: Run, folder: Path) -> None:
-    """Files of others, links, and folders that rlint did not make."""
+    """Files of other programs, links, and folders that rlint did not create."""
     run("check", "--exit-zero")
     cache = folder / ".rlint_cache"
     (cache / "notes.txt").write_text("mine")

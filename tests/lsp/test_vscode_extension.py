@@ -23,7 +23,7 @@ def properties() -> dict[str, dict[str, object]]:
 
 
 def test_the_server_knows_all_settings(properties: dict[str, dict[str, object]]) -> None:
-    """It reads them without a complaint, and their defaults change nothing that a configuration file says."""
+    """The server accepts them, and their defaults override nothing in a configuration file."""
     passed = {name: each["default"] for name, each in properties.items() if name not in STARTING}
     found, mistakes = read_options({"rulePages": "markdown", "explanations": "returned"}, passed)
     assert mistakes == []
