@@ -1,4 +1,4 @@
-"""A proof, built by hand, for tests of what is made of it."""
+"""A proof, built by hand, for tests of its reports."""
 
 from __future__ import annotations
 

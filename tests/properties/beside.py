@@ -1,4 +1,4 @@
-"""Where distractors go, and which variables they deal with."""
+"""Positions of distractors, and the variables that they use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def variable_of(draft: Draft, place: Place, *, bound: bool | None = None) -> str
 
 
 def variables_of(place: Place) -> set[str]:
-    """The variables of the scope: parameters and what is bound."""
+    """The variables of the scope: parameters and other bound names."""
     found = {name for statement in place.scope for name in bound_in(statement)}
     if place.function is not None:
         given = place.function.args
@@ -26,7 +26,7 @@ def variables_of(place: Place) -> set[str]:
 
 
 def put_beside(draft: Draft, source: str, *, name: str | None = None) -> bool:
-    """Put statements before or behind a marked one; `{name}` in them is a variable that it deals with."""
+    """Insert statements before or after a marked one; `{name}` in them is a variable that it uses."""
     place = draft.place()
     if place is None:
         return False

@@ -60,7 +60,7 @@ _NEEDS = {
 
 @dataclass
 class Place:
-    """A marked statement: the list that holds it, its index, and the functions and classes around it."""
+    """A marked statement: the list that contains it, its index, and the functions and classes around it."""
 
     block: list[ast.stmt]
     index: int
@@ -131,7 +131,7 @@ class Draft:
 
 
 def draft_of(text: str, lines: Collection[int], rng: Random) -> Draft:
-    """A draft in which the innermost statements that begin on, or hold, one of the lines are marked."""
+    """A draft in which the innermost statements are marked that begin on, or contain, one of the lines."""
     tree = ast.parse(text)
     for line in set(lines):
         holding = [

@@ -1,4 +1,4 @@
-"""What is to be compared, and what came of it, as the processes hand them to each other."""
+"""Jobs of comparing programs, and their results, as exchanged by processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from properties.plans import Plan
 
 @dataclass(frozen=True)
 class Job:
-    """A program, the same after its fixes, and how to run both."""
+    """A program before and after its fixes, and how to run both."""
 
     before: str
     after: str
@@ -30,8 +30,8 @@ class Outcome:
     reached: bool = False
     """Did one of the changed lines run?"""
     misused: int = 0
-    """Runs that differ, but that began with arguments which the program is not made for."""
+    """Runs that differ, but with arguments that the program does not support."""
     raised: int = 0
-    """Runs in which an exception came through, or calls that ended in one."""
+    """Runs, or calls, that ended with an exception."""
     error: str = ""
-    """What kept the job from being done."""
+    """The reason why the job failed."""

@@ -27,4 +27,4 @@ _TRAINING = """class Corridor:
 env = Corridor()
 env.reset()
 """
-"""What makes code hot: an environment, to be stepped in the loop that follows."""
+"""An environment that is stepped in the following loop, which makes its code hot."""

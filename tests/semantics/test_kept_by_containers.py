@@ -1,4 +1,4 @@
-"""What containers of the standard library hold is theirs: it is not merely read when they are made."""
+"""Constructors of standard containers keep their arguments instead of only reading them."""
 
 from __future__ import annotations
 

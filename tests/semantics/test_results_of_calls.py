@@ -1,4 +1,4 @@
-"""What calls of library functions give, by what they are given."""
+"""Results of library functions, depending on their arguments."""
 
 from __future__ import annotations
 
@@ -86,5 +86,5 @@ def test_a_call_gives_what_its_arguments_decide(used: str, tag: TypeTag) -> None
     ],
 )
 def test_rows_are_taken_apart_into_columns(lines: str, used: str, tag: TypeTag) -> None:
-    """`zip(*rows)` gives each column, and what is mapped over them keeps its place."""
+    """`zip(*rows)` gives each column, and mapped columns keep their positions."""
     assert _tag(lines, used) is tag

@@ -94,7 +94,7 @@ def test_the_first_run_and_the_clean_one() -> None:
     st.lists(st.sampled_from("abcdef"), unique=True),
 )
 def test_tallies_add_up(repositories: list[list[str]], before: list[str]) -> None:
-    """In whatever order repositories are added, the sums are the same; changes are those of fingerprints."""
+    """The sums do not depend on the order of repositories; changes are determined by fingerprints."""
     found = [
         tally(str(number), [entry(f"RL{ord(one) % 3}", one) for one in names])
         for number, names in enumerate(repositories)
