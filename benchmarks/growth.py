@@ -43,7 +43,8 @@ class Growth:
         return "\n".join([*rows, f"time grows as lines^{time:.2f}, memory as lines^{memory:.2f}"])
 
     def plot(self, path: Path) -> None:
-        """Draw the points on logarithmic axes, in the format that the file's suffix names. Needs matplotlib.
+        """Draw the points on logarithmic axes, in the format that the file's suffix names. Needs
+        matplotlib.
         """
         import matplotlib as mpl
 

@@ -1,4 +1,4 @@
-"""Runs leave the collector of cycles off; what they leave behind is freed all the same."""
+"""Runs disable the cycle collector; their objects are freed all the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enumerations behave as those of the standard library do."""
+"""Enumerations behave like those of the standard library."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_numbers_have_an_order() -> None:
 
 @pytest.mark.parametrize("value", range(8))
 def test_flags_make_sets_of_which_there_is_one_of_each(value: int) -> None:
-    """As those of the standard library, empty and composed ones included."""
+    """As in the standard library, also for empty and combined flags."""
     ours, theirs = Flags(value), TheirFlags(value)
     assert ours == theirs == value
     assert bool(ours & Flags.BOTH) == bool(theirs & TheirFlags.BOTH)

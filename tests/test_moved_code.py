@@ -30,7 +30,7 @@ OLD = "    "
     ],
 )
 def test_code_moves_and_strings_stay(code: str, new: str, expected: str) -> None:
-    """All lines but those within strings, and those that are not indented as far."""
+    """All lines are re-indented except those within strings, and less indented ones."""
     assert moved(code, OLD, new) == expected
 
 

@@ -35,7 +35,7 @@ def unused_words(text: str, place: str) -> list[str]:
 
 
 def test_messages() -> None:
-    """What the findings of fixtures say, their advice and what their fixes assume."""
+    """Messages, advice and conditions of the findings of fixtures."""
     wrong = []
     for folder in rule_folders():
         text = (folder / "findings.txt").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def test_help(command: str) -> None:
 
 
 def test_every_command_is_asked() -> None:
-    """All commands that users see are asked for their help."""
+    """The help of all visible commands is checked."""
     done = subprocess.run(
         [sys.executable, "-m", "rlint", "--help"],
         cwd=ROOT,
@@ -80,7 +80,7 @@ def test_every_command_is_asked() -> None:
 
 
 def test_the_list_finds_its_words() -> None:
-    """The expressions match the phrases that they are written for, and leave right uses."""
+    """The expressions match the intended phrases, and not correct uses."""
     assert unused_words("append behind the loop", "a text")
     assert unused_words("made anew in each\npass", "a text")
     assert not unused_words("work done behind a lock, and the thread is joined", "a text")

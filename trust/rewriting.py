@@ -28,7 +28,7 @@ def end_of(text: str, node: ast.expr) -> int:
 
 
 def edited(text: str, edits: list[Edit]) -> str:
-    """A text with edits that do not overlap; of those that do, the last in the text."""
+    """A text with edits that do not overlap; of overlapping ones, the last in the text."""
     until = len(text)
     for start, end, new in sorted(set(edits), reverse=True):
         if end <= until:

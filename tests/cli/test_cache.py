@@ -95,7 +95,8 @@ def test_a_second_run_says_the_same_without_reading_trees(project: Path) -> None
 
 
 def test_a_change_is_noticed_in_all_files_that_know_of_it(project: Path) -> None:
-    """The callee is no longer hot once the caller does not call it; the unrelated file is not checked again.
+    """The callee is no longer hot once the caller does not call it; the unrelated file is not checked
+    again.
     """
     first = check(project)
     before = groups(project)

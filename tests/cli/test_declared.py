@@ -71,7 +71,8 @@ def codes(result: Result) -> list[str]:
 
 
 def test_hot_functions(run: Run, project: Callable[..., Path]) -> None:
-    """A function that is declared hot is hot, and so is what it calls; the heat chain names the declaration.
+    """A function that is declared hot is hot, and so is what it calls; the heat chain names the
+    declaration.
     """
     project()
     assert codes(run("check", "--select", "RL301")) == []
@@ -113,7 +114,8 @@ def test_cold_beats_what_is_inferred(run: Run, project: Callable[..., Path]) -> 
     ],
 )
 def test_comments(run: Run, project: Callable[..., Path], old: str, new: str, reported: list[str]) -> None:
-    """A comment on a def or loop, or directly above it, has the same effect, and is not reported as unknown.
+    """A comment on a def or loop, or directly above it, has the same effect, and is not reported as
+    unknown.
     """
     project(pkg__worker=WORKER.replace(old, new))
     found = run("check", "--select", "RL301,RL9")

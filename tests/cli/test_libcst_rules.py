@@ -290,7 +290,8 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_a_rule_is_told(name: str, site: Path, run: Run, project: Path) -> None:
-    """`rlint check`, which skips the rule and continues, and `rlint rule` report a mistake in the same words.
+    """`rlint check`, which skips the rule and continues, and `rlint rule` report a mistake in the same
+    words.
     """
     body, said = MISTAKES[name]
     write_rule(site, body)

@@ -1,4 +1,5 @@
-"""Evidence in the output of `rlint rules`, `rlint rule` and `rlint check`, in a copy of rlint that has some.
+"""Evidence in the output of `rlint rules`, `rlint rule` and `rlint check`, in a copy of rlint that has
+some.
 """
 
 from __future__ import annotations

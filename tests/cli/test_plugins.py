@@ -214,7 +214,8 @@ def test_pages_and_lists_say_where_a_rule_comes_from(run: Run, project: Path) ->
 
 
 def test_a_plugins_fixture_is_verified(example: Path, run: Run, project: Path) -> None:
-    """`rlint verify` runs a plugin's fixture before and after its fix, and reports that nothing is recorded.
+    """`rlint verify` runs a plugin's fixture before and after its fix, and reports that nothing is
+    recorded.
     """
     pytest.importorskip("psutil")
     options = ["verify", "ACME101", "--device", "cpu", "-q", "--quick", "--output-format", "json"]

@@ -140,7 +140,8 @@ def test_charts_show_what_was_recorded(site: dict[str, str]) -> None:
 def test_a_site_is_built_anew_and_nothing_else_is_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages of removed rules are deleted, other files are kept, and a folder with other content is refused.
+    """Pages of removed rules are deleted, other files are kept, and a folder with other content is
+    refused.
     """
     monkeypatch.setattr("rlint.registry.catalogue.catalogue", lambda *_: CHOSEN[:1])
     few = {"index.html": "<html>", "rules/RL101.html": "<html>"}

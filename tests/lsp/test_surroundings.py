@@ -116,7 +116,8 @@ def test_what_stands_in_other_files_counts(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_editor_and_of_files(tmp_path: Path) -> None:
-    """The editor's settings override those of files; both are read again on a change; mistakes are reported.
+    """The editor's settings override those of files; both are read again on a change; mistakes are
+    reported.
     """
 
     async def scenario() -> None:
@@ -182,7 +183,8 @@ def test_several_folders_and_buffers_without_a_file(tmp_path: Path) -> None:
 
 
 def test_checking_when_a_file_is_saved(tmp_path: Path) -> None:
-    """With `run = "onSave"` nothing is checked while one types; a client with few capabilities is supported.
+    """With `run = "onSave"` nothing is checked while one types; a client with few capabilities is
+    supported.
     """
 
     def plain(capabilities: Capabilities) -> None:

@@ -279,7 +279,8 @@ SEEDS = [
 def test_damage_is_an_error_or_a_profile(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, changes: list[tuple[int, int]], length: int
 ) -> None:
-    """With any bytes changed or cut off, there is a clear error, or a profile whose shares can be computed.
+    """With any bytes changed or cut off, there is a clear error, or a profile whose shares can be
+    computed.
     """
     damaged = bytearray(data)
     for place, value in changes:

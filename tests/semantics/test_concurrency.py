@@ -74,7 +74,8 @@ def main(n, q):
 
 
 def test_workers_over_files() -> None:
-    """A worker's function may be in another file; functions that the main program also calls run there, too.
+    """A worker's function may be in another file; functions that the main program also calls run there,
+    too.
     """
     models = build(
         {

@@ -91,8 +91,7 @@ def test_what_callers_drive_counts() -> None:
 
 
 def test_hot_by_name_alone() -> None:
-    """A method without visible callers runs once per step if its name says so, including its callees.
-    """
+    """A method without visible callers runs once per step if its name says so, including its callees."""
     model = model_of("""
         class Agent:
             def act(self, observation):

@@ -10,7 +10,8 @@ from project_builder import build, model_of
 
 
 def parameter_of(body: str, *, others: dict[str, str] | None = None) -> tuple[bool, bool]:
-    """Whether the parameter `name` of `fetch` receives loop variables, and whether `fetch` is called at all.
+    """Whether the parameter `name` of `fetch` receives loop variables, and whether `fetch` is called at
+    all.
     """
     files = {"loads.py": "def fetch(name):\n    return open(name)\n", "rewards.py": body, **(others or {})}
     model = build(files)["loads.py"]

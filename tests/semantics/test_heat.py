@@ -265,7 +265,8 @@ def test_reward_objects_are_called_by_the_library() -> None:
 
 
 def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
-    """`row.to_dict()` is the method of the data frame, although a class of the project also has a `to_dict`.
+    """`row.to_dict()` is the method of the data frame, although a class of the project also has a
+    `to_dict`.
     """
     model = build(
         {

@@ -46,7 +46,8 @@ def heat_of_line(text: str) -> Heat:
     ],
 )
 def test_many_passes(text: str, heat: Heat) -> None:
-    """A loop of ten thousand iterations that runs a network, samples or steps an object is a loop over steps.
+    """A loop of ten thousand iterations that runs a network, samples or steps an object is a loop over
+    steps.
     """
     assert heat_of_line(text) is heat
 

@@ -151,7 +151,8 @@ def test_what_is_seen_to_run_seldom_stays_so() -> None:
 
 
 def test_a_call_that_fits_is_a_caller() -> None:
-    """A call on an unknown object may be the only call; one with too many arguments calls another function.
+    """A call on an unknown object may be the only call; one with too many arguments calls another
+    function.
     """
     agent = (
         "class Algo:\n    def improve(self, batch):\n        line()\n        self.loss(batch).backward()\n"

@@ -89,7 +89,8 @@ AGENT = """
     ],
 )
 def test_intervals_at_the_calls_count(call: str, *, each: bool) -> None:
-    """A method's frequency depends on the conditions around its hot calls; calls in set-up code do not count.
+    """A method's frequency depends on the conditions around its hot calls; calls in set-up code do not
+    count.
     """
     models = build({"agent.py": AGENT, "main.py": MAIN.format(call=call)})
     model = models["agent.py"]

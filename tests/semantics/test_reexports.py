@@ -24,7 +24,8 @@ def test_packages_that_import_everything_from_one_another_are_read_in_no_time() 
 
 
 def test_folders_that_are_no_modules_hand_nothing_on() -> None:
-    """`from .utils import *` binds nothing if `utils` has no `__init__.py`, and does not lead back to `pkg`.
+    """`from .utils import *` binds nothing if `utils` has no `__init__.py`, and does not lead back to
+    `pkg`.
     """
     names = [f"part_{number}" for number in range(40)]
     files = {

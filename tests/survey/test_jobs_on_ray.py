@@ -1,4 +1,5 @@
-"""Jobs of verify and prove on other machines: their files are transferred, and devices run one job at a time.
+"""Jobs of verify and prove on other machines: their files are transferred, and devices run one job at a
+time.
 """
 
 from __future__ import annotations

@@ -166,7 +166,9 @@ def _minds_no_mode(effect: Effect) -> bool:
 
 
 def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether a statement only computes values without a gradient, so that it may be between forward passes."""
+    """Whether a statement only computes values without a gradient, so that it may be between forward
+    passes.
+    """
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
             left = model.gradients.sinks(value)
