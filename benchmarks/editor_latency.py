@@ -70,7 +70,7 @@ async def measure(folder: Path, names: list[str], rounds: int) -> dict[tuple[str
 
 
 async def _once(opened: Editor, name: str, text: str) -> float:
-    await asyncio.sleep(0.05)  # as if somebody thought
+    await asyncio.sleep(0.05)  # a pause, as while typing
     start = time.perf_counter()
     opened.type(name, text)
     await opened.diagnostics(name)

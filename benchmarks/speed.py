@@ -25,7 +25,7 @@ from growth import Growth
 
 CHECK = [sys.executable, "-m", "rlint", "check", "--isolated"]
 TARGETS = {"torchfix": 15.0, "fixit": 15.0, "pylint": 4.0}
-"""So many times faster than these a cold run is to be."""
+"""A cold run should be faster than these by the given factors."""
 
 
 def peers(folders: list[str], where: str | None) -> list[Measured]:

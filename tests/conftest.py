@@ -61,7 +61,7 @@ def expected(request: pytest.FixtureRequest) -> Expected:
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, bytes]], Workspace]:
     """Writes a program to a new folder."""
-    from workspaces import Workspace  # the tests of a part run while the engine is broken
+    from workspaces import Workspace  # the tests of a part must run while the engine is broken
 
     # Thousands of tests use this fixture: a `tmp_path` for each would double the work for the file system.
     folders = (tmp_path_factory.getbasetemp() / f"program{number}" for number in itertools.count())

@@ -66,7 +66,7 @@ class Editor:
         return self._versions[name]
 
     def save(self, name: str) -> None:
-        """Tell that a document was saved."""
+        """Notify the server that a document was saved."""
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(self.item(name)))
 
     def close(self, name: str) -> None:
@@ -170,7 +170,7 @@ class Editor:
     async def actions(
         self, name: str, where: types.Range, only: Sequence[str] | None = None
     ) -> list[types.CodeAction]:
-        """What is offered at a place."""
+        """The code actions at a place."""
         shown = self.published.get(self.uri(name), [])
         context = types.CodeActionContext(list(shown[-1].diagnostics) if shown else [], only)
         params = types.CodeActionParams(self.item(name), where, context)
@@ -182,7 +182,7 @@ class Editor:
         return await asyncio.wait_for(self.client.code_action_resolve_async(action), PATIENCE)
 
     async def hover(self, name: str, line: int, character: int) -> str | None:
-        """What is shown at a place."""
+        """The hover text at a place."""
         params = types.HoverParams(self.item(name), types.Position(line, character))
         found = await asyncio.wait_for(self.client.text_document_hover_async(params), PATIENCE)
         return found.contents.value if found and isinstance(found.contents, types.MarkupContent) else None

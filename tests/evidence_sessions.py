@@ -70,7 +70,7 @@ def outcome(
 
 
 def session(*outcomes: RuleOutcome, quick: bool = False, interrupted: bool = False) -> Session:
-    """What `rlint verify` hands over."""
+    """A session as `rlint verify` returns it."""
     return Session(MACHINE, DATE, 12.0, quick, outcomes, interrupted)
 
 

@@ -43,7 +43,7 @@ class Expected:
     accept: bool
 
     def compare(self, path: Path, content: bytes) -> None:
-        """Hold `content` against the file."""
+        """Compare `content` with the file."""
         known = path.read_bytes() if path.exists() else None
         if known == content:
             return
@@ -59,7 +59,7 @@ class Expected:
 
 
 def render_findings(findings: Iterable[Finding]) -> bytes:
-    """Write findings as `findings.txt` has them."""
+    """Return findings in the format of `findings.txt`."""
     lines = []
     for finding in findings:
         lines.append(

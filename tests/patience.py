@@ -11,7 +11,7 @@ PATIENCE = 900.0
 
 
 def soon(happened: Callable[[], object]) -> bool:
-    """Whether something happens while one is patient."""
+    """Whether a condition becomes true within the time limit."""
     end = time.monotonic() + PATIENCE
     while not happened():
         if time.monotonic() > end:
@@ -32,7 +32,7 @@ class TimerUntil(threading.Thread):
         self._cancelled = threading.Event()
 
     def run(self) -> None:
-        """Wait for it, and call the function."""
+        """Wait for the event, and call the function."""
         while not self._cancelled.wait(0.02):
             if self._happened():
                 self._function()

@@ -44,7 +44,7 @@ def plain_imports(text: str) -> str:
 
 
 def aliased_imports(text: str) -> str:
-    """With imports under names that nobody else uses: `import torch` becomes `import torch as torch_`."""
+    """With imports under unused names: `import torch` becomes `import torch as torch_`."""
     return _rename_imports(text, lambda _imported, bound: f"{bound}_")
 
 

@@ -53,7 +53,7 @@ def replacing(
 def report(
     *findings: Finding, problems: tuple[Problem, ...] = (), sources: tuple[Source, ...] = (), checked: int = 1
 ) -> Report:
-    """What the engine hands to the reporters."""
+    """A report as the engine passes it to the reporters."""
     return Report(findings, problems, checked, {one.name: one for one in sources})
 
 

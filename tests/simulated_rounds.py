@@ -10,14 +10,14 @@ from rlint.harness.measure.timing import Cost, Round
 
 @dataclass(frozen=True)
 class Noise:
-    """What disturbs a measurement."""
+    """Disturbances of a measurement."""
 
     each: float
     """Standard deviation of one batch, of its logarithm: 0.05 is about 5 %."""
     arm: float = 0.0
     """The same for effects that are constant per arm and process, such as memory addresses."""
     drift: float = 0.0
-    """By how much a machine slows down in the course of a process."""
+    """The slowdown of a machine in the course of a process."""
     outliers: float = 0.0
     """The share of batches that other load makes up to three times as long."""
     process: float = 0.1
@@ -25,7 +25,7 @@ class Noise:
 
 
 def seeded(number: int) -> random.Random:
-    """A generator for made-up measurements."""
+    """A random generator for simulated measurements."""
     return random.Random(number)  # noqa: S311 - noise, no secrets
 
 

@@ -84,7 +84,7 @@ def test_arguments_are_replaced(call: str, replaced: dict[int, str], after: str)
 
 @pytest.mark.parametrize("text", ["f", "f(a) + g(b)", "f(a", "", "f(key=1, **a, *b"])
 def test_what_is_no_call_is_left_alone(text: str) -> None:
-    """There is nothing to write."""
+    """The edit is empty."""
     with pytest.raises(CannotWriteError):
         with_keyword(text)
 
@@ -109,7 +109,7 @@ def test_parentheses_are_needed_where_lines_end_outside_of_brackets(text: str, n
 @pytest.mark.parametrize("end", ["\r", "\r\n"])
 @given(call=calls(), comment=st.sampled_from(["", "  # why\n"]))
 def test_line_ends_are_kept(call: str, comment: str, end: str) -> None:
-    """Also those of old computers."""
+    """Also old Mac line ends."""
     call = call.replace("\r\n", "\n")
     call = call.replace("\n", comment, 1) if comment else call
     assert with_keyword(call.replace("\n", end)) == with_keyword(call).replace("\n", end)

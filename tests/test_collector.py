@@ -11,11 +11,11 @@ from rlint.engine import gc_control
 
 
 class Cycle(list[object]):
-    """Holds itself, among much else."""
+    """An object in a reference cycle."""
 
 
 def left_behind() -> weakref.ref[Cycle]:
-    """Make garbage that only the collector can free."""
+    """Create garbage that only the cycle collector can free."""
     cycle = Cycle([number] for number in range(50_000))
     cycle.append(cycle)
     return weakref.ref(cycle)

@@ -28,13 +28,13 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 def settings(file: str = "x.py") -> Settings:
-    """What applies to a file in the working folder."""
+    """The settings of a file in the working folder."""
     root = Path.cwd()
     return SettingsResolver(root).for_file(root / file)
 
 
 def error() -> str:
-    """What rlint says about the configuration."""
+    """The error about the configuration."""
     with pytest.raises(RlintError) as caught:
         settings()
     return str(caught.value)

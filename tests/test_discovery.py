@@ -21,7 +21,7 @@ Tree = Callable[..., Path]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Makes files, with text where a name has some."""
+    """Create files, with the given texts."""
 
     def make(*names: str, **texts: str) -> Path:
         for name, text in {**dict.fromkeys(names, ""), **texts}.items():
@@ -49,7 +49,7 @@ def test_a_folder_gives_the_python_files_below_it_in_order(tree: Tree) -> None:
 
 
 def test_caches_builds_and_environments_are_passed_over(tree: Tree) -> None:
-    """What nobody wrote by hand is not checked."""
+    """Generated and installed code is not checked."""
     skipped = [
         "build/lib/a.py",
         "dist/a.py",
@@ -72,7 +72,7 @@ def test_caches_builds_and_environments_are_passed_over(tree: Tree) -> None:
 
 
 def test_a_package_called_env_is_checked(tree: Tree) -> None:
-    """A folder `env` with environments of the gym kind is no virtual environment."""
+    """A folder `env` with RL environments is not a virtual environment."""
     assert found(tree("env/cartpole.py", "envs/bin/tool.py")) == ["env/cartpole.py", "envs/bin/tool.py"]
 
 

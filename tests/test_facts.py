@@ -93,7 +93,7 @@ def _any_fact() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_effect_has_words_for_the_reader(name: str) -> None:
-    """A message can say why a call may not be dropped."""
+    """Each effect has a description for messages."""
     for qualified, fact in TABLES[name].items():
         assert bool(fact.effect.detail) is not fact.effect.quiet, qualified
 
@@ -170,7 +170,7 @@ def test_methods_exist(tag: TypeTag) -> None:
 
 @needs_numpy
 def test_methods_of_arrays_exist() -> None:
-    """But for a few that numpy has dropped."""
+    """Except a few that numpy has removed."""
     import numpy as np
 
     missing = {name for name in methods.METHODS[TypeTag.NDARRAY] if not hasattr(np.ndarray, name)}
@@ -511,7 +511,7 @@ def test_constructors_tell_what_they_make() -> None:
 
 
 def test_asynchronous_and_cuda_events_are_no_events_of_threads() -> None:
-    """`is_set` in a loop means something else there."""
+    """`is_set` in a loop has another meaning there."""
     for name in ("asyncio.Event", "asyncio.Queue", "torch.cuda.Event"):
         fact = models.callable_fact(name)
         assert fact is not None
@@ -573,7 +573,7 @@ def test_a_method_called_through_its_class_is_known() -> None:
     ],
 )
 def test_some_methods_say_all_by_their_name(method: str, count: int, tag: TypeTag) -> None:
-    """Whatever `reply` is, `reply.lower()` is text work."""
+    """`reply.lower()` is a string method, whatever `reply` is."""
     fact = models.method_on_unknown(method, count)
     assert fact is not None
     assert fact.effect.pure
@@ -606,7 +606,7 @@ def test_an_argument_that_is_text_settles_some_more() -> None:
 
 
 def test_cheap_calls_are_told_from_costly_ones() -> None:
-    """Doing a cheap one twice is no finding."""
+    """Repeating a cheap call is not a finding."""
     for name in ("builtins.len", "builtins.isinstance", "math.sqrt", "os.path.join", "torch.device"):
         assert models.is_cheap(name), name
     for name in ("re.search", "torch.matmul", "json.loads", "os.path.exists", "builtins.sorted", "numpy.sum"):
@@ -662,7 +662,7 @@ def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
 
 
 def test_making_a_bag_of_settings_is_cheap() -> None:
-    """Nobody gains from making the configuration of a parser once."""
+    """Constructing a configuration parser once gains nothing."""
     assert models.is_cheap("math_verify.ExprExtractionConfig")
 
 

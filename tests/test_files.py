@@ -95,7 +95,7 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
     ],
 )
 def test_bytes_that_are_no_text_are_explained(tmp_path: Path, raw: bytes, says: str) -> None:
-    """Whatever the bytes are, the answer is a message, not a crash."""
+    """For any bytes, there is a message, not a crash."""
     assert says in problem(tmp_path / "x.py", raw).message
 
 

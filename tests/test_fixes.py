@@ -66,7 +66,7 @@ def test_lower_code_wins_where_the_place_is_the_same() -> None:
 
 
 def test_insertion_at_the_edge_of_a_replacement_is_no_overlap() -> None:
-    """Both go in, in order."""
+    """Both are inserted, in order."""
     assert result(fixed_by(Edit(2, 4, "x")), fixed_by(Edit(2, 2, "<")), fixed_by(Edit(4, 4, ">"))) == (
         "01<x>456789",
         3,
@@ -74,7 +74,7 @@ def test_insertion_at_the_edge_of_a_replacement_is_no_overlap() -> None:
 
 
 def test_insertion_inside_a_replacement_waits() -> None:
-    """It would vanish or tear the other apart."""
+    """It would be lost or split the other edit."""
     assert result(fixed_by(Edit(2, 6, "x")), fixed_by(Edit(4, 4, "!"))) == ("01x6789", 1)
     assert result(fixed_by(Edit(4, 4, "!"), Edit(1, 1, "?")), fixed_by(Edit(2, 6, "x"))) == (
         "0?123!456789",
@@ -137,7 +137,7 @@ def test_fix_that_makes_no_sense_or_changes_nothing_is_not_applied(edits: tuple[
 
 
 def test_finding_without_fix_changes_nothing() -> None:
-    """Advice is for people."""
+    """Advice is not applied."""
     assert result(replace(fixed_by(), fix=None)) == (TEXT, 0)
 
 
@@ -272,7 +272,7 @@ def test_broken_outcome_is_called_a_bug_of_rlint(text: str) -> None:
 
 
 def names(folder: Path) -> list[str]:
-    """What lies in a folder."""
+    """The content of a folder."""
     return sorted(entry.name for entry in folder.iterdir())
 
 
@@ -338,7 +338,7 @@ def test_symbolic_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
-    """What an editor saved in between is not lost."""
+    """Changes that an editor saved meanwhile are not lost."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     source = read(path)
@@ -363,7 +363,7 @@ def test_deleted_file_does_not_come_back(tmp_path: Path) -> None:
 
 
 def test_read_only_file_is_not_written(tmp_path: Path) -> None:
-    """Not even by the superuser, who could."""
+    """Read-only files are not written, not even by the superuser."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     path.chmod(0o444)
@@ -398,7 +398,7 @@ print(write(source, "x = 2\\n" * 1000))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits there")
 def test_full_disk_loses_nothing(tmp_path: Path) -> None:
-    """The old file stays whole and nothing half-written lies about."""
+    """The old file is intact and no partial file is left."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     done = subprocess.run(

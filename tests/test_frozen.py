@@ -42,7 +42,7 @@ class Kept:
     seen: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        """Work out the rest."""
+        """Compute the other fields."""
         self.double = 2 * self.number
 
 
@@ -63,7 +63,7 @@ class Place:
 
 @mutable
 class Count:
-    """A value that changes, and knows another one."""
+    """A mutable value that refers to another one."""
 
     number: int
     seen: list[int] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Count:
 
 @single
 class Node:
-    """A value that is like no other."""
+    """A value that is compared by identity."""
 
     number: int
 
@@ -148,7 +148,7 @@ def test_values_that_change_are_equal_and_not_hashed() -> None:
 
 
 def test_single_values_are_equal_to_themselves_alone() -> None:
-    """Two that hold the same are two."""
+    """Two with equal fields are different."""
     node = Node(1)
     assert node == node != Node(1)  # noqa: PLR0124
     assert len({node, Node(1)}) == 2

@@ -59,7 +59,7 @@ def instead(text: str, old: str, new: str) -> str | None:
     ],
 )
 def test_no_two_tokens_become_one(text: str, old: str, new: str, expected: str) -> None:
-    """A blank keeps them apart. Names may get another suffix, and strings are unchanged."""
+    """A blank separates them. Names may get another suffix, and strings are unchanged."""
     names = "a = b = c = z = acts = y = x = 0\n"
     result = instead(names + text, old, new)
     assert result == (expected if expected.startswith("!") else names + expected)

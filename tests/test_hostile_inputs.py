@@ -35,12 +35,12 @@ def mutants(seed: int, programs: int) -> Iterator[bytes]:
 
 
 def broken(data: bytes, folder: Path) -> list[str]:
-    """What one input breaks."""
+    """The broken promises of one input."""
     return [f"{failure.key}\n{failure.detail}" for failure in inputs.run(data, folder)]
 
 
 def broken_by(kind: str, size: int, folder: Path) -> list[str]:
-    """What a program of some kind breaks."""
+    """The broken promises of a program of some kind."""
     made = hostile.KINDS[kind](size)
     files = {"program.py": made} if isinstance(made, str) else made
     failures = broken_promises({name: text.encode() for name, text in files.items()}, folder, formats=False)
@@ -98,6 +98,6 @@ def test_fixes_that_would_leave_nothing_of_a_block_wait_for_one_another(tmp_path
 
 
 def test_each_rule_has_seeds() -> None:
-    """What the fuzzer starts from covers all kinds of input."""
+    """The initial inputs of the fuzzer cover all kinds."""
     first = {data.partition(b"\n")[0].decode() for data in islice(inputs.seeds(), 1_000)}
     assert first == set(inputs.KINDS)

@@ -47,7 +47,7 @@ def text_of(file: tuple[str, list[tuple[str, str]], list[tuple[str, str]], int])
 
 
 def found(folder: Path, cache: Cache | None, names: tuple[str, ...] = NAMES) -> tuple[Finding, ...]:
-    """What is found in these files."""
+    """The findings in these files."""
     targets = [Target(None, folder / f"{name}.py", f"{name}.py", CODES) for name in names]
     seen = StatCache(cache) if cache else None
     report = api.check(targets, jobs=1, cache=cache, seen=seen)

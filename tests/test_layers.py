@@ -1,5 +1,5 @@
-"""Who may import whom. The table below is the architecture; violations fail the build instead of being found
-in review.
+"""Which modules may import which. The table below is the architecture; violations fail the build instead of
+being found in review.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ HEAVY = {
     "rlint.config", "rlint.edit", "rlint.engine", "rlint.fixing", "rlint.output", "rlint.semantics",
     "rlint.source", "rlint.suppression", "rlint.syntax",
 }  # fmt: skip
-"""What asking for help or the version does not load."""
+"""Modules that the commands for help and version do not import."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Import:
 
 
 def sources() -> dict[str, Path]:
-    """Every module of rlint and where it lies."""
+    """Every module of rlint and its file."""
     found = {}
     for folder, package in (("rlint", "rlint"), ("rules", "rlint.rules"), ("fixtures", "rlint.fixtures")):
         paths = (ROOT / folder).rglob("*.py") if folder != "fixtures" else [ROOT / folder / "__init__.py"]
@@ -159,7 +159,7 @@ def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iter
 
 
 def matches(module: str, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the patterns means the module."""
+    """Whether one of the patterns matches the module."""
     return any(fnmatchcase(module, pattern) for pattern in patterns)
 
 
@@ -176,7 +176,7 @@ def level_of(unit: str) -> int:
 
 
 def may_import(unit: str, other: str, found: Import) -> bool:
-    """Whether the table lets one unit import another."""
+    """Whether the table allows one unit to import another."""
     if unit == other or {unit, other} <= {*PLAIN} or {unit, other} <= {*LAYERS[-1]}:
         return True
     return level_of(other) < level_of(unit) or (found.for_types and (unit, other) in ONLY_FOR_TYPES)

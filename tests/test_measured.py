@@ -1,4 +1,4 @@
-"""What is said of evidence in a line, a cell and a table."""
+"""Texts about evidence in a line, a cell and a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rlint.output import evidence_lines
 
 
 def line(folder: Path, *outcomes: RuleOutcome) -> str | None:
-    """What a finding of the rule says, once these outcomes are recorded."""
+    """The text in a finding of the rule, once these outcomes are recorded."""
     written(folder, *outcomes)
     return evidence_lines.line(read(folder, outcomes[0].subject))
 

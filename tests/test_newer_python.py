@@ -49,7 +49,7 @@ SNIPPETS = {
     "a concatenated template": "x = (t'{a}' tr'\\d' T\"{b=}\")\n",
     "stars in a subscript": "x: Array[int, *Shape] = y[*z]\n\n\ndef f(*args: *Ts) -> None:\n    pass\n",
 }
-"""Syntax that some supported Python does not read."""
+"""Syntax that some supported Python cannot parse."""
 
 PROGRAM = """\
 import torch
@@ -201,7 +201,7 @@ def test_what_nothing_reads_is_told_with_its_place(text: str, line: int, column:
     ],
 )
 def test_python_2_is_named(line: str) -> None:
-    """Whoever checks an old project is told why its files are not read."""
+    """For an old project, the error says that its files are Python 2."""
     problem = parse(f'names = f"{{1}}"\n{line}\n', "program.py")
     assert isinstance(problem, Problem), line
     assert problem.hint == "written for Python 2, which rlint does not support"

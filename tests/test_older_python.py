@@ -61,7 +61,7 @@ def test_reads_async_as_a_name(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["x = async(1\n", "f(async=True)\ny = (\n", "f(async=True)\nx = = 1\n"])
 def test_other_mistakes_are_reported(text: str) -> None:
-    """What is wrong besides is told with its line."""
+    """Other errors are reported with their lines."""
     problem = parse(text, "program.py")
     assert isinstance(problem, Problem)
     assert problem.line is not None

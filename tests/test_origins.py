@@ -27,7 +27,7 @@ def test_a_finding_that_another_fix_mends_is_gone() -> None:
 
 
 def test_a_finding_that_fixes_bring_to_light_is_new() -> None:
-    """Be it fixed later or left."""
+    """Whether it is fixed later or remains."""
     fixed, left = [name(1), name(2), name(4)], [name(3), name(5, "RL102")]
     assert taken_along(FIRST, fixed, left) == ([], {name(4), name(5, "RL102")})
 

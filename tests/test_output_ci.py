@@ -68,12 +68,12 @@ def sarif_schema() -> Any:
 
 
 def shown(format_: str, found: Report, options: ReportOptions | None = None) -> str:
-    """What a format makes of a report."""
+    """A report in one format."""
     return reporter(format_)(found, options or ReportOptions())
 
 
 def full_report() -> Report:
-    """A report with everything that there may be."""
+    """A report with all kinds of content."""
     hidden = (
         HiddenFindings(finding(TEXT, "x"), in_source=True, reason="suppressed by a comment"),
         HiddenFindings(finding(TEXT, "x = "), in_source=False, reason="listed in known.json"),

@@ -144,7 +144,7 @@ def test_json_of_nothing_and_of_problems() -> None:
 
 
 def test_json_edit_at_the_end_of_the_file() -> None:
-    """Behind the last line end is the first column of the next line."""
+    """After the last line end is the first column of the next line."""
     one = finding(TEXT, "cat(x)", fix=Fix("Add", Applicability.SAFE, (Edit(len(TEXT), len(TEXT), "z\n"),)))
     (edit,) = json.loads(shown("json", one))[0]["fix"]["edits"]
     assert edit["location"] == edit["end_location"] == {"row": 3, "column": 1}
@@ -174,7 +174,7 @@ def test_github_gets_what_runs_most_often_first_and_whole_lines() -> None:
 
 
 def test_github_commands_cannot_be_forged() -> None:
-    """What has a meaning in a workflow command is encoded."""
+    """Special characters of workflow commands are encoded."""
     one = finding("x\n", "x", path="a,b:c%.py", message="100%\r\n::error::forged")
     (line,) = shown("github", one).splitlines()
     assert "file=" + str(Path.cwd()) + "/a%2Cb%3Ac%25.py,line=1" in line
@@ -183,7 +183,7 @@ def test_github_commands_cannot_be_forged() -> None:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_standard_input_keeps_its_name(format_: str) -> None:
-    """`-` is no file."""
+    """`-` is not a file."""
     assert str(Path.cwd() / "-") not in shown(format_, finding("x\n", "x", path="-"))
 
 

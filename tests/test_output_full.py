@@ -56,7 +56,7 @@ def test_unsafe_fix_says_what_to_agree_to() -> None:
 
 
 def test_finding_without_fix_says_so() -> None:
-    """Nobody runs `rlint fix` for nothing."""
+    """The hint to run `rlint fix` is shown only if there are fixes."""
     text = "x = cat(x)\n"
     assert "note: no automatic fix\n" in full(text, finding(text, "cat(x)"))
 
@@ -203,7 +203,7 @@ def test_problem_without_place_or_source() -> None:
 
 
 def test_finding_in_a_file_that_is_not_at_hand() -> None:
-    """It is told without the code."""
+    """It is shown without the code."""
     one = finding("x = cat(x)\n", "cat(x)", fix=replacing("x = cat(x)\n", "cat(x)", "y"))
     shown = reporter("full")(report(one), PLAIN)
     assert shown.splitlines()[:2] == [

@@ -144,7 +144,7 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
 
 
 def test_nothing_lands_beside_rlint(installed: Environment) -> None:
-    """Nobody's `import rules` or `import fixtures` finds ours."""
+    """`import rules` and `import fixtures` do not find rlint's packages."""
     assert installed.has("rlint", "rules", "fixtures", "tests") == ["rlint"]
 
 
@@ -178,7 +178,7 @@ def test_the_installed_program_makes_pages(installed: Environment, tmp_path: Pat
 
 
 def test_the_installed_program_fixes(installed: Environment, tmp_path: Path) -> None:
-    """`rlint fix` from the wheel makes after.py of before.py."""
+    """`rlint fix` from the wheel turns before.py into after.py."""
     for entry in RULES[:3]:
         program = tmp_path / f"{entry.name}.py"
         shutil.copy(FIXTURES / entry.name / "before.py", program)

@@ -91,7 +91,7 @@ def test_a_page_is_complete(rule: RuleEntry) -> None:
 
 
 def test_pages_have_no_figures_typed_by_hand() -> None:
-    """Speedups and sizes are measured, or not told."""
+    """Pages contain no speedups or sizes that were not measured."""
     prose = {rule.code: re.sub(r"`[^`]*`", "", FENCE.sub("", page_of(rule))) for rule in RULES}
     assert {code: found for code, text in prose.items() if (found := FIGURE.search(text))} == {}
 

@@ -38,7 +38,7 @@ PIECES = (
 
 
 def said_with_a_tree(text: str) -> Problem | None:
-    """What is wrong with a text, told by parsing it."""
+    """The syntax error of a text, found by parsing it."""
     reading = parse(text, "program.py")
     return reading if isinstance(reading, Problem) else None
 

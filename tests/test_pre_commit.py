@@ -36,7 +36,7 @@ class Repository:
     environment: dict[str, str]
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in it."""
+        """Run a command in the repository."""
         return subprocess.run(
             command,
             cwd=self.folder,

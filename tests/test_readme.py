@@ -142,6 +142,6 @@ def test_options_exist(option: str) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """It is read in one sitting."""
+    """The README is short."""
     assert len(TEXT.splitlines()) <= 150
     assert len((ROOT / ".github" / "CONTRIBUTING.md").read_text().splitlines()) <= 120

@@ -87,7 +87,7 @@ def test_nothing_is_checked_without_a_change(project: Project) -> None:
 
 
 def test_a_comment_concerns_its_own_file(project: Project) -> None:
-    """It tells nobody anything."""
+    """A change that does not affect the summary has no effect on other files."""
     assert project.replace("heads", "group(1)\n", "group(1)\n# the first one\n") == ["heads.py"]
 
 
@@ -134,7 +134,7 @@ def test_a_file_goes_of_which_nothing_is_known_any_more(project: Project) -> Non
 
 
 def test_a_file_that_cannot_be_parsed_tells_nothing(project: Project) -> None:
-    """And again, when it can."""
+    """And they are checked again when it can be parsed."""
     first = project.run()
     assert project.replace("heads", "def decode(", "def decode((") is not None
     assert project.replace("heads", "def decode((", "def decode(") is not None

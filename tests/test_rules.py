@@ -54,7 +54,7 @@ def read(rule: RuleEntry, name: str) -> bytes:
 
 
 def fixed_text(rule: RuleEntry) -> bytes:
-    """What the rule's fixes make of its `before.py`."""
+    """The rule's `before.py` after its fixes."""
     return read(rule, "before.py" if rule.fixes == "none" else "after.py")
 
 
@@ -119,7 +119,7 @@ def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
 
 @every_rule
 def test_the_class_data_are_of_the_known_words(rule: RuleEntry) -> None:
-    """Selection, ranking and measuring rest on them."""
+    """Selection, ranking and measuring depend on the declarations."""
     [loaded] = catalogue.load([rule.code])
     assert loaded.visits
     assert all(issubclass(node_type, ast.AST) for node_type in loaded.visits)
@@ -174,7 +174,7 @@ def test_findings_are_well_formed(rule: RuleEntry, before: Workspace) -> None:
 
 @every_fixing_rule
 def test_the_fix_makes_the_expected_program(rule: RuleEntry, before: Workspace, expected: Expected) -> None:
-    """`rlint fix --unsafe-fixes` makes after.py of before.py, byte for byte."""
+    """`rlint fix --unsafe-fixes` turns before.py into after.py, byte for byte."""
     checked = before.checked({rule.code})
     fixable = [finding for finding in checked.findings if finding.fix]
     applied = checked.fix()
@@ -391,7 +391,7 @@ LONGEST = 160
 
 
 def test_fixture_programs_are_within_reading_length() -> None:
-    """A person reads every fixture."""
+    """Fixtures are short enough to read."""
     too_long = {
         path.relative_to(ROOT).as_posix(): length
         for folder in rule_folders()

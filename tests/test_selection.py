@@ -59,13 +59,13 @@ def test_the_more_specific_selector_wins() -> None:
 
 
 def test_of_two_alike_ignore_wins() -> None:
-    """Selecting and ignoring the same thing ignores it."""
+    """A selector that is both selected and ignored is ignored."""
     assert select({"select": ["RL303"], "ignore": ["hard-target-copy"]}) == frozenset()
     assert select({"select": ["RL3"], "ignore": ["RL3"]}) == frozenset()
 
 
 def test_ignore_without_select_takes_from_the_default() -> None:
-    """`--ignore RL3` checks for everything else."""
+    """`--ignore RL3` checks all other rules."""
     assert select({"ignore": ["RL3"]}) == RULES - RL3
     assert select({"extend_ignore": ["RL3"]}) == RULES - RL3
 

@@ -107,7 +107,7 @@ def test_versions_are_compared_as_numbers() -> None:
 
 
 def requirements(finding: Finding) -> tuple[Requirement, ...]:
-    """What the fix of a finding and its advice need."""
+    """The versions that the fix of a finding and its advice require."""
     return (*(finding.fix.needs if finding.fix is not None else ()), *finding.advice_needs)
 
 

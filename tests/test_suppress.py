@@ -84,7 +84,7 @@ def test_comment_on_the_line_hides_the_finding(comment: str) -> None:
     ],
 )
 def test_comment_about_something_else_hides_nothing(comment: str) -> None:
-    """None of these silences RL101 on their line."""
+    """None of these suppresses RL101 on its line."""
     assert not hides(f"x = cat(x)  {comment}\n", 1)
 
 
@@ -129,7 +129,7 @@ def test_comment_on_a_header_does_not_count_for_the_body() -> None:
 
 
 def test_ignore_above_counts_for_the_next_statement_alone() -> None:
-    """One comment above a statement silences all its lines and nothing after it."""
+    """One comment above a statement suppresses findings on all its lines and none after it."""
     text = """\
     # rlint: ignore[RL101]
     # because the buffer is small
@@ -257,7 +257,7 @@ def test_other_line_ends_count_as_python_counts_them(newline: str) -> None:
 
 @pytest.mark.parametrize("text", ["x = (  # noqa\n", "\x00 # noqa", "  x\n y # rlint: ignore", "", "# noqa"])
 def test_broken_files_do_no_harm(text: str) -> None:
-    """What cannot be read has no suppressions."""
+    """A file that cannot be tokenised has no suppressions."""
     parse(text).report("a.py", KNOWN, ALL_ACTIVE)
 
 
@@ -325,7 +325,7 @@ def test_comment_that_hid_a_finding_is_not_reported() -> None:
 
 
 def test_comment_for_a_rule_that_was_off_is_not_reported() -> None:
-    """Whether it is of use was not looked at."""
+    """A comment for a rule that was not checked is not reported as unused."""
     text = "x = cat(x)  # noqa: RL201\ny = cat(y)  # rlint: ignore[RL1]\nz = 1  # rlint: ignore\n"
     assert reported(text, active=["RL101", "RL900", "RL901"])[0] == []
 
@@ -411,7 +411,7 @@ def test_added_codes_of_one_line_share_a_comment() -> None:
     ],
 )
 def test_added_comment_stands_where_one_may_stand(text: str, place: Finding, expected: str | None) -> None:
-    """Not in a string and not behind a backslash."""
+    """A comment cannot be added in a string or after a backslash."""
     result = added(text, place)
     assert expected is None or result == expected
 

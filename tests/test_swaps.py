@@ -144,7 +144,7 @@ _Template = tuple[Callable[[Edits, ast.expr], str], Callable[[ast.expr], ast.exp
 
 
 def parsed(text: str) -> Callable[[ast.expr], ast.expr]:
-    """What a template is with `_` for the operand."""
+    """The AST of a template with `_` for the operand."""
 
     def made(operand: ast.expr) -> ast.expr:
         class Put(ast.NodeTransformer):
@@ -171,7 +171,7 @@ TEMPLATES: list[_Template] = [
 
 
 def tree(text: str) -> ast.Module | None:
-    """What a program says; None where it does not parse."""
+    """The AST of a program; None if it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

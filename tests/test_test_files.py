@@ -38,7 +38,7 @@ def found(folder: Path, files: dict[str, str], codes: set[str]) -> list[tuple[st
         ("tests/helpers.py", True, True),
         ("agents/dqn_test.py", True, True),
         ("conftest.py", True, True),
-        ("test.py", True, False),  # many projects evaluate their agent by it
+        ("test.py", True, False),  # many projects evaluate their agent with it
         ("docs/example.py", True, False),
         ("agents/testing/fakes.py", True, False),
         ("agents/latest.py", False, False),
@@ -96,7 +96,7 @@ def test_no_rule_looks_at_tests(tmp_path: Path) -> None:
 
 
 def test_a_test_that_cannot_be_parsed_is_told_of(tmp_path: Path) -> None:
-    """Also where there is nothing but tests."""
+    """Also if there are only tests."""
     path = tmp_path / "test_dqn.py"
     path.write_text("def broken(:\n")
     report = api.check([Target(None, path, path.name, frozenset({"RL305"}))])

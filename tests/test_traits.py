@@ -36,11 +36,11 @@ UNWRITTEN = {
 }
 """Classes that pass all arguments on, and the class whose signature they have."""
 NEWER_NAMES = {"start_or_stop": "start"}
-"""Parameters that newer versions call otherwise."""
+"""Parameters that newer versions have renamed."""
 
 
 def test_every_property_is_told_and_used() -> None:
-    """A property that no row has says nothing."""
+    """Every trait occurs in some row."""
     facts = [fact for rows in by_trait.METHODS.values() for fact in rows.values()]
     facts += by_trait.CALLABLES.values()
     held = 0
@@ -79,14 +79,14 @@ def results_of(
 
 
 def tensor() -> Any:
-    """Give a tensor of floating-point numbers with three dimensions."""
+    """Return a three-dimensional floating-point tensor."""
     import torch
 
     return torch.linspace(0.1, 0.9, 24).reshape(2, 3, 4)
 
 
 def array() -> Any:
-    """Give the same numbers as an array."""
+    """Return the same numbers as an array."""
     return tensor().numpy().copy()
 
 
@@ -121,7 +121,7 @@ def test_allocating_functions_give_the_shape_that_is_asked_for() -> None:
 
 
 def test_conversions_take_lists() -> None:
-    """`asarray([1, 2])` and `FloatTensor([1, 2])` hold the numbers."""
+    """`asarray([1, 2])` and `FloatTensor([1, 2])` contain the numbers."""
     names = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
     made = dict(calls_of(names, [1, 0]))
     assert made.keys() == names

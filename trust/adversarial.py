@@ -41,7 +41,7 @@ STEEP = 1.5
 
 @dataclass(frozen=True)
 class Measured:
-    """What one size cost, and how it ended."""
+    """The cost and the outcome of one size."""
 
     size: int
     check: float
@@ -137,7 +137,7 @@ def slope(rows: Sequence[Measured]) -> float | None:
 
 
 def verdict(rows: Sequence[Measured]) -> str:
-    """What is wrong with a kind; empty if nothing is."""
+    """The failure of a kind; empty if there is none."""
     last, steep = rows[-1], slope(rows)
     said = [failure.key for failure in last.failures]
     said += ["slow"] if last.seconds > MOST_SECONDS else []

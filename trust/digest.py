@@ -25,7 +25,7 @@ Part = tuple[str, str, str]
 
 
 def parts_of(path: Path) -> Iterator[Part]:
-    """What a file holds. TensorBoard event files are read as scalars, without times."""
+    """The content of a file. TensorBoard event files are read as scalars, without times."""
     if "tfevents" in path.name:
         yield from _events(path)
     elif path.suffix == ".npy":
@@ -67,7 +67,7 @@ def _loaded(file: IO[bytes]) -> object:
 
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:  # it holds more than tensors
+    except pickle.UnpicklingError:  # it contains more than tensors
         file.seek(0)
         return torch.load(file, map_location="cpu", weights_only=False)
 
@@ -145,7 +145,9 @@ def _events(path: Path) -> Iterator[Part]:
 
 
 def digests(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
-    """The parts of all files below a folder, by file. Files of events are numbered: their names are times."""
+    """The parts of all files below a folder, by file. Event files are numbered, because their names are
+    times.
+    """
     found: dict[str, dict[str, tuple[str, str]]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -117,7 +117,7 @@ def blocks(block: str) -> Callable[[int], str]:
 
 
 def calls_of_all(n: int) -> str:
-    """Functions that all call all."""
+    """Functions that all call each other."""
     side = max(int(n**0.5), 1)
     calls = "".join(f"    f{i}(x)\n" for i in range(side))
     return HEAD + "".join(f"def f{i}(x):\n{calls}    return x.item()\n\n" for i in range(side)) + LOOP

@@ -157,7 +157,7 @@ KINDS: dict[str, Callable[[int], str | Files]] = {
     "concat of one": many("y = np.append(y, x)"),
     "pops": many("y.pop(0)"),
     "arrays grown in one loop": grown,
-    # a lot of one thing in no loop
+    # many repetitions outside of loops
     "ifs in a row": once("if x == @:\n    y = @"),
     "ifs that change a value": once("if x == @:\n    y = y + x.item()"),
     "ifs that leave": once("if x == @:\n    return x.item()"),

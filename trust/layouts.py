@@ -44,7 +44,7 @@ OUTCOMES = (
     *("identical", "no fix", "another fix", "not found"),
     *("different", "unparsable", "comment lost"),
 )
-"""What became of the fix of a finding. Only the last three are wrong: another fix has another title, safety
+"""The result of the fix of a finding. Only the last three are wrong: another fix has another title, safety
 or reason. Rules have several fixes, for instance if one would lose a comment.
 """
 WRONG = frozenset({"different", "unparsable", "comment lost"})
@@ -229,7 +229,7 @@ class _Evaluated(ast.NodeTransformer):
         return ast.Name(self._same.get(node.id, node.id), node.ctx)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
-        """Take a name out of an expression."""
+        """Assign a part of an expression to a new name."""
         self.generic_visit(node)
         self._bound.append(ast.Assign([ast.Name(node.target.id, ast.Store())], node.value))
         return ast.Name(node.target.id, ast.Load())
@@ -393,7 +393,7 @@ def _in_tabs(
 def _behind_another(
     text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
-    """Behind a semicolon, and before one."""
+    """After a semicolon, and before one."""
     for first, second in (("pass", ""), ("", "pass")):
         plain, written = [], []
         for statement in statements:
@@ -523,7 +523,7 @@ def programs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def main() -> int:
-    """Compare all programs; 1 if a fix is another than it should be."""
+    """Compare all programs; return 1 if a fix differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "fixtures")
     parser.add_argument("--rule", action="append", help="only programs below folders of this name")

@@ -17,7 +17,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 class OvertimeError(BaseException):
-    """The time is over. No `except Exception` of rlint's may keep this back."""
+    """The time limit was exceeded. Not an `Exception`, so that rlint's handlers do not catch it."""
 
 
 @dataclass

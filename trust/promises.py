@@ -110,7 +110,7 @@ def _checked_and_fixed(targets: list[Target], *, formats: bool) -> Iterator[Fail
 
 
 def _in_text(findings: list[Finding], source: Source) -> Iterator[Failure]:
-    """A finding, its fix and its comment lie in the text."""
+    """A finding, its fix and its comment are within the text."""
     positions = Positions(source.text)
     lines = len(positions.starts)
     for finding in findings:
@@ -179,7 +179,7 @@ def _again(targets: list[Target], texts: Mapping[str, str], *, unsafe: bool) -> 
             try:
                 raw = source.encode(texts[target.name])
             except UnicodeEncodeError:
-                continue  # is not written, and said so
+                continue  # is not written, with a message
             read = source_from_text(raw, source.name, source.path)
             assert isinstance(read, Source), f"what was written cannot be read: {read}"
             assert read.text == texts[target.name], "what was written reads as something else"

@@ -37,7 +37,7 @@ _LEFT_OUT = ("rlint.__main__", "rlint.lsp", "rlint.fixtures", "rlint.harness", "
 
 
 def main() -> int:
-    """Try all patterns; 1 if one is slow."""
+    """Try all patterns; return 1 if one is slow."""
     slow = 0
     patterns = recorded()
     for pattern, place in sorted(patterns.items(), key=lambda item: (item[1], str(item[0].pattern))):
@@ -57,7 +57,7 @@ def recorded() -> dict[re.Pattern[Any], str]:
 
     def compile_(pattern: Any, flags: int = 0) -> re.Pattern[Any]:
         made = real(pattern, flags)
-        caller = sys._getframe(1).f_code.co_filename  # the way to know who asks
+        caller = sys._getframe(1).f_code.co_filename  # to find the calling module
         if str(ROOT) in caller:
             found.setdefault(made, str(Path(caller).relative_to(ROOT)))
         return made
@@ -195,7 +195,7 @@ def _pieces(pattern: re.Pattern[Any]) -> set[str]:
 
 
 def _as_class(items: Any) -> str:
-    """A character class as it is written."""
+    """The source of a character class."""
     text = ""
     for op, argument in items:
         if op is _constants.NEGATE:

@@ -1,4 +1,4 @@
-"""Real programs with other names in them."""
+"""Real programs with other names."""
 
 from __future__ import annotations
 

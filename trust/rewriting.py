@@ -17,13 +17,13 @@ def line_starts(text: str) -> list[int]:
 
 
 def offsets(text: str) -> Callable[[ast.expr | ast.stmt | ast.alias], int]:
-    """What tells where a node starts."""
+    """The start of a node."""
     starts = line_starts(text)
     return lambda node: starts[node.lineno - 1] + node.col_offset
 
 
 def end_of(text: str, node: ast.expr) -> int:
-    """Where an expression ends."""
+    """The end of an expression."""
     return line_starts(text)[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
 
 

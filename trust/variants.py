@@ -1,4 +1,4 @@
-"""Real programs written otherwise. Most variants are equivalent, and rlint must report the same for them."""
+"""Variants of real programs. Most variants are equivalent, and rlint must report the same for them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def below_if(text: str) -> str:
 
 
 def in_a_function(text: str) -> str:
-    """The whole program in a function. Means something else to rlint."""
+    """The whole program in a function. Has another meaning for rlint."""
     tree = ast.parse(text)
     if (
         _spans_lines(text)
@@ -146,7 +146,7 @@ VARIANTS = (
 
 
 def is_plain(text: str) -> bool:
-    """Can the variants be made of a text? They count in characters that are bytes."""
+    """Whether the variants of a text can be created. They count in characters that are bytes."""
     return text.isascii() and "\r" not in text and "\x0c" not in text
 
 

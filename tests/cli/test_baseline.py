@@ -148,7 +148,7 @@ def test_the_configuration_names_it(run: Run, project: Path, monkeypatch: pytest
 
 
 def test_fix_leaves_known_findings_alone(run: Run, project: Path) -> None:
-    """What the report does not show, fixing does not touch."""
+    """Findings that the baseline hides are not fixed."""
     run("check", "--write-baseline", "known.json")
     (project / "nets.py").write_text(PATTERNS + NEW)
     diff = run("check", "--diff", "--baseline", "known.json").stdout

@@ -109,7 +109,7 @@ def test_a_change_is_noticed_in_all_files_that_know_of_it(project: Path) -> None
 
 
 def test_other_rules_are_another_result(project: Path) -> None:
-    """What is selected counts, for each file."""
+    """The results depend on the selected rules of each file."""
     first = check(project)
     assert "RL502" not in check(project, "--ignore", "RL502")
     assert "library.py" not in check(project, "--per-file-ignores", "library.py:RL502").replace(

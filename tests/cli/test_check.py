@@ -109,7 +109,7 @@ def test_what_could_not_be_checked_is_said_on_standard_error(run: Run, folder: P
 
 
 def test_no_files_is_a_warning(run: Run, folder: Path) -> None:
-    """An empty folder is no mistake, but worth a word."""
+    """An empty folder gives a warning, not an error."""
     (folder / "empty").mkdir()
     found = run("check", "empty")
     assert found.exit_code == 0
@@ -165,7 +165,7 @@ def test_add_noqa_changes_nothing_where_nothing_is_found(run: Run, folder: Path)
 
 
 def test_a_cache_is_accepted_and_not_made(run: Run, folder: Path) -> None:
-    """--no-cache is a habit of ruff's users; rlint keeps none."""
+    """--no-cache is accepted, as in ruff."""
     before = sorted(path.name for path in folder.iterdir())
     assert run("check", "--no-cache", "clean.py").exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == before

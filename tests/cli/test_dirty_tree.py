@@ -23,7 +23,7 @@ FIXED = UNSAFE.replace(".clone()", "")
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody."""
+    """Run git with a fixed author."""
     command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
@@ -90,7 +90,7 @@ def test_safe_fixes_need_no_clean_tree(run: Run, tree: Path) -> None:
 
 
 def test_without_a_repository_nothing_is_asked(run: Run, folder: Path) -> None:
-    """Where nothing is tracked, nothing can be told apart."""
+    """Without a repository, there is no check for changes."""
     (folder / "agent.py").write_text(UNSAFE)
     assert run("fix", "--unsafe-fixes", "agent.py").exit_code == 0
 

@@ -73,7 +73,7 @@ def explained(run: Run, *arguments: str) -> dict[str, Any]:
 
 
 def rule(told: dict[str, Any], code: str) -> dict[str, Any]:
-    """What is said of one rule."""
+    """The explanation of one rule."""
     [found] = [each for each in told["rules"] if each["code"] == code]
     assert isinstance(found, dict)
     return found
@@ -148,7 +148,7 @@ def test_what_is_hidden(
 
 
 def test_baselines(run: Run, program: Callable[..., Path]) -> None:
-    """What a baseline knows is found, and not shown."""
+    """For a finding in the baseline, the explanation says that it is hidden."""
     program()
     run("check", "--write-baseline")
     program(settings='baseline = "rlint-baseline.json"')

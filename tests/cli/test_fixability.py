@@ -37,7 +37,7 @@ Fixes = Callable[..., dict[str, str | None]]
 
 @pytest.fixture
 def fixes(run: Run) -> Fixes:
-    """Tell the applicability of each finding's fix, by code."""
+    """Return the applicability of each finding's fix, by code."""
 
     def found(*arguments: str) -> dict[str, str | None]:
         done = run("check", "--no-cache", "--exit-zero", "--output-format", "json", *arguments, "train.py")

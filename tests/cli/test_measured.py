@@ -15,7 +15,7 @@ import pytest
 from evidence_sessions import FASTER, NO_CHANGE, checkout, cost, outcome
 from rlint.evidence.results import Verdict
 
-pytestmark = pytest.mark.xdist_group("evidence")  # one worker makes the copy, once
+pytestmark = pytest.mark.xdist_group("evidence")  # one worker creates the copy
 
 NOTHING = outcome("RL305", cost("time", 0.01, 0.01, Verdict.NO_CHANGE), verdict=Verdict.NO_CHANGE)
 PROGRAM = """\
@@ -105,7 +105,7 @@ def test_a_page_shows_what_was_measured(copy: Path) -> None:
 
 
 def test_a_page_as_data_has_all_that_was_measured(copy: Path) -> None:
-    """Whoever wants to plot it need not find the files."""
+    """The JSON output has the recorded measurements."""
     [device] = json.loads(rlint(copy, "rule", "RL101", "--output-format", "json"))["evidence"]["devices"]
     assert (device["device"], device["gain"], device["stale"]) == ("cpu", "gains", [])
     assert device["outcomes"][0]["measurements"][0]["ratio"]["value"] == 5.0

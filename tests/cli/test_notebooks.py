@@ -89,7 +89,7 @@ def test_other_programs_find_the_cell_in_every_format(run: Run, book: Path) -> N
     assert place["logicalLocations"] == [
         {"name": "cell 4", "kind": "element", "fullyQualifiedName": "returns"}
     ]
-    assert "fixes" not in found  # its columns would be those of no file
+    assert "fixes" not in found  # its columns would refer to no file
     (found,) = json.loads(run("check", "--output-format", "gitlab", ".").stdout)
     assert found["location"] == {"path": "book.ipynb", "lines": {"begin": line, "end": line}}
     assert "cell 4:5:9" in found["description"]
@@ -210,7 +210,7 @@ def test_a_damaged_notebook_is_an_error_and_the_others_are_checked(
 
 
 def test_a_cell_that_is_no_python_is_an_error_and_the_others_are_checked(run: Run, book: Path) -> None:
-    """Exercises have gaps; the cells around them do not suffer."""
+    """A cell with a syntax error does not affect the other cells."""
     book.write_bytes(notebook(HEAD, "x = 1\ny = # TODO", RETURNS, TRAIN).content)
     done = run("check", "--output-format", "concise", ".")
     assert "book.ipynb:cell 2:2:5: SyntaxError: invalid syntax" in done.stderr
@@ -243,7 +243,7 @@ def test_a_notebook_and_the_modules_beside_it_know_of_each_other(run: Run, book:
 
 
 def test_a_baseline_knows_the_findings_of_a_notebook(run: Run, book: Path, folder: Path) -> None:
-    """Also when cells are put above them."""
+    """Also when cells are inserted above them."""
     assert run("check", ".", "--write-baseline").exit_code == 0
     known = folder / "rlint-baseline.json"
     book.write_bytes(notebook("import os", HEAD, RETURNS, TRAIN).content)

@@ -376,7 +376,7 @@ def test_the_nearest_installed_plugin_is_named(run: Run, project: Path) -> None:
 
 @pytest.mark.parametrize(("prefix", "said"), [("rl", "rlint"), ("rlx", "rlint"), ("all", "the selector")])
 def test_a_prefix_that_is_taken_is_refused(prefix: str, said: str, site: Path, run: Run) -> None:
-    """`--select RL` must never mean somebody else's rules."""
+    """`--select RL` must not select rules of plugins."""
     (site / RULE_FILE).rename(site / EPISODES / f"{prefix}998_key_in_list.py")
     sys.path[:] = [str(site), *sys.path]
     errors = run("check").stderr

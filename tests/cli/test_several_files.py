@@ -74,7 +74,7 @@ def project(folder: Path) -> Path:
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """What the files of the program hold."""
+    """The contents of the program's files."""
     return {name: (folder / name).read_text() for name in FILES}
 
 
@@ -84,7 +84,7 @@ def renamed(text: str) -> str:
 
 
 def printed(folder: Path) -> str:
-    """What the program prints."""
+    """The output of the program."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "main.py"], cwd=folder, capture_output=True, text=True, check=True, env=environment

@@ -183,7 +183,7 @@ def test_what_is_broken_and_unchanged_does_not_stop_anybody(run: Run, repository
 
 
 def test_nothing_changed_is_said(run: Run, repository: Path) -> None:
-    """An empty answer is no doubt."""
+    """An empty output of git is valid."""
     result = run("check", "--since", "HEAD")
     assert (result.exit_code, "No Python file has changed since HEAD." in result.stderr) == (0, True)
 
@@ -214,7 +214,7 @@ def test_without_git(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_shallow_clone_is_told_how_to_get_its_past(
     run: Run, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What most first runs in CI meet."""
+    """CI systems usually fetch a shallow clone."""
     commit_of_first = git("rev-parse", "HEAD")
     (repository / "nets.py").write_text(NEW)
     commit("second")
@@ -265,7 +265,7 @@ def test_inside_a_hook_the_repository_of_the_files_counts(
 
 
 def test_a_worktree_is_a_repository(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it lies inside the other one."""
+    """Also if it is inside the other one."""
     git("worktree", "add", "-q", "-b", "side", "side")
     monkeypatch.chdir(repository / "side")
     (repository / "side" / "nets.py").write_text(NEW)

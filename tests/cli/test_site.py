@@ -70,7 +70,7 @@ class Reader(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take an element up."""
+        """Record an element."""
         given = dict(attrs)
         assert len(given) == len(attrs), f"an attribute twice: {attrs}"
         assert tag not in ("script", "iframe", "img", "link"), tag
@@ -98,7 +98,7 @@ def test_every_rule_has_a_page_that_its_address_names(site: dict[str, str]) -> N
 
 @pytest.mark.slow
 def test_the_pages_of_all_rules_are_whole(tmp_path: Path) -> None:
-    """What holds for some rules holds for all."""
+    """The pages of all rules are valid."""
     site = built(tmp_path)
     hold(site)
     assert set(site) == {"index.html", *(f"rules/{entry.code}.html" for entry in catalogue())}
@@ -164,7 +164,7 @@ def test_a_site_is_built_anew_and_nothing_else_is_touched(
 
 
 def test_markdown_cannot_bring_markup() -> None:
-    """Pages of plugins are text of strangers: HTML, scripts and other URLs in them are shown as text."""
+    """Pages of plugins are untrusted text: HTML, scripts and other URLs in them are shown as text."""
     text = to_html(
         "# <b>\n\n<script>alert(1)</script> [x](javascript:alert(1)) `<i>` see https://a.org/b_c.\n\n"
         '```python\n<u> & "\n```\n\n[y](https://b.org "t")\n'

@@ -164,7 +164,7 @@ def test_what_states_no_lower_bound_withholds_nothing(check: Check, tmp_path: Pa
 
 
 def test_config_shows_versions_and_their_origins(run: Run, tmp_path: Path) -> None:
-    """What withholds a fix is to be found."""
+    """The reason for a withheld fix is shown."""
     (tmp_path / "rlint.toml").write_text('target-version = "py39"\n')
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     lines = run("config").stdout.splitlines()

@@ -32,7 +32,7 @@ class Screen(io.StringIO):
     """Text that is shown."""
 
     def isatty(self) -> bool:
-        """Say that somebody is looking."""
+        """Pretend that the output is a terminal."""
         return True
 
 
@@ -109,7 +109,7 @@ def test_the_report_alone_in_a_file_while_the_terminal_shows_progress(tmp_path: 
 
 
 def offered(words: str, position: int, folder: Path, shell: str = "bash") -> list[str]:
-    """What a shell is told about the word at a position."""
+    """The completions for the word at a position."""
     done = subprocess.run(
         [sys.executable, "-c", START],
         cwd=folder,

@@ -66,7 +66,7 @@ def verify(folder: Path, *arguments: str, path: Path | None = None) -> subproces
 
     Modules in `path` take precedence over installed ones.
     """
-    device = () if "--device" in arguments else ("--device", "cpu")  # others are looked for with PyTorch
+    device = () if "--device" in arguments else ("--device", "cpu")  # other devices are detected with PyTorch
     command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *device, *arguments]
     return subprocess.run(
         command,
@@ -150,7 +150,7 @@ def test_a_program_may_import_its_neighbours(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_workload_is_explained(tmp_path: Path, workload: str, message: str) -> None:
-    """What is wrong, where, and no verdict."""
+    """The error and its place are shown, without a verdict."""
     write(tmp_path, rewards=PROGRAM, drive=workload)
     done = verify(tmp_path, *OWN)
     assert done.returncode == 1, done.stdout + done.stderr

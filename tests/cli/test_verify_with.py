@@ -237,7 +237,7 @@ def test_diff_shows_what_the_command_bears(run: Run, tree: Path) -> None:
 
 
 def test_the_output_of_the_command_cannot_take_over_the_terminal(run: Run, tree: Path) -> None:
-    """Escape sequences in it are spelled out."""
+    """Escape sequences in it are escaped."""
     done = run("fix", "--verify-with", r"printf '\033]0;owned\007'; grep -q ignore a.py")
     assert r"  | \x1b]0;owned\x07" in done.stdout
 

@@ -371,7 +371,7 @@ class TestWhatRealProjectsHaveShipped:
         assert "backward through the graph a second time" in found.after
 
     def test_a_cached_softplus_that_freezes_its_parameter(self, tmp_path: Path) -> None:
-        """Detached, it raises nothing, but the parameter is not learnt any more."""
+        """If it is detached, nothing raises, but the parameter is no longer trained."""
         cached = self.SOFTPLUS.replace(
             "return F.softplus(self.rho)",
             "if self._scale is None:\n"

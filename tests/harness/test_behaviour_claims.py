@@ -49,13 +49,13 @@ class TestRefusals:
             compare(tmp_path, text, text + "\n")
 
     def test_a_workload_of_which_every_run_raises_is_refused(self, tmp_path: Path) -> None:
-        """Equal failures are no equal behaviour."""
+        """Two failing runs do not count as equal behaviour."""
         text = HEAD + "def run(rows): return rows.shape\n"
         with pytest.raises(WorkloadError, match=r"every run raised.*'list' object has no attribute 'shape'"):
             compare(tmp_path, text, text)
 
     def test_a_failing_preparation_is_the_workloads_fault(self, tmp_path: Path) -> None:
-        """It is said with its line, and not compared."""
+        """It is reported with its line, and not compared."""
         text = "def run(rows): return 0\n\ndef inputs(case):\n    raise OSError('no such file')\n"
         with pytest.raises(WorkloadError, match=r"program\.py:4: `prepare` raised OSError: no such file"):
             compare(tmp_path, text, text)
@@ -67,7 +67,7 @@ class TestRefusals:
             compare(tmp_path, PLAIN, PLAIN, workload=outcome)
 
     def test_too_many_objects_are_refused_with_advice(self, tmp_path: Path) -> None:
-        """Nobody waits for the comparison of a million lists."""
+        """A million lists are not compared."""
         text = HEAD + "def run(rows): return [[i] for i in range(400_000)]\n"
         with pytest.raises(WorkloadError, match="more than 500,000 objects; override `outcome`"):
             compare(tmp_path, text, text)
@@ -98,7 +98,7 @@ class TestExcuses:
         assert found.notes == ("`result['loss']` agrees within rtol=1e-12: sums round otherwise",)
 
     def test_a_tolerance_that_is_not_needed_is_not_mentioned(self, tmp_path: Path) -> None:
-        """What turned out exact is not called approximate."""
+        """If the values were exactly equal, no tolerance is mentioned."""
         workload = with_("tolerances = {'result': Tolerance('sums round otherwise', rtol=1e-12)}")
         found = compare(tmp_path, PLAIN, PLAIN + "\n", workload=workload)
         assert (found.same, found.notes) == (True, ())

@@ -132,7 +132,7 @@ changes = st.lists(st.integers(-100, 100)).map(list)
 
 @given(changes)
 def test_a_peak_is_the_highest_sum_of_what_happened_so_far(sizes: list[int]) -> None:
-    """However events arrive, they are added up in the order of their times."""
+    """Events are added up in the order of their times, in whatever order they arrive."""
     events = list(enumerate(sizes))
     sums = [sum(sizes[: count + 1]) for count in range(len(sizes))]
     assert peak_of(events) == peak_of(reversed(events)) == max([0, *sums])

@@ -298,7 +298,7 @@ class TestExclusions:
     AFTER = HEAD + "def run(rows): return [5.0 if row <= 5 else row for row in rows]\n"
 
     def test_a_workload_may_say_what_its_program_is_not_meant_for(self, tmp_path: Path) -> None:
-        """The reason is in the report, and all else is compared."""
+        """The reason is in the report, and everything else is compared."""
         workload = WORKLOAD + "    excludes = {'nan': 'rewards are finite'}\n"
         found = compare(tmp_path, self.BEFORE, self.AFTER, workload=workload)
         assert found.same
@@ -316,12 +316,12 @@ class TestExclusions:
     def test_it_has_to_be_a_known_variant_with_a_reason(
         self, declared: str, said: str, tmp_path: Path
     ) -> None:
-        """A slip is named."""
+        """A misspelt name is reported."""
         with pytest.raises(Exception, match=said):
             compare(tmp_path, self.BEFORE, self.AFTER, workload=WORKLOAD + f"    excludes = {declared}\n")
 
     def test_numbers_beyond_all_tolerances_are_not_derived(self, tmp_path: Path) -> None:
-        """Where a workload claims no exactness, NaN and infinities show nothing."""
+        """With tolerances, inputs with NaN and infinities are not compared."""
         workload = WORKLOAD.replace("import Workload", "import Tolerance, Workload")
         workload += "    tolerances = {'result': Tolerance('sums round otherwise', rtol=1e-9)}\n"
         assert compare(tmp_path, self.BEFORE, self.AFTER, workload=workload).same
@@ -339,7 +339,7 @@ class TestDerivedInputsThatAProgramRefuses:
 
     @pytest.mark.parametrize("other", ["raise ValueError('no rows')", "return 0"])
     def test_another_one_or_none_is_a_difference(self, other: str, tmp_path: Path) -> None:
-        """Callers may catch it."""
+        """Another exception type is a difference: callers may catch it."""
         after = HEAD + f"def run(rows):\n    if not rows: {other}\n    return rows[0]\n"
         [found] = compare(tmp_path, self.BEFORE, after).differences
         assert (found.kind, found.path, found.when) == ("exception", "run", "on empty inputs")

@@ -1,4 +1,4 @@
-"""What a session measured becomes evidence files."""
+"""Measurements of a session are written to evidence files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_rule_that_changed_meanwhile_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_ones_own_files_are_not_recorded(tmp_path: Path) -> None:
-    """Evidence is about rules."""
+    """Only rules have evidence."""
     own = outcome("src/agent.py", cost("time", 0.2, 0.1))
     with pytest.raises(RlintError, match=r"src/agent\.py is none"):
         record(session(own), tmp_path)
@@ -104,7 +104,7 @@ def test_ones_own_files_are_not_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything can be written to here")
 def test_a_read_only_place_is_named(tmp_path: Path) -> None:
-    """An installed package may belong to somebody else."""
+    """An installed package may be read-only."""
     tmp_path.chmod(0o500)
     with pytest.raises(RlintError, match="cannot be written"):
         record(session(FASTER), tmp_path)

@@ -225,7 +225,7 @@ def test_quick_and_interrupted_runs_say_so(format_: str) -> None:
 
 @pytest.mark.parametrize("format_", ["table", "markdown", "html"])
 def test_nothing_verified_is_said(format_: str) -> None:
-    """An empty run is no empty page."""
+    """The page of an empty run has content."""
     assert "Nothing was verified" in render(session(), format_)
 
 
@@ -349,7 +349,7 @@ def test_a_comment_unfolds_into_reasons_and_the_machine() -> None:
 
 
 class _Balance(HTMLParser):
-    """Notes elements that are not closed in order."""
+    """Records elements that are not closed in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -380,7 +380,7 @@ def test_a_page_is_well_formed_and_refers_to_nothing_outside(one: Session) -> No
 
 @given(st.text(), st.text(), st.sampled_from(FORMATS))
 def test_no_text_breaks_a_report(name: str, reason: str, format_: str) -> None:
-    """Whatever a file or a message is called, every format is whole."""
+    """Every format is valid, whatever names and messages contain."""
     one: RuleOutcome = dataclasses.replace(FAILED, subject=name, workload=reason, reason=reason)
     text = render(session(one, FASTER), format_)
     text.encode()

@@ -96,6 +96,6 @@ def test_a_broken_file_is_refused_with_the_place(changes: dict[str, object], mes
 
 @pytest.mark.parametrize("data", [[], {}, {"schema": 2}, {"schema": "1"}])
 def test_another_schema_is_refused(data: Any) -> None:
-    """Results in a format of another time are not misread."""
+    """Results in another version of the format are refused."""
     with pytest.raises(FormatError, match=r"schema|session"):
         from_json(data)

@@ -224,7 +224,7 @@ def test_hooks_and_their_numbers() -> None:
 
 class TestAliasing:
     def test_the_same_object_twice_is_not_two_equal_ones(self) -> None:
-        """Appending to one of them would show."""
+        """Sharing is visible for mutable objects: appending to one changes the other."""
         row = [1]
         assert found([row, row], [[1], [1]]) == ("aliasing", "x[1]")
         assert found([[1], [1]], [row, row]) == ("aliasing", "x[1]")
@@ -232,12 +232,12 @@ class TestAliasing:
         assert (one.before, one.after) == ("the same object as `x[0]`", "an object of its own")
 
     def test_constants_may_be_shared(self) -> None:
-        """Nobody can change a tuple or a text."""
+        """Sharing does not matter for tuples and strings."""
         pair = (1, "a")
         assert compared([pair, pair], [(1, "a"), (1, "a")]) == []
 
     def test_views_are_not_copies(self) -> None:
-        """Neither in numpy nor in PyTorch, nor between them."""
+        """Arrays without elements share no memory in numpy, in PyTorch, or between them."""
         rows = np.arange(6.0).reshape(3, 2)
         assert found((rows, rows[1]), (rows, rows[1].copy())) == ("aliasing", "x[1]")
         tensor = torch.from_numpy(rows)
@@ -267,7 +267,7 @@ class TestAliasing:
 
 
 def extent(array: np.ndarray[Any, Any]) -> Extent:
-    """Where a numpy array lies."""
+    """The address of a numpy array."""
     return Extent("host", array.__array_interface__["data"][0], array.itemsize, array.shape, array.strides)
 
 

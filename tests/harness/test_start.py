@@ -101,7 +101,7 @@ def test_no_server_is_left(tmp_path: Path) -> None:
         assert waiting.stdin is not None
         assert waiting.stdout is not None
         assert waiting.poll() is None
-        waiting.stdin.close()  # nobody waits for it any more
+        waiting.stdin.close()  # it is no longer waited for
         assert waiting.wait(timeout=PATIENCE) != 0
         waiting.stdout.close()
     assert started

@@ -1,4 +1,4 @@
-"""What passes between host and device is counted from a profiler's trace."""
+"""Copies and synchronisations are counted in a profiler's trace."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_other_kinds_of_events_do_no_harm() -> None:
 
 @given(st.lists(st.sampled_from(["cudaStreamSynchronize", "cudaLaunchKernel", "cudaMemcpyAsync"])))
 def test_each_wait_counts_once(names: list[str]) -> None:
-    """As many waits as calls that wait."""
+    """The number of synchronisations is that of blocking calls."""
     events = [RUN, *(call(name, 100 + at / 100) for at, name in enumerate(names))]
     assert traffic_of(events).waits == names.count("cudaStreamSynchronize")
 

@@ -91,7 +91,7 @@ def test_inputs_that_cannot_be_compared_are_prepared_anew(tmp_path: Path) -> Non
 
 
 def test_gradients_that_runs_leave_behind_count_as_a_change(tmp_path: Path) -> None:
-    """A backward pass does not add to the gradients of the pass before."""
+    """Gradients are not accumulated between runs."""
     text = (
         "import torch\n"
         "def inputs(case): return torch.nn.Linear(2, 1)\n"
@@ -144,7 +144,7 @@ def test_long_runs_get_three_rounds(tmp_path: Path) -> None:
 
 
 def test_what_a_program_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A chatty program does not fill the terminal while it is timed."""
+    """Output of a program is not shown while it is timed."""
     rounds_of(write(tmp_path, "import sys\ndef run(n): print('loud'); print('louder', file=sys.stderr)"))
     assert capfd.readouterr() == ("", "")
 

@@ -56,7 +56,7 @@ def verdicts(noise: Noise, count: int, *, slower: float) -> list[Verdict]:
 
 @pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
 def test_a_program_is_not_faster_than_itself(noise: Noise) -> None:
-    """Comparisons of a program with itself say nothing but "no change"."""
+    """Comparisons of a program with itself always give "no change"."""
     found = verdicts(noise, 40, slower=1.0)
     assert found.count(Verdict.NO_CHANGE) == 40
 
@@ -251,7 +251,7 @@ def test_the_last_synchronisation_may_go() -> None:
 
 
 def test_none_before_and_after_is_no_change() -> None:
-    """A claim without substance is not made up."""
+    """An unmeasured claim gets no verdict."""
     found = measurements([], waits=waits_of(0, 0), claims=("sync",), device="cuda")
     assert verdict_of(found, "sync") is Verdict.NO_CHANGE
     assert measurements([], waits=waits_of(0, 0), claims=("time",), device="cuda") == ()
@@ -264,7 +264,7 @@ OTHER = Behaviour(20, (1,), 20, (Difference("value", "result", 3, 1, "1", "2", "
 
 
 def test_another_behaviour_outweighs_all_speed() -> None:
-    """Fast and wrong is wrong; the first difference is the reason."""
+    """A faster program with another behaviour is wrong; the first difference is the reason."""
     found = timed(QUIET, slower=0.1)
     verdict, reason = judge(OTHER, found, declared=("time",), device="cpu", typical=100)
     assert verdict is Verdict.DIFFERENT
@@ -308,7 +308,7 @@ def test_a_gain_that_costs_something_unclaimed_says_so() -> None:
 
 
 def test_better_in_one_claim_and_worse_in_the_other_is_worse() -> None:
-    """Who claims both has to deliver both; the reason names them."""
+    """If two gains are claimed, both are required; the reason names the missing ones."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, slower=1.5)]
     uses = memory_of([9_000_000] * 3, [1_000_000] * 3)
@@ -360,7 +360,7 @@ def test_a_process_that_lacks_a_size_is_left_out() -> None:
     )
 
 
-# --- when to go on measuring ---
+# --- when to continue measuring ---
 
 
 def test_noise_asks_for_more_and_clear_figures_do_not() -> None:

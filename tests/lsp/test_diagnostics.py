@@ -25,7 +25,7 @@ FAST = SLOW.replace("rewards = np.append(rewards, np.float32(reward))", "rewards
 
 
 def project(folder: Path, **files: str) -> Path:
-    """A project of some files; `a__b` lies in a folder."""
+    """A project of some files; `a__b` is in a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "rlint.toml").touch()
     for name, text in files.items():

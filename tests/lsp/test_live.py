@@ -104,7 +104,7 @@ def test_what_is_kept_never_shows(steps: list[tuple[str, str, int]]) -> None:
                 texts.pop(path, None)
             elif what == "delete":
                 path.unlink(missing_ok=True)
-            live.forget_plans()  # the editor tells of files
+            live.forget_plans()  # the editor reports file changes
             for open_path, shown in texts.items():
                 task = Task(
                     open_path.name, open_path, shown, CODES, unsafe=False, texts=texts, stopped=lambda: False

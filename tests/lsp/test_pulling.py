@@ -111,7 +111,7 @@ def test_they_are_told_in_one_way(tmp_path: Path) -> None:
 
 def test_files_that_are_not_open(tmp_path: Path) -> None:
     """Files with findings are reported, as far as the settings allow; a request is answered only when
-    something has changed. What is open is asked for by itself.
+    something has changed. Open documents are requested separately.
     """
     project(tmp_path, train=SLOW, fine=FAST, opened=SLOW, excluded=SLOW)
     (tmp_path / "rlint.toml").write_text('select = ["RL101"]\nexclude = ["excluded.py"]\n')
@@ -145,6 +145,6 @@ def test_files_that_are_not_open(tmp_path: Path) -> None:
             gone = await workspace(opened, {"fine.py": "1"})
             assert gone["fine.py"] == ([], None)
             held = asyncio.ensure_future(workspace(opened))
-        held.cancel()  # the server has ended, although it was still asked
+        held.cancel()  # the server has ended despite a pending request
 
     run(scenario())

@@ -64,7 +64,7 @@ def in_project(folder: Path, **files: str) -> Path:
 def changed(
     opened_folder: Path, *files: tuple[str, types.FileChangeType]
 ) -> types.DidChangeWatchedFilesParams:
-    """What an editor tells when files change on disk."""
+    """The notification of an editor about files that change on disk."""
     return types.DidChangeWatchedFilesParams(
         [types.FileEvent((opened_folder / name).as_uri(), kind) for name, kind in files]
     )

@@ -1,4 +1,4 @@
-"""Positions and changes, against another way to reckon them."""
+"""Positions and changes, compared with a second implementation."""
 
 from __future__ import annotations
 

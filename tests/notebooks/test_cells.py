@@ -44,7 +44,7 @@ def seen(source: Source) -> list[str]:
         ("files = !ls {root}", ["files = @(root)"]),
         ("took = %timeit -o step(env)", ["took = @(o, step, env)"]),
         ("%time x = train(env)", ["@;x = train(env)"]),
-        ("    %time x = 1", ["    %time x = 1"]),  # no program at all: see the next test
+        ("    %time x = 1", ["    %time x = 1"]),  # not a program: see the next test
         ("%timeit agent.act(obs)", ["@(agent, obs)"]),
         ("%run train.py --fast", ["if @: from train import *"]),
         ("%run other.ipynb", ["if True: from @ import *"]),
@@ -227,7 +227,7 @@ def test_a_fix_that_changes_what_a_cell_shows_is_unsafe() -> None:
 
 
 def test_the_letters_that_stand_for_magics_are_not_the_authors(tmp_path: Path) -> None:
-    """A notebook may hold any letters, runes too."""
+    """A notebook may contain any letters, including runes."""
     path = tmp_path / "book.ipynb"
     runes = "".join(chr(code) for code in range(0x16A0, 0x16B0))
     path.write_bytes(notebook(f"%time x = 1\n{runes} = '{runes}cell1'", "!ls").content)

@@ -98,7 +98,7 @@ def profile_of(folder: Path, content: bytes | dict[str, object] | list[object]) 
 
 
 def times(profile: Profile) -> dict[str, tuple[float, float]]:
-    """Own time and time in all, by the last name of each frame."""
+    """Own and total time, by the last name of each frame."""
     return {
         frame.last_name: (
             profile.own(number),
@@ -254,7 +254,7 @@ def test_what_is_no_profile_is_refused(tmp_path: Path, content: bytes, said: str
 
 
 def test_a_folder_or_nothing_is_no_profile(tmp_path: Path) -> None:
-    """Named, like every other mistake."""
+    """It is reported, like every other mistake."""
     with pytest.raises(RlintError, match="it is a folder"):
         read(tmp_path)
     with pytest.raises(RlintError, match="No such file"):

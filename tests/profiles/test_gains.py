@@ -108,7 +108,7 @@ def test_a_finding_means_its_expression_its_loop_or_its_class() -> None:
 
 
 def heater(folder: Path, profile: Stacks) -> Heater:
-    """That source in a file, with a profile over it."""
+    """That source in a file, with a profile of it."""
     (folder / "train.py").write_text(SOURCE)
     return Heater(profile, "p", {"train.py": folder / "train.py"})
 

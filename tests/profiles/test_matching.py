@@ -112,7 +112,7 @@ def test_functions_of_one_name_are_told_by_their_lines(tmp_path: Path) -> None:
 
 
 def test_qualified_names_count_more_than_lines(tmp_path: Path) -> None:
-    """As py-spy gives them for newer Pythons."""
+    """Names as py-spy writes them for newer Pythons."""
     found, path = located(tmp_path, TWO, [Frame("train.py", "B.act", 3)])
     assert [each.qualname for each in found.files[path].frames] == ["B.act"]
 

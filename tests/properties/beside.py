@@ -7,7 +7,7 @@ from properties.names import bound_in, read_in
 
 
 def variable_of(draft: Draft, place: Place, *, bound: bool | None = None) -> str | None:
-    """A variable that the statement deals with."""
+    """A variable that the statement uses."""
     held = bound_in(place.statement) if bound is not False else []
     if bound is not True:
         held += [name for name in read_in(place.statement) if name not in held]

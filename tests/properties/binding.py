@@ -1,4 +1,4 @@
-"""Distractors: names mean something else, or something else gets a name."""
+"""Distractors: names are rebound, or values get other names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from properties.names import bound_in
 
 
 def rebind(draft: Draft) -> bool:
-    """A variable is bound anew."""
+    """A variable is rebound."""
     draft.use("passed_on")
     forms = (
         "{name} = {name}",
@@ -25,7 +25,7 @@ def rebind(draft: Draft) -> bool:
 
 
 def delete(draft: Draft) -> bool:
-    """A variable is deleted behind the pattern."""
+    """A variable is deleted after the pattern."""
     return put_beside(draft, "del {name}")
 
 
@@ -47,7 +47,7 @@ def declare_global(draft: Draft) -> bool:
 
 
 def shadow(draft: Draft) -> bool:
-    """A builtin or a module means something else here."""
+    """A builtin or a module is shadowed."""
     place = draft.place()
     if place is None:
         return False
@@ -73,7 +73,7 @@ def shadow(draft: Draft) -> bool:
 
 
 def take_names(draft: Draft) -> bool:
-    """Names that a fix would use are taken. What these are, the engine says."""
+    """Names that a fix would use are taken. The engine reports which names these are."""
     from properties.names import names_in
     from properties.seeds import fixed
 
@@ -163,7 +163,7 @@ def bind_around(draft: Draft) -> bool:
 
 
 def put_off(draft: Draft) -> bool:
-    """What a statement computes is computed later, when a variable has another value."""
+    """A computation is deferred until a variable has another value."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place, bound=False)) is None:
         return False

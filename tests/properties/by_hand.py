@@ -79,7 +79,7 @@ def _compared(
     *,
     quiet: bool,
 ) -> bool:
-    """Whether the program does something else after its fixes. Counts it for each rule that fixed it."""
+    """Whether the program behaves differently after its fixes. Counts it for each rule that fixed it."""
     lines = tuple(line for _, line in made.offered)
     added = global_names(made.after) - global_names(made.before)
     job = Job(made.before, made.after, Plan((), {}, {}), tuple(range(seeds)), lines, added)

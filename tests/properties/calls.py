@@ -17,7 +17,7 @@ from properties.stand_ins import Shapes
 from rlint.harness.compare.texts import settled
 
 _MOST_ITEMS = 20
-"""Of a generator, that are asked for."""
+"""Maximum number of items read from a generator."""
 
 
 class Caller:
@@ -78,7 +78,7 @@ class Caller:
 
 
 def _make_ready(waited_for: Any) -> None:
-    """Put something into a queue and set an event: nobody else would."""
+    """Put an item into a queue and set an event, because no other code does."""
     if hasattr(waited_for, "get_nowait") and hasattr(waited_for, "put_nowait"):
         for item in range(3):
             waited_for.put_nowait(item)
@@ -89,7 +89,7 @@ def _make_ready(waited_for: Any) -> None:
 def told(error: BaseException) -> tuple[str, str]:
     """The compared parts of an exception: its type, and its message if Python code raised it.
 
-    The words of libraries are no promise of the program's.
+    Messages of libraries are not part of the program's behaviour.
     """
     innermost = _innermost(error)
     raised = innermost is not None and _raises(innermost.tb_frame, innermost.tb_lasti)
@@ -123,7 +123,7 @@ def _is_own(place: TracebackType | None) -> bool:
 
 
 def _raises(frame: FrameType, instruction: int) -> bool:
-    """Did a `raise` of Python code raise the exception, and not an operation?"""
+    """Whether a `raise` statement of Python code raised the exception."""
     return dis.opname[frame.f_code.co_code[instruction]] in ("RAISE_VARARGS", "RERAISE")
 
 

@@ -140,7 +140,7 @@ def replay(rng: Random) -> str:
 
 
 def returns(rng: Random) -> str:
-    """Discounted returns, put together from behind."""
+    """Discounted returns, computed backwards."""
     return program(
         """
         import numpy as np

@@ -78,7 +78,7 @@ class Place:
 
     @property
     def scope(self) -> list[ast.stmt]:
-        """The body of the function, or the module's."""
+        """The body of the function, or of the module."""
         owner = self.function or self.around[0]
         assert isinstance(owner, (ast.Module, *FUNCTIONS))
         return owner.body
@@ -103,7 +103,7 @@ class Draft:
         return list(_places(self.tree, self.tree.body, (self.tree,)))
 
     def place(self) -> Place | None:
-        """One of them, if any is left."""
+        """A random one of them, if any is left."""
         found = self.places()
         return self.rng.choice(found) if found else None
 

@@ -35,15 +35,15 @@ class Example:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an example."""
+    """The result of an example."""
 
     example: Example
     fixed: Fixed
     outcome: Outcome | None
-    """None where nothing was offered."""
+    """None if no fix was offered."""
 
     def report(self) -> str:
-        """What a person needs to mend the fix."""
+        """The information needed to repair the fix."""
         differences = "\n".join(self.outcome.differences) if self.outcome else ""
         offered = ", ".join(f"{code} in line {line}" for code, line in self.fixed.offered)
         return (

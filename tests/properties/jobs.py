@@ -16,19 +16,19 @@ class Job:
     plan: Plan
     seeds: tuple[int, ...]
     lines: tuple[int, ...] = ()
-    """Of the program before, that the fixes change."""
+    """Lines of the original program that the fixes change."""
     only_after: frozenset[str] = frozenset()
     """Global names that the fixes have added."""
 
 
 @dataclass
 class Outcome:
-    """What came of a job."""
+    """The result of a job."""
 
     differences: list[str] = field(default_factory=list)
     deterministic: bool = True
     reached: bool = False
-    """Did one of the changed lines run?"""
+    """Whether one of the changed lines ran."""
     misused: int = 0
     """Runs that differ, but with arguments that the program does not support."""
     raised: int = 0

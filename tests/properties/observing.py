@@ -39,7 +39,7 @@ _PATCHABLE: tuple[Any, ...] = (
     builtins, copy, math, random, re, time, np, np.random, torch, nn, nn.functional, nn.Module, torch.Tensor,
     torch.optim, torch.distributions,
 )  # fmt: skip
-"""What programs replace parts of."""
+"""Objects of which programs replace parts."""
 
 
 def _is_promised(found: FoundDifference) -> bool:

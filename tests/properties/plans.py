@@ -1,4 +1,4 @@
-"""Which functions of a program are to be called, told from its text.
+"""Choose the functions of a program to call, from its text.
 
 A program without a main part is called like a library: each function or method that contains a place of
 interest.

@@ -1,4 +1,4 @@
-"""Environments and networks as programs are given them."""
+"""Environments and networks to pass to programs."""
 
 from __future__ import annotations
 

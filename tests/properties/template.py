@@ -1,4 +1,4 @@
-"""What the templates of programs are filled with."""
+"""Values for the templates of programs."""
 
 from __future__ import annotations
 

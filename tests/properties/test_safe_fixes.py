@@ -22,7 +22,7 @@ from rlint.registry.catalogue import RuleEntry
 pytestmark = pytest.mark.xdist_group("generated programs")  # one server for all
 
 _LOADS_LONG = ("optim", "distributions", "multiprocessing")
-"""What takes seconds to load."""
+"""Modules that take seconds to load."""
 _SOME = settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
@@ -112,7 +112,7 @@ def test_a_program_that_never_ends_is_given_up(comparer: Comparer) -> None:
 
 
 def test_one_that_draws_from_the_system_is_not_compared(comparer: Comparer) -> None:
-    """What varies by itself says nothing about a fix."""
+    """Values that vary by themselves are not compared."""
     outcome = comparer.compare(Job("import os\ny = os.urandom(8)\n", "y = 1\n", Plan((), {}, {}), (0,)))
     assert not outcome.deterministic
     assert not outcome.differences

@@ -33,7 +33,7 @@ def look_behind(draft: Draft) -> bool:
 
 
 def look_in_between(draft: Draft) -> bool:
-    """A nested function looks at a variable whenever it is called."""
+    """A nested function reads a variable in each call."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place)) is None:
         return False

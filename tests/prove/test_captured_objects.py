@@ -27,7 +27,7 @@ LIMIT = 2**20
 
 
 def copied(value: Any) -> Any:
-    """A value, written down and made again."""
+    """A value, serialised and recreated."""
     capture = Capture(OwnFiles(()), LIMIT)
     capture.dump(value)
     return pickle.loads(capture.file.getvalue())  # noqa: S301 - written above
@@ -84,7 +84,7 @@ def test_functions_without_a_name_keep_their_closures() -> None:
 
 
 def test_locks_and_streams_are_made_anew() -> None:
-    """Nobody holds a lock in a replay."""
+    """Locks are free in a replay."""
     lock, stream = copied((threading.Lock(), torch.Generator().manual_seed(7)))
     assert not lock.locked()
     assert stream.initial_seed() is not None
@@ -98,13 +98,13 @@ def test_locks_and_streams_are_made_anew() -> None:
     ("value", "said"), [((i for i in ()), "a generator"), (threading.local(), "thread-local")]
 )
 def test_what_cannot_be_copied_gives_a_reason(value: Any, said: str) -> None:
-    """In the words of the report."""
+    """The reason is that of the report."""
     with pytest.raises(UncopyableError, match=said):
         copied({"held": value})
 
 
 def test_large_values_are_given_up_early() -> None:
-    """Before all of them is in memory once more."""
+    """The limit applies before a second copy is in memory."""
     with pytest.raises(TooLargeError):
         copied(torch.zeros(LIMIT))
 

@@ -85,7 +85,7 @@ def proving(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def left(folder: Path) -> list[str]:
-    """What is left of temporary folders."""
+    """Remaining temporary folders."""
     return [one.name for one in (folder / "tmp").iterdir() if one.name.startswith("rlint")]
 
 

@@ -88,7 +88,7 @@ FIXES = {
 
 @pytest.fixture(scope="module")
 def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
-    """What is said of each of these fixes, each proven by itself."""
+    """The verdict on each of these fixes, proven separately."""
     folder = tmp_path_factory.mktemp("made")
     found = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -102,7 +102,7 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
 
 
 def test_objects_are_made_as_the_fix_makes_them(proven: Mapping[str, ProvenFix]) -> None:
-    """Its constructor and each of its calls until then are replayed."""
+    """Its constructor and each of its earlier calls are replayed."""
     right = proven["right"]
     assert (right.verdict in PROVEN and right.verdict != DIFFERENT, right.differences) == (True, ()), right
     assert {"Buffer.add", "Buffer.sample"} <= set(right.where.split(", "))

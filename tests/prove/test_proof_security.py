@@ -143,7 +143,7 @@ def test_a_recording_without_the_signature_of_its_run_is_not_loaded(tmp_path: Pa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permissions of folders")
 def test_recordings_are_private_and_deleted(tmp_path: Path) -> None:
-    """Nobody else can write a record, or read the key."""
+    """Other users cannot write a record, or read the key."""
     (tmp_path / "tmp").mkdir()
     look = (
         "import os, pathlib\n"

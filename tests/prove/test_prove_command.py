@@ -142,7 +142,7 @@ def test_proven_fixes_are_applied_and_nothing_else(proven: Proven, tmp_path: Pat
 
 
 def test_code_that_changed_since_is_not_fixed(proven: Proven, tmp_path: Path) -> None:
-    """A proof is about one text."""
+    """A proof is only valid for one text."""
     folder = copied(proven, tmp_path)
     (folder / "train.py").write_text(PROGRAM + "\n# later\n")
     done = rlint(folder, "fix", "--isolated", "--proven", "rlint.proof", "--allow-dirty", "train.py")
@@ -205,7 +205,7 @@ def test_a_whole_run_that_fails_does_not_cost_the_verdicts(tmp_path: Path) -> No
 
 
 def test_a_proof_that_cannot_be_written_is_said_before_the_run(tmp_path: Path) -> None:
-    """It would be a pity to run first."""
+    """The error comes before the run."""
     (tmp_path / "train.py").write_text("open('ran', 'w')\n")
     done = prove(tmp_path, sys.executable, "train.py", options=("--proof", "gone/rlint.proof"))
     assert (done.returncode, "no folder to write the proof into" in done.stderr) == (2, True)

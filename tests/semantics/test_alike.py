@@ -19,7 +19,7 @@ def learn(agent, batch):
 
 
 def test_equal_values_become_one() -> None:
-    """Whoever asks for an equal value gets the first."""
+    """For an equal value, the first one is returned."""
     alike = Interner()
     first, second = Type(TypeTag.TENSOR, dtype="float32"), Type(TypeTag.TENSOR, dtype="float32")
     assert first is not second

@@ -1,4 +1,4 @@
-"""Loaders, their batches, and where tensors lie."""
+"""Loaders, their batches, and devices of tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ tokenizer = AutoTokenizer.from_pretrained('x')
 
 
 def type_of(program: str, used: str) -> Type:
-    """The kind of the last `used` in a program."""
+    """The type of the last `used` in a program."""
     model = model_of(_IMPORTS + program)
     return model.types.type_of(expression(model, used, last=True))
 
@@ -93,7 +93,7 @@ def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
     ],
 )
 def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: str) -> None:
-    """Moved, prepared or loaded tensors may lie anywhere."""
+    """Moved, prepared or loaded tensors may be on any device."""
     assert type_of(program, "x").device is not Device.HOST
 
 

@@ -135,7 +135,7 @@ def test_a_receiver_called_like_a_base_is_of_a_class_derived_from_it(
     ],
 )
 def test_a_method_that_needs_other_arguments_is_not_meant(parameters: str, heated: bool) -> None:
-    """However it and its class are called."""
+    """Whatever its name and that of its class."""
     models = build(
         {
             "policy.py": "class RecurrentPolicy:\n"
@@ -149,7 +149,7 @@ def test_a_method_that_needs_other_arguments_is_not_meant(parameters: str, heate
 
 
 def test_super_runs_the_method_of_the_base() -> None:
-    """And not the others of that name."""
+    """Other methods of that name are not meant."""
     model = model_of(
         CLASSES
         + "class Own(Actor):\n    def reset_noise(self):\n        super().reset_noise()\n"

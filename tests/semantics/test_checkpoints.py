@@ -68,7 +68,7 @@ def test_methods_that_save(call: str, *, saves: bool) -> None:
     ],
 )
 def test_calls_of_libraries(call: str, *, saves: bool) -> None:
-    """Weights, agents and their memories; not tensors, images and rows of data."""
+    """Checkpoints contain weights, agents or their buffers; not single tensors, images or rows of data."""
     imports = "import pickle, torch\nimport numpy as np\nfrom safetensors.torch import save_file\n"
     model = model_of(f"{imports}{call}\n")
     found = expression(model, call)

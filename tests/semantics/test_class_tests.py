@@ -1,4 +1,4 @@
-"""What tests of classes say of variables and attributes."""
+"""Types that class tests imply for variables and attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lists hold, and which values are observations."""
+"""Items of lists, and observations."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_attribute_holds_what_any_method_puts_into_it() -> None:
     ],
 )
 def test_environments_show_observations(program: str, observed: bool) -> None:
-    """What `reset` and `step` return first is an observation, whatever it is called."""
+    """The first result of `reset` and `step` is an observation, whatever its name."""
     model = model_of(f"{program}\nprint(x)\n")
     assert is_observation(expression(model, "x", last=True), model) is observed
 

@@ -1,4 +1,4 @@
-"""What numpy's random functions give."""
+"""Results of numpy's random functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions do besides returning a value."""
+"""Effects of functions."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
 
 
 def test_the_reason_names_what_is_done() -> None:
-    """A person can read why a call is not pure."""
+    """The reason why a call is not pure is readable."""
     model = model_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
     assert "prints" in model.effects.effect_of(expression(model, "f(1)")).detail
 
@@ -234,7 +234,7 @@ def _texts_that_decide(tree: ast.AST) -> list[int]:
 
 @pytest.mark.parametrize("folder", ["rlint/semantics", "rules"])
 def test_nothing_is_decided_by_the_text_of_an_effect(folder: str) -> None:
-    """It is for people. The wording of an effect must not affect findings."""
+    """The text is only for users. The wording of an effect must not affect findings."""
     found = {
         f"{path.relative_to(ROOT)}:{line}"
         for path in (ROOT / folder).rglob("*.py")

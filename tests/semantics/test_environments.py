@@ -106,7 +106,7 @@ TURNS = """
         ("each.step(action)", "envs"),
         ("envs[k].step(actions[k])", "envs"),
         ("now.step(1)", "envs"),
-        ("each.step(2)", None),  # a few that are written out
+        ("each.step(2)", None),  # a few literal ones
         ("env.step(3)", None),
         ("envs[i].step(4)", None),
         ("each.step(5)", None),  # one after the other

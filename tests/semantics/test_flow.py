@@ -297,7 +297,7 @@ def test_variables_that_keep_their_value(between: str, keeps: bool) -> None:
 
 
 def test_what_binds_a_variable_itself_does_not_keep_it() -> None:
-    """Of `x = first(x)`, the old value is gone behind it."""
+    """After `x = first(x)`, the old value of `x` is no longer accessible."""
     model = model_of("def f(x):\n    x = first(x)\n    second(x)\n")
     first, x = called(model, "first(x)")
     second, _ = called(model, "second(x)")

@@ -1,4 +1,4 @@
-"""What callers hand to parameters in their loops."""
+"""Arguments that callers pass in their loops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_loop_variables(body: str, handed: bool) -> None:
 
 
 def test_nobody_calls() -> None:
-    """Without callers nobody can tell."""
+    """Without callers, it is unknown."""
     assert parameter_of("") == (False, False)
 
 

@@ -497,7 +497,7 @@ def test_trying_an_environment_out(header: str, after: str, heat: Heat) -> None:
 
 
 def test_a_function_imported_in_branches_is_each_of_them() -> None:
-    """The settings choose the algorithm: whichever it is, the loop calls it."""
+    """If the settings choose the algorithm, each of them is called by the loop."""
     models = build(
         {
             "ppo.py": "def learn(batch):\n    work(batch)\n",

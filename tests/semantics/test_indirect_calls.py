@@ -132,7 +132,7 @@ def test_other_hooks_are_no_hooks_of_networks() -> None:
 
 
 def test_one_of_several_classes_of_which_one_lacks_the_method() -> None:
-    """The others keep theirs."""
+    """Other attributes keep their functions."""
     models = build(
         {
             "agents.py": """

@@ -201,13 +201,13 @@ def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
     ("setter", "cleared", "heat"),
     [
         ("end_epoch", "self.wanted = False", Heat.WARM),
-        ("__init__", "self.wanted = False", Heat.HOT),  # only once, which others may see to
+        ("__init__", "self.wanted = False", Heat.HOT),  # only once, which other code may ensure
         ("push", "self.wanted = False", Heat.HOT),
         ("end_epoch", "pass", Heat.HOT),
     ],
 )
 def test_a_flag_that_is_cleared_where_it_is_read(setter: str, cleared: str, heat: Heat) -> None:
-    """What it lets in runs once per round, if rounds set it."""
+    """Code guarded by a flag runs once per round, if the flag is set per round."""
     model = model_of(
         "import gymnasium as gym\nclass Trainer:\n"
         f"    def {setter}(self):\n        self.wanted = True\n"

@@ -18,7 +18,7 @@ from rlint.semantics.dataflow.escape import Fate
     ],
 )
 def test_a_value_in_a_container_that_is_returned_is_not_only_read(made: str) -> None:
-    """Who gets the container may change it."""
+    """Code that receives the container may change the value."""
     model = model_of(
         "from collections import ChainMap, OrderedDict, deque\nimport numpy as np\n"
         f"def observe(state: np.ndarray):\n    return {made}\n"

@@ -1,4 +1,4 @@
-"""The kinds of values."""
+"""Types of values."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ def test_tuples_that_differ_agree_where_they_agree() -> None:
 
 
 def test_an_annotated_tuple_is_known_by_its_elements() -> None:
-    """`tuple[np.ndarray, int]` promises each, `tuple[int, ...]` all of them."""
+    """`tuple[np.ndarray, int]` declares each item, `tuple[int, ...]` all of them."""
     model = model_of("""
         import numpy as np
 

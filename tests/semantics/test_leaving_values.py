@@ -37,7 +37,7 @@ class Base:
 def traced(
     methods: str, others: dict[str, str] | None = None, *, source: str = "self.net(x)", after: str = ""
 ) -> TracedGradient:
-    """What becomes of `self.net(x)` in a class with these methods."""
+    """The sinks of `self.net(x)` in a class with these methods."""
     body = textwrap.indent(textwrap.dedent(methods), "    ")
     files = {"agent.py": f"{HEAD}\n\nclass Agent(Base):\n{body}{after}", **(others or {})}
     model = build(files)["agent.py"]

@@ -1,4 +1,4 @@
-"""What loops go over."""
+"""What loops iterate over."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_a_use_of_another_binding_says_nothing() -> None:
 
 
 def test_a_variable_that_is_asked_for_its_type_is_not_told_by_its_uses() -> None:
-    """Behind `isinstance` it may be this or that."""
+    """After an `isinstance` test, it may have several types."""
     text = """
         import torch
 
@@ -150,7 +150,7 @@ def test_a_function_with_several_returns_likely_gives_what_one_of_them_says() ->
     sure, likely = both(text, "make(1)")
     assert not sure
     assert likely.tag is TypeTag.TENSOR
-    assert likely.device is Device.UNKNOWN  # nobody knows where the other lies
+    assert likely.device is Device.UNKNOWN  # the device of the other is unknown
 
 
 def test_an_assumption_is_handed_on() -> None:

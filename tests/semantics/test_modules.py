@@ -1,4 +1,4 @@
-"""What a network consists of, over classes, helper functions and files."""
+"""Architectures of networks, across classes, helper functions and files."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ use(a, b, c, d)
 
 
 def test_layers_put_in_later() -> None:
-    """`append`, `add_module`, dictionaries and conditions; a layer behind a condition is not sure."""
+    """`append`, `add_module`, dictionaries and conditions; a layer under a condition is not sure."""
     found = anatomy(
         """
 ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
@@ -359,7 +359,7 @@ def test_a_condition_around_a_network_and_its_use_decides_nothing(text: str, sur
 
 
 def test_a_test_that_a_network_calls_may_do_anything() -> None:
-    """What a runner calls is not looked into; its helpers are."""
+    """Functions that a test runner calls are not analysed; their helpers are."""
     helpers = """
         import torch
 

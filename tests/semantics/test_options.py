@@ -74,7 +74,7 @@ def test_options_have_the_type_that_their_parser_gives_them(name: str, tag: Type
 
 
 def test_a_parser_of_another_file_gives_the_options_of_that_file() -> None:
-    """Also where it is a variable of the module."""
+    """Also if it is a module variable."""
     files = {
         "options.py": "import argparse\nparser = argparse.ArgumentParser()\n"
         "parser.add_argument('--lr', type=float, default=1e-3)\n",

@@ -1,4 +1,4 @@
-"""Names that packages hand on."""
+"""Names that packages re-export."""
 
 from __future__ import annotations
 

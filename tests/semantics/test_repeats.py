@@ -57,7 +57,7 @@ NOT_AGAIN = [
 
 
 def calls(model: SemanticModel) -> list[ast.expr]:
-    """All calls and comprehensions of a site."""
+    """All calls and comprehensions of a file."""
     return [node for kind in (ast.Call, ast.ListComp) for node in model.syntax.of_type(kind)]
 
 

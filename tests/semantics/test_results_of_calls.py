@@ -68,7 +68,9 @@ def _tag(lines: str, used: str) -> TypeTag:
     ],
 )
 def test_a_call_gives_what_its_arguments_decide(used: str, tag: TypeTag) -> None:
-    """Numbers of numbers, tensors of tensors, items of containers; unknown of unknown."""
+    """Numbers give numbers, tensors give tensors, containers give items; unknown arguments give unknown
+    results.
+    """
     assert _tag("", used) is tag
 
 

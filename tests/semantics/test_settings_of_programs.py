@@ -9,7 +9,7 @@ MAKES = "import torch\nzeros = torch.zeros(3)\n"
 
 
 def told(files: dict[str, str], name: str) -> bool:
-    """Is the device set for a file of a project?"""
+    """Whether the device is set for a file of a project."""
     return build(files)[name].program.mentions("set_default_device")
 
 

@@ -1,4 +1,4 @@
-"""What a file says about precision, compilers and devices."""
+"""Settings of a file for precision, compilers and devices."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def placed(entries: Sequence[dict[str, Any]], top: str) -> list[dict[str, Any]]:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as a person with a name."""
+    """Run git with a fixed author."""
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
     command = ["git", *who, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)

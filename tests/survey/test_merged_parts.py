@@ -37,5 +37,5 @@ def test_it_is_the_order_of_one_run(parts: list[int], shared: bool) -> None:
 
 
 def test_one_part_stays_as_it_is() -> None:
-    """What is whole is not sorted again."""
+    """A single part is not sorted again."""
     assert merged([[*PROBLEMS[::-1]]]) == PROBLEMS[::-1]

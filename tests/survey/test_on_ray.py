@@ -64,7 +64,7 @@ def rows(store: ResultStore, name: str) -> list[dict[str, Any]]:
 
 
 def entry_of(row: dict[str, Any]) -> dict[str, Any]:
-    """What `rlint check` says, from a row of the table."""
+    """The output of `rlint check` for a row of the table."""
     fix = None
     if row["fix"]:
         fix = {
@@ -107,7 +107,7 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
     asked = options(tmp_path / "store")
 
     class Progress:
-        """Kills a node half-way that is at work."""
+        """Kills a working node half-way."""
 
         done, killed = 0, False
 
@@ -264,7 +264,7 @@ def _running(text: str) -> list[int]:
 
 
 def test_messages_of_the_command(tmp_path: Path) -> None:
-    """What is missing is said, with an exit status."""
+    """A missing package or cluster is an error with an exit status."""
     none = rlint("survey", cwd=tmp_path)
     assert (none.returncode, "name the repositories" in none.stderr) == (2, True)
     gone = rlint("survey", "gone", "-j", "1", cwd=tmp_path)

@@ -58,7 +58,7 @@ def test_parts_have_each_group_once(sizes: list[list[int]], most: int) -> None:
 
 
 def test_a_change_between_parts_is_noticed() -> None:
-    """Parts of different contents are never put together."""
+    """Parts of different contents are never merged."""
     with pytest.raises(SplitNeededError) as needed:
         PartGroups("tool", {}, most=10).chosen(groups_of([[8], [8]]))
     part = PartGroups("tool", {}, part=1, parts=2, most=10, content=needed.value.content)

@@ -56,7 +56,7 @@ def entry(code: str, fingerprint: str, level: str = "high") -> dict[str, Any]:
 
 
 def test_it_runs_nothing_and_needs_nothing() -> None:
-    """Names are text, whatever they hold; links lead to the page itself."""
+    """Names are escaped; links point to the page itself."""
     elements = set(re.findall(r"<([a-z0-9]+)", SHOWN))
     assert not elements & {"script", "img", "link", "iframe", "object", "form", "base", "b&gt;"}
     assert set(re.findall(r'href="([^"]*)"', SHOWN)) == {"#rule-RL101"}

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSI
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody."""
+    """Run git with a fixed author."""
     command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
@@ -185,7 +185,7 @@ def test_no_room_for_the_copy_is_an_error(tree: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_kill_leaves_neither_copy_nor_command(tree: Path, tmp_path: Path) -> None:
-    """Nobody can tidy up after kill -9; somebody else does."""
+    """The watchdog cleans up after kill -9."""
     script = (
         "import sys, subprocess, time\nfrom pathlib import Path\nfrom rlint.trial.scratch import Scratch\n"
         f"scratch = Scratch(Path({str(tree)!r}), set())\n"

@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def add_tests(project: Path, text: str) -> None:
-    """Give the project a test file."""
+    """Add a test file to the project."""
     (project / "tests" / "test_buffer.py").write_text(dedent(text))
 
 
@@ -232,7 +232,7 @@ def test_tests_of_an_installed_package_compare_nothing(project: Path) -> None:
     ],
 )
 def test_what_cannot_be_compared(project: Path, options: list[str], expected: str) -> None:
-    """It is said in a line, and the exit status is 2."""
+    """It is reported in one line, and the exit status is 2."""
     said, _ = compare(project, *options, status=2)
     assert expected in said
 

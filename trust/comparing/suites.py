@@ -39,7 +39,7 @@ class Different:
     before: Outcome
     after: Outcome
     times: int
-    """In how many of the `runs` after fixing it does."""
+    """The number of `runs` after fixing with this outcome."""
     runs: int
 
 
@@ -55,11 +55,11 @@ class Suite:
     flaky: tuple[str, ...]
     """Tests whose outcome varies without any fix."""
     runs: tuple[Run, ...]
-    """Before, before, after; and before, after once more, if need be."""
+    """Two runs before fixing and one after; if tests differ, one more of each."""
 
 
 def compare(copy: Copy, command: str) -> Suite:
-    """Run a command with pytest before and after fixing. Raises RlintError where it leaves no report."""
+    """Run a command with pytest before and after fixing. Raises RlintError if it leaves no report."""
     runs = [copy.run(command, fixed=fixed) for fixed in (False, False, True)]
     before, after = [_outcomes(run, command) for run in runs[:2]], [_outcomes(runs[2], command)]
     same, different, flaky = _judged(before, after)

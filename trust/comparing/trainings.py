@@ -32,14 +32,14 @@ class Training:
     parts: int
     """Tensors, arrays, values and files that are compared."""
     varying: tuple[str, ...]
-    """What differs between runs before fixing, and is not compared."""
+    """Results that differ between runs before fixing, and are not compared."""
     difference: str | None
     """The first result that differs after fixing."""
     runs: tuple[Run, ...]
 
 
 def compare(copy: Copy, command: str) -> Training:
-    """Run a training before and after fixing. Raises RlintError where it fails before, or writes nothing."""
+    """Run a training before and after fixing. Raises RlintError if it fails before fixing, or writes nothing."""
     runs = [copy.run(command, fixed=fixed) for fixed in (False, False, True)]
     for run in runs[:2]:
         if not run.ran.passed:
