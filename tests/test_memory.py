@@ -58,7 +58,9 @@ def without_collector() -> Iterator[None]:
 @pytest.mark.usefixtures("without_collector")
 @pytest.mark.parametrize("most", [0, 3_000_000], ids=["parsed-again", "kept"])
 def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch) -> None:
-    """Searching for cycles took a twelfth of a run. So the analyses of a file are released after its check."""
+    """Searching for cycles took a twelfth of a run. So the analyses of a file are released after its
+    check.
+    """
     monkeypatch.setattr("rlint.engine.worker.KEPT_BYTES", most)
     codes = frozenset(entry.code for entry in catalogue.catalogue())
     folder = Path(__file__).parents[1] / "fixtures"

@@ -39,7 +39,9 @@ class Training:
 
 
 def compare(copy: Copy, command: str) -> Training:
-    """Run a training before and after fixing. Raises RlintError if it fails before fixing, or writes nothing."""
+    """Run a training before and after fixing. Raises RlintError if it fails before fixing, or writes
+    nothing.
+    """
     runs = [copy.run(command, fixed=fixed) for fixed in (False, False, True)]
     for run in runs[:2]:
         if not run.ran.passed:
