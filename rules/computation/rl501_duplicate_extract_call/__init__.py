@@ -194,7 +194,8 @@ class DuplicateExtractCall(Rule):
         yield self.finding(
             model,
             told.place_of(call, model),
-            f"{told.shown(call, model)} is evaluated again after the branch on line {line} has evaluated it",
+            f"{told.shown(call, model)} is evaluated again after the branch on line {line} "
+            "has evaluated it",
             advice="Evaluate it once, before the `if`",
             related=[(earlier, "already evaluated here on one of the branches")],
             minor=minor_reason(call, model),
