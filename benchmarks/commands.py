@@ -51,7 +51,7 @@ class Measured:
 
 
 class _Peak(threading.Thread):
-    """Looks again and again at what a process and its children hold; shared pages are counted once."""
+    """Samples the memory of a process and its children repeatedly; shared pages are counted once."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -65,7 +65,7 @@ class _Peak(threading.Thread):
             self._megabytes = max(self._megabytes, sum(map(_proportional, _family(self._pid))))
 
     def stop(self) -> float:
-        """End, and give the peak in megabytes; 0 where the system does not tell."""
+        """Stop, and return the peak in megabytes; 0 if the system does not report memory."""
         self._done.set()
         self.join()
         return self._megabytes

@@ -3,11 +3,11 @@
     python benchmarks/editor_latency.py PROJECT FILE [FILE ...] [--rounds N]
 
 Give it an unpacked real project (the target, 150 ms for a file of 500 lines, is stated for stable-
-baselines3) and files in it. The project is copied, and the copy gets a `rlint.toml`, so that its files
-are known together. Four kinds of changes are made to each file, one after the other: a comment at its
-end; a line above everything, which moves all lines; a call in a function, so that the project's call
-graph changes; and a new function. Measured is what an editor sees: from sending the change until the
-diagnostics of that very version are there. The medians count. Needs a quiet machine.
+baselines3) and files in it. The project is copied, and the copy gets a `rlint.toml`, so that its files are
+analysed as one program. Four kinds of changes are made to each file, one after the other: a comment at its
+end; a line above everything, which moves all lines; a call in a function, so that the project's call graph
+changes; and a new function. The time is measured as an editor sees it: from sending a change until the
+diagnostics of that version arrive. The medians count. Needs a quiet machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LINES = 500
 
 
 def _called(text: str, number: int) -> str:
-    """A call of another name, in the first function that returns something."""
+    """Insert a call of another name into the first function that returns a value."""
     lines = text.splitlines(keepends=True)
     for index, line in enumerate(lines):
         if line.lstrip().startswith("return "):
@@ -61,7 +61,7 @@ async def measure(folder: Path, names: list[str], rounds: int) -> dict[tuple[str
             seconds = time.perf_counter() - start
             print(f"{name}: {text.count(chr(10))} lines, first checked after {seconds:.2f} s")
             for kind, change in CHANGES.items():
-                await _once(opened, name, change(text, rounds))  # what was there before does not count
+                await _once(opened, name, change(text, rounds))  # ignores earlier diagnostics
                 found[name, kind] = [
                     await _once(opened, name, change(text, number)) for number in range(rounds)
                 ]
@@ -70,7 +70,7 @@ async def measure(folder: Path, names: list[str], rounds: int) -> dict[tuple[str
 
 
 async def _once(opened: Editor, name: str, text: str) -> float:
-    await asyncio.sleep(0.05)  # as if somebody thought
+    await asyncio.sleep(0.05)  # a pause, as while typing
     start = time.perf_counter()
     opened.type(name, text)
     await opened.diagnostics(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from commands import Measured
 
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000, 400_000, 800_000)
-"""Lines; projects are added whole, the smallest first, until there are so many."""
+"""Numbers of lines; whole projects are added, the smallest first, until the number is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,9 @@ class Growth:
         return "\n".join([*rows, f"time grows as lines^{time:.2f}, memory as lines^{memory:.2f}"])
 
     def plot(self, path: Path) -> None:
-        """Draw the points on logarithmic axes, in the format that the file's name says. Needs matplotlib."""
+        """Draw the points on logarithmic axes, in the format that the file's suffix names. Needs
+        matplotlib.
+        """
         import matplotlib as mpl
 
         mpl.use("Agg")

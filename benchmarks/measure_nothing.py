@@ -1,8 +1,8 @@
-"""Verifies every fixture against itself, again and again: all that the instrument then sees is a false alarm.
+"""Verifies every fixture against itself repeatedly: every reported change is then a false alarm.
 
     python benchmarks/measure_nothing.py --runs 200 [--thorough] [RULES]...
 
-Prints each alarm, and how many there were in how many judged workloads. Exits with 1 if there was any.
+Prints each alarm, and the number of alarms and of judged workloads. Exits with 1 if there was any.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def against_itself(experiment: Experiment) -> Experiment:
 
 
 def main() -> int:
-    """Run until as many workloads were judged as asked for."""
+    """Run until the requested number of workloads was judged."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rules", nargs="*")
     parser.add_argument("--runs", type=int, default=200, help="workloads to judge")

@@ -1,11 +1,11 @@
-"""Does the measuring instrument see what is planted, and nothing else, on the machine as it is now?
+"""Check that the measurement detects planted changes, and nothing else, on this machine.
 
     python benchmarks/planted.py [--experiments N]
 
 Programs that are 10 % slower or faster, spin instead of waiting, or grow with another power are timed as
 `rlint verify` does it, and ten programs are compared with themselves. Prints each verdict, and exits with 1
 if a planted change was missed, or if more than 5 % of the comparisons of a program with itself gave another
-verdict than "no change". Run it on a machine without other work, which changes times: for this reason it is
+verdict than "no change". Run it on an idle machine, because other load changes times; for this reason it is
 not a test.
 """
 
@@ -96,7 +96,7 @@ def write(folder: Path, before: str, after: str, workload: str) -> Subject:
 
 
 def results(job: BenchJob, hash_seed: int = 0) -> dict[str, list[Any]]:
-    """Run a job in a process of its own, and give what it reports for each workload."""
+    """Run a job in a separate process, and return what it reports for each workload."""
     found: dict[str, list[Any]] = {}
 
     def take(message: Message) -> None:
@@ -190,7 +190,9 @@ PLANTED: tuple[tuple[str, str, str, str, tuple[int, ...], Verdict], ...] = (
     ("the size instead of its square", SQUARE, LINEAR, "exp", (200, 400, 800, 1600), Verdict.FASTER),
     ("the square of the size twice", SQUARE, SQUARE, "exp", (200, 400, 800, 1600), Verdict.NO_CHANGE),
 )
-"""Each change: what it is, the program before and after, the claim, the sizes, and the right verdict."""
+"""For each change: a description, the program before and after, the claim, the sizes, and the correct
+verdict.
+"""
 
 
 def main() -> int:

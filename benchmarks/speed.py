@@ -1,12 +1,13 @@
-"""How fast `rlint check` is: beside other linters, again, after a change, off its subject, with more code.
+"""Time `rlint check`: compared with other linters, on a second run, after a change, on unrelated code, on
+more code.
 
     python benchmarks/speed.py FOLDER [FOLDER ...] [--peers BIN] [--other FOLDER] [--corpus FOLDER]
                                [--plot FILE] [--rounds N]
 
 `FOLDER`s are unpacked sources of real projects (the targets are stated for stable-baselines3 and cleanrl).
-`--peers` names the `bin` folder of an environment with torchfix, fixit, flake8, pylint and perflint; what is
-not there is left out. `--other` is code that has nothing to do with learning, as a web framework; `--corpus`
-holds many projects, of which larger and larger parts are checked. Commands run in turn, round by round, so
+`--peers` names the `bin` folder of an environment with torchfix, fixit, flake8, pylint and perflint; missing
+ones are left out. `--other` is code unrelated to machine learning, such as a web framework; `--corpus`
+holds many projects, of which increasingly large parts are checked. Commands run in turn, round by round, so
 that all see the same machine, and medians are compared. Memory is that of all processes together.
 """
 
@@ -24,11 +25,11 @@ from growth import Growth
 
 CHECK = [sys.executable, "-m", "rlint", "check", "--isolated"]
 TARGETS = {"torchfix": 15.0, "fixit": 15.0, "pylint": 4.0}
-"""So many times faster than these a cold run is to be."""
+"""A cold run should be faster than these by the given factors."""
 
 
 def peers(folders: list[str], where: str | None) -> list[Measured]:
-    """The commands of other linters; those that are not installed are left out with a word."""
+    """The commands of other linters; those that are not installed are left out with a message."""
     found = []
     for name, options in (
         ("ruff", ["check", "--isolated", "--no-cache", "--select", "ALL"]),
@@ -52,7 +53,7 @@ def size_of(folders: list[str]) -> tuple[int, int]:
 
 
 def compare(folders: list[str], where: str | None, rounds: int, scratch: Path) -> Measured:
-    """Print what runs of all linters cost; return the cold run of rlint."""
+    """Print the cost of the runs of all linters; return that of a cold run of rlint."""
     copies = [str(shutil.copytree(folder, scratch / Path(folder).name)) for folder in folders]
     changed = max(
         (path for copy in copies for path in Path(copy).rglob("*.py")), key=lambda p: p.stat().st_size

@@ -67,7 +67,7 @@ else:
 
         @classmethod
         def _set_of(cls, value: object) -> Any:
-            """Return what a value stands for that no member has."""
+            """Return an instance for a value that no member has."""
             raise ValueError(f"{value!r} is not a valid {cls.__qualname__}")
 
     class IntEnum(int, Enum):

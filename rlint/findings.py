@@ -95,7 +95,7 @@ class Edit:
     owns: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def as_shared(self) -> Edit:
-        """Return the same edit as one that several fixes may need."""
+        """Return a copy of the edit that several fixes may share."""
         return Edit(self.start, self.end, self.text, shared=True, owns=self.owns)
 
 

@@ -48,7 +48,7 @@ class UnpackError(ValueError):
 
 
 def pack(value: object) -> dict[str, Any]:
-    """Return a record as plain data for `json.dumps`. Raises TypeError for what is no plain data."""
+    """Return a record as plain data for `json.dumps`. Raises TypeError for values that are not plain data."""
     packer = _Packer(value)
     return {"sorts": packer.sorts, "values": packer.values}
 

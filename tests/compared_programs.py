@@ -28,7 +28,7 @@ class Example(Workload):
 def subject(
     folder: Path, before: str, after: str, *, safe: str | None = None, workload: str = WORKLOAD
 ) -> Subject:
-    """Write a program and its workload, and give them with the texts after unsafe and after safe fixes.
+    """Write a program and its workload, and return them with the texts after unsafe and after safe fixes.
 
     Without `safe`, all of the change is unsafe.
     """

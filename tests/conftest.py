@@ -1,4 +1,4 @@
-"""What all tests share: the `--accept` option and a place to try programs in."""
+"""Shared fixtures: the `--accept` option and a workspace for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fixture_folders import Expected
     from workspaces import Workspace
 
-# How quickly inputs are made and tried says something about what else the machine does, not about rlint.
+# How fast hypothesis creates and tries inputs depends on the load of the machine, not on rlint.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
@@ -25,18 +25,18 @@ _ROOT = Path(__file__).parents[1]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the program once: hundreds of tests start it, and each process would compile it for itself
-    where a container forbids to write bytecode.
+    """Compile rlint once: hundreds of tests start it, and without writable bytecode each process would
+    compile it again.
     """
     if hasattr(config, "workerinput"):
-        return  # what started this worker has done it
+        return  # done by the process that started this worker
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for folder in ("rlint", "rules"):
         compileall.compile_dir(_ROOT / folder, quiet=2)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--accept`, which writes down what rlint says instead of comparing it."""
+    """Add `--accept`, which records rlint's output instead of comparing it."""
     parser.addoption(
         "--accept",
         action="store_true",
@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # only pytest-xdist calls it
 def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are processors: many tests wait for programs that they start."""
+    """Start one worker more than there are processors: many tests wait for child processes."""
     return (os.cpu_count() or 1) + 1
 
 
@@ -60,10 +60,10 @@ def expected(request: pytest.FixtureRequest) -> Expected:
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, bytes]], Workspace]:
-    """Puts a program into an empty folder of its own."""
-    from workspaces import Workspace  # the tests of a part run while the engine is broken
+    """Writes a program to a new folder."""
+    from workspaces import Workspace  # the tests of a part must run while the engine is broken
 
-    # Thousands of tests use this one: a `tmp_path` for each, too, is twice the work for the file system.
+    # Thousands of tests use this fixture: a `tmp_path` for each would double the work for the file system.
     folders = (tmp_path_factory.getbasetemp() / f"program{number}" for number in itertools.count())
 
     def build(files: Mapping[str, bytes]) -> Workspace:

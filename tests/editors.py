@@ -50,14 +50,14 @@ class Editor:
         return types.TextDocumentIdentifier(self.uri(name))
 
     def open(self, name: str, text: str | None = None, language: str = "python") -> None:
-        """Open a file, or a buffer that is none yet."""
+        """Open a file, or an unsaved buffer."""
         shown = (self.folder / name).read_bytes().decode() if text is None else text
         self._versions[name] = 1
         item = types.TextDocumentItem(self.uri(name), language, 1, shown)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
     def type(self, name: str, *changes: types.TextDocumentContentChangeEvent | str) -> int:
-        """Change a document, in parts or as a whole; give its new version."""
+        """Change a document, in parts or as a whole; return its new version."""
         self._versions[name] += 1
         document = types.VersionedTextDocumentIdentifier(self._versions[name], self.uri(name))
         whole = types.TextDocumentContentChangeWholeDocument
@@ -66,7 +66,7 @@ class Editor:
         return self._versions[name]
 
     def save(self, name: str) -> None:
-        """Tell that a document was saved."""
+        """Notify the server that a document was saved."""
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(self.item(name)))
 
     def close(self, name: str) -> None:
@@ -78,7 +78,7 @@ class Editor:
         return f"vscode-notebook-cell:{self.uri(name).removeprefix('file:')}#{key}"
 
     def open_notebook(self, name: str, cells: Sequence[tuple[str, str, str]], metadata: Any = None) -> None:
-        """Open a notebook of cells: of each a key, the language and the text."""
+        """Open a notebook of cells, each given by its key, language and text."""
         self._versions[name] = 1
         notebook = types.NotebookDocument(
             self.uri(name),
@@ -110,7 +110,7 @@ class Editor:
     def replace_cells(
         self, name: str, start: int, deleted: Sequence[str], cells: Sequence[tuple[str, str, str]]
     ) -> None:
-        """Put cells in the place of those with the given keys, which begin at an index."""
+        """Replace the cells with the given keys, which begin at an index."""
         array = types.NotebookCellArrayChange(
             start, len(deleted), [self._cell(name, key, language) for key, language, _ in cells]
         )
@@ -145,7 +145,7 @@ class Editor:
     async def diagnostics(
         self, name: str, wanted: Callable[[list[str]], bool] | None = None
     ) -> list[types.Diagnostic]:
-        """The diagnostics of a document's newest version, as soon as their codes are as wanted."""
+        """The diagnostics of a document's newest version, once they have the expected codes."""
         uri, version = self.uri(name), self._versions[name]  # the name of a cell is its URI
 
         def current() -> list[types.Diagnostic] | None:
@@ -170,7 +170,7 @@ class Editor:
     async def actions(
         self, name: str, where: types.Range, only: Sequence[str] | None = None
     ) -> list[types.CodeAction]:
-        """What is offered at a place."""
+        """The code actions at a place."""
         shown = self.published.get(self.uri(name), [])
         context = types.CodeActionContext(list(shown[-1].diagnostics) if shown else [], only)
         params = types.CodeActionParams(self.item(name), where, context)
@@ -178,17 +178,17 @@ class Editor:
         return [action for action in found or () if isinstance(action, types.CodeAction)]
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
-        """Ask for what an action does."""
+        """Resolve an action."""
         return await asyncio.wait_for(self.client.code_action_resolve_async(action), PATIENCE)
 
     async def hover(self, name: str, line: int, character: int) -> str | None:
-        """What is shown at a place."""
+        """The hover text at a place."""
         params = types.HoverParams(self.item(name), types.Position(line, character))
         found = await asyncio.wait_for(self.client.text_document_hover_async(params), PATIENCE)
         return found.contents.value if found and isinstance(found.contents, types.MarkupContent) else None
 
     async def told(self, part: str) -> str:
-        """A message with this in it, as soon as it is shown to the user."""
+        """A message that contains this text, once it is shown to the user."""
 
         async def wait() -> str:
             while not (found := [m.message for m in self.client.messages if part in m.message]):
@@ -211,12 +211,12 @@ def with_notebooks(capabilities: Capabilities) -> None:
 
 
 def codes(diagnostics: Sequence[types.Diagnostic]) -> list[str]:
-    """The codes of diagnostics, in order; "error" for what has none."""
+    """The codes of diagnostics, in order; "error" for those without a code."""
     return [str(each.code) if each.code else "error" for each in diagnostics]
 
 
 def applied(text: str, edit: types.WorkspaceEdit | None, encoding: str = "utf-16") -> str:
-    """A text after the edits of one document, as the protocol says that they are applied."""
+    """A text after the edits of one document, applied as the protocol specifies."""
     assert edit is not None
     edits: list[Any] = []
     for each in edit.document_changes or ():
@@ -237,7 +237,7 @@ def applied(text: str, edit: types.WorkspaceEdit | None, encoding: str = "utf-16
 
 
 def offset(text: str, place: types.Position, encoding: str = "utf-16") -> int:
-    """The characters before a place, reckoned apart from what the server does."""
+    """The number of characters before a place, computed independently of the server."""
     start = 0
     for _ in range(place.line):
         start = min(end for end in (text.find("\n", start) + 1, text.find("\r", start) + 1) if end)
@@ -267,11 +267,11 @@ async def editor(
     change: Callable[[Capabilities], None] = lambda _: None,
     command: Sequence[str] = COMMAND,
 ) -> AsyncIterator[Editor]:
-    """An editor with the abilities of one that exists, changed as wanted; closed in good order."""
+    """An editor with the capabilities of a real one, with optional changes; it is shut down at the end."""
     client = LanguageClient(converter_factory=default_converter, configuration={"": {"rlint": settings}})
     opened = Editor(client, folder)
     register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **_features(opened)})
-    kept = str(folder.parent / f"{folder.name}-cache")  # what the server keeps for its user
+    kept = str(folder.parent / f"{folder.name}-cache")  # the server's user data
     surroundings = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "XDG_CACHE_HOME": kept}
     await client.start_io(*command, env={**os.environ, **surroundings})
     capabilities = client_capabilities(like)
@@ -321,5 +321,5 @@ async def _played(scenario: Awaitable[None]) -> None:
 
 
 def run(scenario: Awaitable[None]) -> None:
-    """Play a scenario to its end; one that waits for what never comes fails."""
+    """Run a scenario to its end; it fails if an expected message never comes."""
     asyncio.run(_played(scenario))

@@ -1,4 +1,4 @@
-"""Sessions about rules that exist, for tests of what is recorded of them. The figures are made up."""
+"""Sessions about real rules, for tests of recorded evidence. The figures are made up."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CODES = {
 def cost(
     claim: str, before: float, after: float, verdict: Verdict = Verdict.FASTER, size: int = 1_000
 ) -> Measurement:
-    """One cost with an interval of a tenth around it; growth has no ratio."""
+    """One cost with an interval of 10 % around it; growth has no ratio."""
     if claim == "exp":
         middle = before - after
         difference = Ratio(middle, middle - 0.04, middle + 0.04)
@@ -61,7 +61,7 @@ def outcome(
     reason: str | None = None,
     failed: bool = False,
 ) -> RuleOutcome:
-    """One workload of a rule; it claims what it measures, unless told otherwise."""
+    """One workload of a rule; by default, it claims what it measures."""
     claimed = tuple(one.claim for one in costs) if claims is None else claims
     return RuleOutcome(
         code, CODES.get(code, ""), workload, f"What {workload} does", device, "rows", 1_000, verdict,
@@ -70,7 +70,7 @@ def outcome(
 
 
 def session(*outcomes: RuleOutcome, quick: bool = False, interrupted: bool = False) -> Session:
-    """What `rlint verify` hands over."""
+    """A session as `rlint verify` returns it."""
     return Session(MACHINE, DATE, 12.0, quick, outcomes, interrupted)
 
 
@@ -91,7 +91,7 @@ def read(folder: Path, code: str = "RL101") -> Evidence:
 
 
 def written(folder: Path, *outcomes: RuleOutcome) -> None:
-    """Put evidence files below a folder, as recording does, for a rule and fixture that nobody looks at."""
+    """Put evidence files below a folder, as recording does, for a rule and fixture that are not read."""
     for name, device in {(one.name, one.device) for one in outcomes}:
         own = tuple(one for one in outcomes if (one.name, one.device) == (name, device))
         recording = Recording(own[0].subject, name, device, DATE, MACHINE, Hashes("", ""), own)

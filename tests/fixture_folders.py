@@ -32,18 +32,18 @@ def rule_folders() -> list[Path]:
 
 @cache
 def default_codes() -> frozenset[str]:
-    """The rules that are on without being asked for."""
+    """The rules that are on by default."""
     return frozenset(entry.code for entry in RULES if not entry.opt_in)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Compares what rlint says with a file in the repository, or rewrites the file (`--accept`)."""
+    """Compares rlint's output with a file in the repository, or rewrites the file (`--accept`)."""
 
     accept: bool
 
     def compare(self, path: Path, content: bytes) -> None:
-        """Hold `content` against the file."""
+        """Compare `content` with the file."""
         known = path.read_bytes() if path.exists() else None
         if known == content:
             return
@@ -59,7 +59,7 @@ class Expected:
 
 
 def render_findings(findings: Iterable[Finding]) -> bytes:
-    """Write findings as `findings.txt` has them."""
+    """Return findings in the format of `findings.txt`."""
     lines = []
     for finding in findings:
         lines.append(
@@ -78,7 +78,7 @@ def safety_of(finding: Finding) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """One form of a rule's pattern: a program and what the fixer makes of it."""
+    """One form of a rule's pattern: a program and the fixed program."""
 
     rule: str
     path: Path
@@ -109,7 +109,7 @@ def cases_of(folder: Path) -> list[Case]:
 
 
 def read_case(rule: str, path: Path) -> Case:
-    """Split a case file into its directives, the program and what comes after `# after`."""
+    """Split a case file into its directives, the program and the text after `# after`."""
     lines = path.read_bytes().splitlines(keepends=True)
     options, lines = _directives(path, lines)
     marks = [number for number, line in enumerate(lines) if line.rstrip() == b"# after"]
@@ -122,7 +122,9 @@ def read_case(rule: str, path: Path) -> Case:
 
 
 def read_project_case(rule: str, path: Path) -> Case:
-    """Read a case of several files: `input/`, `after/` with the changed ones, directives in `case.txt`."""
+    """Read a case of several files: `input/` has all files, `after/` the changed ones, `case.txt` the
+    directives.
+    """
     options: dict[str, str] = {}
     directives = path / "case.txt"
     if directives.exists():

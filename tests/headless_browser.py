@@ -38,18 +38,18 @@ READABLE = """(() => {
     const paper = light(getComputedStyle(document.body).backgroundColor) > .5;
     return {poor, looked, paper};
 })()"""
-"""The texts whose contrast to what lies behind them is below 4.5 (WCAG AA); how many texts were looked at;
-and whether the page is light.
+"""The texts whose contrast to their background is below 4.5 (WCAG AA), the number of examined texts, and
+whether the page is light.
 """
 _FIRST = "<script>window.failures = []; onerror = (message) => { failures.push(String(message)) }</script>"
 
 
 def look(pages: Sequence[tuple[str, int]], script: str, folder: Path, *, dark: bool = False) -> list[Any]:
-    """Return what the JavaScript expression `script`, or its promise, gives in each page, which is so many
-    pixels wide.
+    """Return what the JavaScript expression `script`, or its promise, evaluates to in each page of this width
+    in pixels.
 
-    Each page is shown in a frame of its own, for windows have a least width, and without its policy, which
-    lets no script run. Errors of scripts fail the test. Skips the test where there is no browser for it.
+    Each page is shown in a frame of its own, because windows have a minimum width, and without its content
+    policy, which forbids scripts. Errors of scripts fail the test. Skips the test if there is no browser.
     """
     browser = next(filter(None, map(shutil.which, _NAMES)), None)
     if browser is None:

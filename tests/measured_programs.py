@@ -1,4 +1,4 @@
-"""Small programs with a workload each, written to disk, to be measured before and after a made-up fix."""
+"""Small programs with a workload each, written to disk, to be measured before and after an artificial fix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from rlint.harness.program import Subject
 
 LOG: list[Any] = []
-"""What programs under test note down, as the process that measures them is the test's."""
+"""The notes of measured programs, which run in the process of the test."""
 
 WORKLOAD = """
 from rlint.harness import Workload

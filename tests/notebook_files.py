@@ -1,4 +1,4 @@
-"""Notebooks for the tests: written part by part, so that it is known which bytes are whose."""
+"""Notebooks for the tests, written part by part, so that the origin of each byte is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as somebody typed it. `as_list` and `ascii_only` are how its source is written."""
+    """A cell as a user typed it. `as_list` and `ascii_only` are how its source is written."""
 
     source: str
     kind: str = "code"
@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class File:
-    """A notebook's bytes, as what stands between the sources of its cells, and these."""
+    """A notebook's bytes, split into the sources of its cells and the text between them."""
 
     between: tuple[bytes, ...]
     sources: tuple[bytes, ...]
@@ -67,7 +67,7 @@ def notebook(
     mark: bool = False,
     end: str = "\n",
 ) -> File:
-    """Write a notebook. A text among the cells is a cell of code."""
+    """Write a notebook. A string among the cells is a code cell."""
     typed = [Cell(cell) if isinstance(cell, str) else cell for cell in cells]
     metadata: dict[str, Any] = {"kernelspec": {"name": "k", "display_name": "K"}} if language else {}
     if language:

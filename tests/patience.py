@@ -1,4 +1,4 @@
-"""How long tests wait for what takes a moment: no test says anything about the speed of the machine."""
+"""Time limits of tests, which must not depend on the speed of the machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 PATIENCE = 900.0
-"""Seconds after which something hangs, however slow or busy the machine is."""
+"""Seconds after which a process counts as hung, even on a slow or busy machine."""
 
 
 def soon(happened: Callable[[], object]) -> bool:
-    """Whether something happens while one is patient."""
+    """Whether a condition becomes true within the time limit."""
     end = time.monotonic() + PATIENCE
     while not happened():
         if time.monotonic() > end:
@@ -21,8 +21,8 @@ def soon(happened: Callable[[], object]) -> bool:
 
 
 class TimerUntil(threading.Thread):
-    """Stands for `threading.Timer`, with a time limit that is over once something has happened, however long
-    a busy machine takes to get there.
+    """Replaces `threading.Timer`: the time limit expires once a given event has happened, however long that
+    takes.
     """
 
     def __init__(self, function: Callable[[], None], happened: Callable[[], bool]) -> None:
@@ -32,7 +32,7 @@ class TimerUntil(threading.Thread):
         self._cancelled = threading.Event()
 
     def run(self) -> None:
-        """Wait for it, and call the function."""
+        """Wait for the event, and call the function."""
         while not self._cancelled.wait(0.02):
             if self._happened():
                 self._function()

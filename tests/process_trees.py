@@ -1,4 +1,4 @@
-"""Processes that tests start: reached by interrupts, and gone in the end."""
+"""Processes that tests start: they receive interrupts, and have to end."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def attentive(*arguments: str) -> list[str]:
 
 
 def are_gone(processes: Collection[psutil.Process]) -> bool:
-    """Do all of them end within a while?"""
+    """Whether all of them end within the time limit."""
     _, alive = psutil.wait_procs(processes, timeout=PATIENCE)
     return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]

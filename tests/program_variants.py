@@ -1,4 +1,4 @@
-"""The same program, written otherwise: rlint must find in each variant what it finds in the original."""
+"""Variants of a program, in each of which rlint must find the same as in the original."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def unterminated(text: str) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Inside `if True:`, except for what must stand first."""
+    """Inside `if True:`, except for statements that must come first."""
     lines = text.splitlines(keepends=True)
     first = 0
     for statement in ast.parse(text).body:
@@ -44,7 +44,7 @@ def plain_imports(text: str) -> str:
 
 
 def aliased_imports(text: str) -> str:
-    """With imports under names that nobody else uses: `import torch` becomes `import torch as torch_`."""
+    """With imports under unused names: `import torch` becomes `import torch as torch_`."""
     return _rename_imports(text, lambda _imported, bound: f"{bound}_")
 
 

@@ -1,4 +1,4 @@
-"""Small projects for tests of what rlint knows about code."""
+"""Small projects for tests of the semantic model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proof, built by hand, for tests of what is made of it."""
+"""A proof, built by hand, for tests of its reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlint.prove.proof import (
 
 
 def fix(line: int, verdict: str, message: str = "it is slow", **more: object) -> ProvenFix:
-    """One fix, with times where it has any."""
+    """One fix, with times if it has any."""
     if verdict in (FASTER, NO_CHANGE, SLOWER):
         value = {FASTER: 1.5, NO_CHANGE: 1.0, SLOWER: 0.8}[verdict]
         more = {

@@ -1,4 +1,4 @@
-"""Runs a program in a terminal of its own, as a person at a keyboard does."""
+"""Run a program in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from patience import PATIENCE
 
 
 class Terminal:
-    """A running program and what it has shown until now."""
+    """A running program and its output so far."""
 
     def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
         self.process = process
@@ -26,7 +26,7 @@ class Terminal:
         self.shown = ""
 
     def read_until(self, text: str) -> str:
-        """Wait for a text; return all that was shown since the last call."""
+        """Wait for a text; return the output since the last call."""
         end = time.monotonic() + PATIENCE
         while text not in self.shown:
             assert time.monotonic() < end, self.shown
@@ -52,7 +52,7 @@ class Terminal:
             return self.process.poll() is None
         try:
             data = os.read(self._descriptor, 65536)
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # on Linux, this error means that the other end is closed
             return False
         self.shown += data.decode("utf-8", "replace")
         return bool(data)

@@ -1,4 +1,4 @@
-"""Findings, sources and reports for tests of what happens to them behind the rules."""
+"""Findings, sources and reports for tests of the code that processes findings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.source.files import Source
 
 
 def source(text: str, name: str = "agent.py", path: Path | None = None, encoding: str = "utf-8") -> Source:
-    """A file that holds `text`; it exists only if `path` does."""
+    """A source with this text; the file exists only if `path` does."""
     return Source(path or Path.cwd() / name, name, text, encoding, bom=False, raw=text.encode(encoding))
 
 
@@ -53,7 +53,7 @@ def replacing(
 def report(
     *findings: Finding, problems: tuple[Problem, ...] = (), sources: tuple[Source, ...] = (), checked: int = 1
 ) -> Report:
-    """What the engine hands to the reporters."""
+    """A report as the engine passes it to the reporters."""
     return Report(findings, problems, checked, {one.name: one for one in sources})
 
 

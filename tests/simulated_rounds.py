@@ -1,4 +1,4 @@
-"""Rounds as measuring processes would report them, made of known costs and known noise."""
+"""Simulated rounds of measuring processes, with known costs and noise."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from rlint.harness.measure.timing import Cost, Round
 
 @dataclass(frozen=True)
 class Noise:
-    """What disturbs a measurement."""
+    """Disturbances of a measurement."""
 
     each: float
     """Standard deviation of one batch, of its logarithm: 0.05 is about 5 %."""
     arm: float = 0.0
-    """The same of what an arm keeps throughout a process: where its data happen to lie in memory."""
+    """The same for effects that are constant per arm and process, such as memory addresses."""
     drift: float = 0.0
-    """By how much a machine slows down in the course of a process."""
+    """The slowdown of a machine in the course of a process."""
     outliers: float = 0.0
-    """The share of batches that something else on the machine makes up to three times as long."""
+    """The share of batches that other load makes up to three times as long."""
     process: float = 0.1
-    """Standard deviation between processes, of what all arms share."""
+    """Standard deviation between processes, of the effect common to all arms."""
 
 
 def seeded(number: int) -> random.Random:
-    """A generator for made-up measurements."""
+    """A random generator for simulated measurements."""
     return random.Random(number)  # noqa: S311 - noise, no secrets
 
 
@@ -41,7 +41,7 @@ def process_rounds(
     exponent: float = 0.0,
     fixed_exponent: float | None = None,
 ) -> list[Round]:
-    """The rounds of one process: `seconds` at size 1, and as much more at others as the exponent says.
+    """The rounds of one process: The cost is `seconds` at size 1, and grows with the exponent.
 
     The fixed program takes `slower` times as long, and may grow otherwise.
     """

@@ -1,4 +1,4 @@
-"""The HTML pages of rlint as an accessibility checker sees them, in a real browser.
+"""An accessibility checker finds no problems in rlint's HTML pages, in a real browser.
 
 The checker is axe-core (`npm install --global axe-core`, or AXE names its `axe.min.js`). Without it,
 or without a browser, the tests are skipped.

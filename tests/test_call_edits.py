@@ -1,4 +1,4 @@
-"""Calls that LibCST writes anew: arguments are added and left out, and all else stays as it is."""
+"""Calls rewritten by LibCST: arguments are added and removed, everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_keyword(call: str) -> str:
 
 @given(calls())
 def test_a_keyword_is_added(call: str) -> None:
-    """The call has the new argument, and the others as before."""
+    """The call has the new argument, and the others are unchanged."""
     added = with_keyword(call)
     tree, before = (ast.parse(f"({text})", mode="eval").body for text in (added, call))
     assert isinstance(tree, ast.Call)
@@ -54,7 +54,7 @@ def test_a_keyword_is_added(call: str) -> None:
 
 @given(calls(), st.sets(st.integers(0, 4)))
 def test_arguments_are_left_out(call: str, places: set[int]) -> None:
-    """The others stay as they were, in their order."""
+    """The other arguments are unchanged and in order."""
     before = ast.parse(f"({call})", mode="eval").body
     assert isinstance(before, ast.Call)
     given = [*before.args, *before.keywords]
@@ -78,13 +78,13 @@ def test_arguments_are_left_out(call: str, places: set[int]) -> None:
     ],
 )
 def test_arguments_are_replaced(call: str, replaced: dict[int, str], after: str) -> None:
-    """Several may take the place of one, and commas, blanks and comments stay."""
+    """Several arguments may replace one; commas, blanks and comments are kept."""
     assert rewritten(call, keywords={}, replaced=replaced) == after
 
 
 @pytest.mark.parametrize("text", ["f", "f(a) + g(b)", "f(a", "", "f(key=1, **a, *b"])
 def test_what_is_no_call_is_left_alone(text: str) -> None:
-    """There is nothing to write."""
+    """The edit is empty."""
     with pytest.raises(CannotWriteError):
         with_keyword(text)
 
@@ -102,14 +102,14 @@ def test_a_keyword_is_not_given_twice() -> None:
     [("a\n.b", True), ("f(\na)", False), ("a +\nb", True), ("[\n]", False), ("'x'\n'y'", True)],
 )
 def test_parentheses_are_needed_where_lines_end_outside_of_brackets(text: str, needed: bool) -> None:
-    """An expression that stood in parentheses may need them elsewhere."""
+    """An expression that was in parentheses may need them at its new place."""
     assert needs_parentheses(text) is needed
 
 
 @pytest.mark.parametrize("end", ["\r", "\r\n"])
 @given(call=calls(), comment=st.sampled_from(["", "  # why\n"]))
 def test_line_ends_are_kept(call: str, comment: str, end: str) -> None:
-    """Also those of old computers."""
+    """Also old Mac line ends."""
     call = call.replace("\r\n", "\n")
     call = call.replace("\n", comment, 1) if comment else call
     assert with_keyword(call.replace("\n", end)) == with_keyword(call).replace("\n", end)

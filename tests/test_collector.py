@@ -1,4 +1,4 @@
-"""Runs leave the collector of cycles off; what they leave behind is freed all the same."""
+"""Runs disable the cycle collector; their objects are freed all the same."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rlint.engine import gc_control
 
 
 class Cycle(list[object]):
-    """Holds itself, among much else."""
+    """An object in a reference cycle."""
 
 
 def left_behind() -> weakref.ref[Cycle]:
-    """Make garbage that only the collector can free."""
+    """Create garbage that only the cycle collector can free."""
     cycle = Cycle([number] for number in range(50_000))
     cycle.append(cycle)
     return weakref.ref(cycle)

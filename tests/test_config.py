@@ -28,13 +28,13 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 def settings(file: str = "x.py") -> Settings:
-    """What applies to a file in the working folder."""
+    """The settings of a file in the working folder."""
     root = Path.cwd()
     return SettingsResolver(root).for_file(root / file)
 
 
 def error() -> str:
-    """What rlint says about the configuration."""
+    """The error about the configuration."""
     with pytest.raises(RlintError) as caught:
         settings()
     return str(caught.value)
@@ -49,7 +49,7 @@ def error() -> str:
     ],
 )
 def test_three_files_can_hold_the_configuration(write: Write, name: str, text: str) -> None:
-    """Settings stand in pyproject.toml or in a file of their own."""
+    """Settings are in pyproject.toml or in rlint.toml."""
     path = write(name, text)
     assert settings().codes == {"RL101"}
     assert settings("deep/down/x.py").config == path
@@ -67,14 +67,14 @@ def test_the_nearest_file_wins_and_is_not_merged(write: Write) -> None:
 
 
 def test_precedence_in_one_folder(write: Write) -> None:
-    """The file that is rlint's alone wins over pyproject.toml."""
+    """rlint.toml overrides pyproject.toml."""
     write("pyproject.toml", '[tool.rlint]\nselect = ["RL101"]\n')
     write("rlint.toml", 'select = ["RL201"]\n')
     assert settings().codes == {"RL201"}
 
 
 def test_a_pyproject_without_a_section_is_passed_over(write: Write) -> None:
-    """The search goes on above a pyproject.toml of other tools, broken ones included."""
+    """The search continues above a pyproject.toml without rlint's section, even a broken one."""
     write("rlint.toml", 'select = ["RL101"]\n')
     write("a/pyproject.toml", "[tool.ruff]\n")
     write("b/pyproject.toml", "name = {{ cookiecutter.name }}\n")
@@ -83,7 +83,7 @@ def test_a_pyproject_without_a_section_is_passed_over(write: Write) -> None:
 
 
 def test_extend_takes_over_what_is_not_overridden(write: Write) -> None:
-    """`extend` names a file whose settings hold where the extending file says nothing."""
+    """`extend` names a file whose settings apply unless the extending file sets them."""
     write("base.toml", 'select = ["RL101", "RL201"]\nfix = true\nextend-exclude = ["base"]\n')
     write("rlint.toml", 'extend = "base.toml"\nignore = ["RL101"]\nfix = false\nextend-exclude = ["own"]\n')
     found = settings()
@@ -135,13 +135,13 @@ def test_extending_in_circles_is_an_error(write: Write) -> None:
     ],
 )
 def test_mistakes_in_a_configuration_are_explained(write: Write, text: str, message: str) -> None:
-    """A wrong key or value is named with its file and line, what is expected and what was meant."""
+    """For a wrong key or value, the message has file, line, the expected type and a similar key."""
     write("pyproject.toml", f"[tool.rlint]\n{text}\n")
     assert message in error()
 
 
 def test_an_unreadable_configuration_is_an_error(write: Write) -> None:
-    """A configuration that is no text is not passed over."""
+    """A configuration that is not text is an error."""
     write("rlint.toml", "").write_bytes(b"# \xff\n")
     assert error() == "rlint.toml: cannot read the configuration: it is not UTF-8"
 
@@ -153,7 +153,7 @@ def test_isolated_looks_at_no_file(write: Write) -> None:
 
 
 def test_a_named_file_holds_for_all_files(write: Write) -> None:
-    """With --config FILE, nearer files count for nothing, and patterns are relative to the working folder."""
+    """With --config FILE, nearer files are ignored, and patterns are relative to the working folder."""
     write("sub/rlint.toml", "broken")
     named = write("conf/mine.toml", 'select = ["RL101"]\nextend-exclude = ["sub/gen"]\n')
     found = SettingsResolver(Path.cwd(), config=named).for_file(Path.cwd() / "sub" / "x.py")
@@ -162,7 +162,7 @@ def test_a_named_file_holds_for_all_files(write: Write) -> None:
 
 
 def test_inline_settings_are_between_files_and_options(write: Write) -> None:
-    """`--config "key = value"` wins over files, and options of their own win over it."""
+    """`--config "key = value"` overrides files, and specific options override it."""
     root = write("rlint.toml", 'select = ["RL101"]\noutput-format = "json"\n').parent
     inline = inline_layer(('select = ["RL201"]', 'output-format = "github"'), root)
     options = option_layer({"output-format": "concise", "jobs": None}, root)
@@ -173,7 +173,7 @@ def test_inline_settings_are_between_files_and_options(write: Write) -> None:
 
 
 def test_per_file_ignores(write: Write) -> None:
-    """Rules are left out in files that match by name or by path, or, with `!`, in all that do not."""
+    """Rules are disabled in files that match by name or path or, with `!`, in all that do not match."""
     write(
         "rlint.toml",
         'select = ["RL101", "RL201", "RL401"]\n[per-file-ignores]\n'

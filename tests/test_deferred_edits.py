@@ -1,4 +1,4 @@
-"""Edits that LibCST writes: only where somebody sees them, and the same from the cache."""
+"""Edits that LibCST writes: only if they are shown, and the same from the cache."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def collect(env, policy: torch.nn.Module, device: torch.device):
 
 
 def uses_libcst(folder: Path, *options: str) -> tuple[str, bool]:
-    """What a run prints, and whether it has imported LibCST."""
+    """The output of a run, and whether it imported LibCST."""
     command = [sys.executable, "-c", _RUN, "check", "--isolated", "--select", "ALL", "-j", "1", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stderr.split()[-1] in ("True", "False"), done.stderr
@@ -45,7 +45,7 @@ def uses_libcst(folder: Path, *options: str) -> tuple[str, bool]:
 
 @pytest.mark.parametrize("options", [["--output-format", "concise"], ["--statistics"]])
 def test_what_shows_no_edits_does_not_import_libcst(options: list[str]) -> None:
-    """Over all fixtures: importing it takes longer than checking many files."""
+    """Over all fixtures, because importing LibCST takes longer than checking many files."""
     programs = [
         path.name + "/before.py" for path in sorted(FIXTURES.iterdir()) if (path / "before.py").exists()
     ]
@@ -55,7 +55,7 @@ def test_what_shows_no_edits_does_not_import_libcst(options: list[str]) -> None:
 
 
 def test_edits_are_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
-    """A run that shows edits writes those that one before it left out; the next takes them from the cache."""
+    """A run that shows edits writes those that an earlier run omitted; the next takes them from the cache."""
     (tmp_path / "train.py").write_text(PROGRAM)
     shown: list[object] = []
     for form, imports in (("concise", False), ("json", True), ("json", False), ("concise", False)):

@@ -21,7 +21,7 @@ Tree = Callable[..., Path]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Makes files, with text where a name has some."""
+    """Create files, with the given texts."""
 
     def make(*names: str, **texts: str) -> Path:
         for name, text in {**dict.fromkeys(names, ""), **texts}.items():
@@ -49,7 +49,7 @@ def test_a_folder_gives_the_python_files_below_it_in_order(tree: Tree) -> None:
 
 
 def test_caches_builds_and_environments_are_passed_over(tree: Tree) -> None:
-    """What nobody wrote by hand is not checked."""
+    """Generated and installed code is not checked."""
     skipped = [
         "build/lib/a.py",
         "dist/a.py",
@@ -72,7 +72,7 @@ def test_caches_builds_and_environments_are_passed_over(tree: Tree) -> None:
 
 
 def test_a_package_called_env_is_checked(tree: Tree) -> None:
-    """A folder `env` with environments of the gym kind is no virtual environment."""
+    """A folder `env` with RL environments is not a virtual environment."""
     assert found(tree("env/cartpole.py", "envs/bin/tool.py")) == ["env/cartpole.py", "envs/bin/tool.py"]
 
 
@@ -90,7 +90,7 @@ def test_force_exclude_holds_for_named_files(tree: Tree) -> None:
 
 
 def test_exclude_replaces_and_extend_exclude_adds(tree: Tree) -> None:
-    """As in ruff: `exclude` takes the place of the default, `extend-exclude` comes on top."""
+    """As in ruff: `exclude` replaces the default, `extend-exclude` adds to it."""
     root = tree("build/a.py", "old/b.py", "new/b.py", "new/b_test.py")
     assert found(root, exclude=["old"]) == ["build/a.py", "new/b.py", "new/b_test.py"]
     assert found(root, extend_exclude=["old"]) == ["new/b.py", "new/b_test.py"]
@@ -99,7 +99,7 @@ def test_exclude_replaces_and_extend_exclude_adds(tree: Tree) -> None:
 
 
 def test_gitignore_is_respected_with_and_without_a_repository(tree: Tree) -> None:
-    """Nested files, negation, anchors and folders mean what they mean to git."""
+    """Nested files, negation, anchors and folders have the same meaning as in git."""
     root = tree(
         "a.py",
         "logs/x.py",
@@ -122,7 +122,7 @@ def test_gitignore_is_respected_with_and_without_a_repository(tree: Tree) -> Non
 def test_gitignore_of_the_repository_holds_in_a_folder_below(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Started in a folder deep inside, rlint looks at the .gitignore files up to the repository's root."""
+    """In a nested working folder, rlint reads the .gitignore files up to the repository's root."""
     root = tree("proj/a/b/x.py", "proj/a/b/y.py", **{"proj/.gitignore": "y.py", ".gitignore": "x.py"})
     subprocess.run(["git", "init", "-q", str(root / "proj")], check=True)
     below = root / "proj" / "a" / "b"
@@ -130,7 +130,7 @@ def test_gitignore_of_the_repository_holds_in_a_folder_below(
 
 
 def test_a_gitignore_that_git_would_not_understand_does_no_harm(tree: Tree) -> None:
-    """A broken line is passed over, the others hold."""
+    """An invalid line is skipped, the others apply."""
     root = tree("a.py", "b.py", **{".gitignore": "!\n///\na.py\n[\n[z-a#]\n"})
     assert found(root) == ["b.py"]
 
@@ -154,7 +154,7 @@ PATHS = st.lists(
 def test_plain_lines_mean_what_they_mean_to_the_library(
     lines: list[str], parts: list[str], folder: bool
 ) -> None:
-    """Names and endings, which no pattern is made of, at any depth, of files and folders."""
+    """Plain names and suffixes, at any depth, of files and folders."""
     rules = IgnoreRules("/root", lines, None, lambda _: {})
     path = "/".join(parts)
     try:
@@ -198,6 +198,6 @@ def test_an_unreadable_folder_is_a_problem(tree: Tree) -> None:
 
 
 def test_nested_configuration_excludes_in_its_own_folder(tree: Tree) -> None:
-    """`exclude` of a nested rlint.toml is relative to the folder that it stands in."""
+    """`exclude` of a nested rlint.toml is relative to its folder."""
     root = tree("a/gen/x.py", "a/y.py", "b/gen/x.py", **{"a/rlint.toml": 'extend-exclude = ["gen/*"]'})
     assert found(root) == ["a/y.py", "b/gen/x.py"]

@@ -1,4 +1,4 @@
-"""The engine on real files: what it reads, what it survives, and what it never does."""
+"""The engine on real files: what it reads, which errors it handles, and what it never does."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_checked(
     ],
 )
 def test_deep_nesting_is_read_or_named(tmp_path: Path, content: bytes) -> None:
-    """Where it is too deep for the Python that runs rlint, the message says so; nothing else suffers."""
+    """If code is nested too deep for the running Python, the message says so; other files are not
+    affected.
+    """
     (tmp_path / "deep.py").write_bytes(content)
     (tmp_path / "good.py").write_text(CLONED)
     report = check(tmp_path / "deep.py", tmp_path / "good.py")
@@ -101,7 +103,7 @@ def test_unusual_files_are_checked_without_a_problem(tmp_path: Path, content: by
 
 
 def test_nothing_that_is_read_is_executed(tmp_path: Path) -> None:
-    """Neither checking nor fixing imports or runs a file of the tree, whatever it is called."""
+    """Neither checking nor fixing imports or runs a file of the tree, whatever its name."""
     trace = tmp_path / "trace"
     plant = f"open({str(trace)!r}, 'w').write('executed')\n{CLONED}"
     names = ["train.py", "conftest.py", "setup.py", "__init__.py", "sitecustomize.py", "torch.py", "rlint.py"]
@@ -130,7 +132,7 @@ def test_one_process_and_several_find_the_same(tmp_path: Path) -> None:
 
 
 def test_a_single_file_is_checked_with_the_project_around_it(tmp_path: Path) -> None:
-    """A pre-commit run on one changed file finds what a run on everything finds."""
+    """A pre-commit run on one changed file has the findings of a run on everything."""
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "loop.py").write_text(
         "from score import score\nfor step in range(9):\n    env.step(0)\n    score('x')\n"
@@ -145,7 +147,7 @@ def test_a_single_file_is_checked_with_the_project_around_it(tmp_path: Path) -> 
 
 
 def test_environments_in_a_folder_called_env_belong_to_the_project(tmp_path: Path) -> None:
-    """A package `env` is read for what it tells about a checked file; a virtual environment is not."""
+    """A package `env` is read for what it shows about a checked file; a virtual environment is not."""
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "loop.py").write_text(
@@ -158,7 +160,7 @@ def test_environments_in_a_folder_called_env_belong_to_the_project(tmp_path: Pat
 
 
 def test_fixing_keeps_every_other_byte_and_settles(tmp_path: Path) -> None:
-    """The new text differs in the fixed place alone, and fixing it again finds nothing to do."""
+    """The new text differs only at the fixed place, and fixing it again changes nothing."""
     path = tmp_path / "sync.py"
     path.write_bytes(b"\xef\xbb\xbf" + CLONED.replace("\n", "\r\n").encode())
     (changed,) = api.fix([Target(None, path, "sync.py", CODES)], unsafe=False).changed
@@ -168,7 +170,7 @@ def test_fixing_keeps_every_other_byte_and_settles(tmp_path: Path) -> None:
 
 
 def test_a_fix_report_says_what_remains(tmp_path: Path) -> None:
-    """What was not fixed is in the report, at its place in the new text."""
+    """Findings that were not fixed are in the report, at their places in the new text."""
     path = tmp_path / "sync.py"
     path.write_text(CLONED + "def broken(:\n")
     report = api.fix([Target(None, path, "sync.py", CODES)], unsafe=True)
@@ -177,7 +179,7 @@ def test_a_fix_report_says_what_remains(tmp_path: Path) -> None:
 
 
 def test_only_chosen_findings_are_fixed(tmp_path: Path) -> None:
-    """Who fixes may leave findings alone, pass after pass; the report still has them."""
+    """A selector may exclude findings from fixing in every pass; the report still has them."""
     path = tmp_path / "sync.py"
     path.write_text(CLONED + "\n\n" + CLONED.replace("copy_weights", "copy_more").split("\n\n\n")[1])
     seen: list[str] = []
@@ -194,7 +196,9 @@ def test_only_chosen_findings_are_fixed(tmp_path: Path) -> None:
 
 
 def test_the_same_fix_has_the_same_name_whatever_others_are_applied(tmp_path: Path) -> None:
-    """Leaving one fix out leaves the names of the others alone, though all lines below have moved."""
+    """Leaving one fix out does not change the identities of the others, although all lines below have
+    moved.
+    """
     path = tmp_path / "sync.py"
     path.write_text("import re\n\n\n" + "".join(_searching(number) for number in range(4)))
     fixer = api.Fixer([Target(None, path, "sync.py", CODES)])

@@ -1,4 +1,4 @@
-"""Enumerations behave as those of the standard library do."""
+"""Enumerations behave like those of the standard library."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_members_are_found_by_name_and_by_value() -> None:
 
 
 def test_they_look_alike() -> None:
-    """In messages, and where values are told apart by their texts."""
+    """In messages, and where values are distinguished by their texts."""
     for ours, theirs in zip((*Ours, *Level), (*Theirs, *TheirLevel), strict=True):
         assert f"{ours} {ours!r}".replace("Ours", "Theirs").replace("<Level", "<TheirLevel") == (
             f"{theirs} {theirs!r}"
@@ -105,7 +105,7 @@ def test_numbers_have_an_order() -> None:
 
 @pytest.mark.parametrize("value", range(8))
 def test_flags_make_sets_of_which_there_is_one_of_each(value: int) -> None:
-    """As those of the standard library, empty and composed ones included."""
+    """As in the standard library, also for empty and combined flags."""
     ours, theirs = Flags(value), TheirFlags(value)
     assert ours == theirs == value
     assert bool(ours & Flags.BOTH) == bool(theirs & TheirFlags.BOTH)
@@ -116,7 +116,7 @@ def test_flags_make_sets_of_which_there_is_one_of_each(value: int) -> None:
 
 
 def test_sets_of_flags_are_shown_by_name() -> None:
-    """So that a failed test can be read."""
+    """For readable test failures."""
     assert repr(Flags.BOTH) == "<Flags.BOTH: 3>"
     assert repr(Flags.READS | Flags.RUNS) == "<Flags.READS|RUNS: 5>"
     assert repr(Flags(0)) == "<Flags: 0>"
@@ -124,6 +124,6 @@ def test_sets_of_flags_are_shown_by_name() -> None:
 
 @pytest.mark.parametrize("value", [-1, 8, 9, "1", None, 1.5])
 def test_what_is_no_set_of_the_flags_is_refused(value: object) -> None:
-    """Kept data may hold anything."""
+    """Cached data may contain any value."""
     with pytest.raises(ValueError, match="is not a valid Flags"):
         Flags(value)

@@ -1,4 +1,4 @@
-"""Evidence files: what they say of a gain, and what is made of broken ones."""
+"""Evidence files: the recorded gain, and the handling of broken files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PATH = "concat-grown-buffer/evidence/cpu.json"
 def test_a_gain_takes_one_workload_and_none_takes_all(
     outcomes: tuple[RuleOutcome, ...], gain: Gain, tmp_path: Path
 ) -> None:
-    """What was not run, or claims nothing there, counts as nothing; the file's first line says the same."""
+    """Outcomes that were not run, or claim nothing there, do not count; the file's first line agrees."""
     written(tmp_path, *outcomes)
     assert read(tmp_path).gain is gain
     assert recorded_gain("concat-grown-buffer", tmp_path) is gain
@@ -70,7 +70,7 @@ def test_a_gain_takes_one_workload_and_none_takes_all(
 def test_a_gain_on_one_device_is_a_gain(
     cpu: RuleOutcome, cuda: RuleOutcome, gain: Gain, tmp_path: Path
 ) -> None:
-    """A rule is without gain if it is so wherever it was measured."""
+    """A rule has no gain if it has none on all measured devices."""
     written(tmp_path, cpu, replace(cuda, device="cuda"))
     assert read(tmp_path).gain is gain
     assert recorded_gain("concat-grown-buffer", tmp_path) is gain
@@ -79,7 +79,7 @@ def test_a_gain_on_one_device_is_a_gain(
 def test_asking_for_a_gain_reads_the_beginning_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every start of rlint does it for all rules: the rest of their evidence stays unread."""
+    """Every start of rlint reads the gain of all rules, so only the first lines are read."""
     written(tmp_path, *(replace(FASTER, workload=f"w{number}") for number in range(100)))
     place = tmp_path / "fixtures" / "rule" / "evidence" / "cpu.json"
     place.parent.mkdir(parents=True)
@@ -115,7 +115,7 @@ def test_asking_for_a_gain_reads_the_beginning_of_a_file(
     ],
 )
 def test_a_broken_file_is_told_of_and_stops_nothing(break_it: Any, tmp_path: Path) -> None:
-    """Linting goes on; the message names the file and what writes it anew."""
+    """Linting continues; the message names the file and the command that rewrites it."""
     written(tmp_path, FASTER)
     path = tmp_path / PATH
     broken = break_it(path.read_text())
@@ -186,7 +186,7 @@ costs = st.builds(
 @given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
 @settings(max_examples=60)
 def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reason: str | None) -> None:
-    """Reading gives what was written, figures rounded; writing that again gives the same bytes."""
+    """Reading returns the written data with rounded figures; writing that again gives the same bytes."""
     one = outcome("RL101", *found, verdict=verdict, reason=reason)
     given_ = recorded.Recording("RL101", "x", "cpu", "today", MACHINE, Hashes("a", "b", "c"), (one,))
     text = recorded.to_text(given_)
@@ -203,7 +203,7 @@ def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reas
 @given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
 @settings(max_examples=60)
 def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, reason: str | None) -> None:
-    """No figure is too odd to be reported: each row of the table has all its cells."""
+    """Any figure can be reported: each row of the table has all its cells."""
     promise = {"claim": "time", "low": 2, "high": 3.0, "source": "|"}
     one = outcome("RL101", *found, verdict=verdict, reason=reason, estimate=promise)
     recording = recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", ""), (one,))

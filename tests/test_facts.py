@@ -1,4 +1,4 @@
-"""The tables of facts: their names exist, and what they claim is what the libraries do."""
+"""The model tables: their names exist, and their claims agree with the libraries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TABLES = {
     "rl": rl.FACTS,
 }
 NEWER = {name: as_version(introduced.version) for name, introduced in since.functions().items()}
-FOREIGN = ("regex.",)  # not of the standard library, but written as if
+FOREIGN = ("regex.",)  # not of the standard library, but in its table
 PLATFORM = {"os.sched_getaffinity", "os.sched_setaffinity", "os.fork", "os.uname", "pathlib.WindowsPath"}
 PLATFORM |= {"signal.alarm", "signal.setitimer", "builtins.exit", "builtins.quit"}
 OLD_NUMPY = {"float_", "in1d", "trapz", "ptp", "from_dlpack", "fix"}
@@ -55,7 +55,7 @@ OLD_TORCH = {"torch.nn.utils.clip_grad_norm", "torch.hash_tensor", "torch.distri
 
 
 def exists(qualified: str) -> bool:
-    """Whether importing what can be imported of a name, and asking for the rest, finds it."""
+    """Whether a dotted name exists: its longest importable prefix is imported, the rest are attributes."""
     parts = qualified.split(".")
     for length in range(len(parts) - 1, 0, -1):
         try:
@@ -73,14 +73,14 @@ def exists(qualified: str) -> bool:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_name_is_a_dotted_name_that_needs_no_translation(name: str) -> None:
-    """What the tables say is found under the name that rlint uses for it."""
+    """Rows are found under the canonical name."""
     for qualified in TABLES[name]:
         assert re.fullmatch(r"\w+(\.\w+)+", qualified), qualified
         assert models.canonical(qualified) == qualified
 
 
 def test_a_name_stands_in_one_table_only() -> None:
-    """Two facts about one name would contradict each other one day."""
+    """No name has two rows, which could contradict each other."""
     with pytest.raises(ValueError, match="named twice: a\\.b"):
         table({"a.b": models.Fact(*_any_fact())}, {"a.b": models.Fact(*_any_fact())})
 
@@ -93,13 +93,13 @@ def _any_fact() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_effect_has_words_for_the_reader(name: str) -> None:
-    """A message can say why a call may not be dropped."""
+    """Each effect has a description for messages."""
     for qualified, fact in TABLES[name].items():
         assert bool(fact.effect.detail) is not fact.effect.quiet, qualified
 
 
 def test_names_of_builtins_and_the_standard_library_exist() -> None:
-    """No fact about a function that there is not."""
+    """All functions in the tables exist."""
     missing = [
         name
         for name in (*builtin_facts.FACTS, *stdlib.FACTS)
@@ -113,7 +113,7 @@ def test_names_of_builtins_and_the_standard_library_exist() -> None:
 
 @needs_numpy
 def test_names_of_numpy_exist() -> None:
-    """In the installed version, but for those that only older or newer ones have."""
+    """They exist in the installed version, except those of older or newer versions."""
     excused = {f"numpy.{name}" for name in OLD_NUMPY | NEW_NUMPY}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -158,7 +158,7 @@ NEWER_METHODS = {"total", "walk", "shutdown", "isSet", "locked"}
 
 @pytest.mark.parametrize("tag", TYPES)
 def test_methods_exist(tag: TypeTag) -> None:
-    """No fact about a method that no type of the kind has."""
+    """All methods in the tables exist."""
     known = (methods.METHODS | objects.METHODS)[tag]
     missing = [
         name
@@ -170,7 +170,7 @@ def test_methods_exist(tag: TypeTag) -> None:
 
 @needs_numpy
 def test_methods_of_arrays_exist() -> None:
-    """But for a few that numpy has dropped."""
+    """Except a few that numpy has removed."""
     import numpy as np
 
     missing = {name for name in methods.METHODS[TypeTag.NDARRAY] if not hasattr(np.ndarray, name)}
@@ -179,7 +179,7 @@ def test_methods_of_arrays_exist() -> None:
 
 @needs_torch
 def test_methods_of_tensors_and_modules_exist() -> None:
-    """Of tensors in the installed version; of modules, those of some subclass count."""
+    """Methods of tensors exist in the installed version; for modules, those of a subclass suffice."""
     import torch
 
     assert [name for name in methods.METHODS[TypeTag.TENSOR] if not hasattr(torch.Tensor, name)] == []
@@ -229,13 +229,13 @@ def test_methods_of_tensors_and_modules_exist() -> None:
     ],
 )
 def test_one_thing_has_one_name(written: str, known_as: str) -> None:
-    """However a file imports something, rlint knows it by the name in the library's manual."""
+    """However a file imports a function, its canonical name is that of the library's documentation."""
     assert models.canonical(written) == known_as
     assert models.canonical(known_as) == known_as
 
 
 def test_facts_are_found_under_any_of_the_names() -> None:
-    """An import from an inner module says the same as one from the top."""
+    """An import from a submodule is equivalent to one from the package."""
     for written in (
         "torch.nn.modules.linear.Linear",
         "torch.multiprocessing.Event",
@@ -292,7 +292,7 @@ QUIET_CALLS: list[tuple[str, tuple[Any, ...]]] = [
 def test_quiet_functions_change_nothing_and_give_the_same_again(
     qualified: str, arguments: tuple[Any, ...]
 ) -> None:
-    """Their arguments and the random stream are as before, and a second call gives an equal value."""
+    """Their arguments and the random stream are unchanged, and a second call returns an equal value."""
     fact = models.callable_fact(qualified)
     assert fact is not None
     assert fact.effect.quiet
@@ -307,7 +307,7 @@ def test_quiet_functions_change_nothing_and_give_the_same_again(
 
 
 def find(qualified: str) -> Any:
-    """Import what can be imported of a name, and ask for the rest."""
+    """Import the longest importable prefix of a name, and read the rest as attributes."""
     parts = qualified.split(".")
     for length in range(len(parts) - 1, 0, -1):
         try:
@@ -338,8 +338,8 @@ def _has_kind(value: Any, tag: TypeTag) -> bool:
 
 @needs_numpy
 def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() -> None:
-    """Each one that takes a single array leaves it and the random stream alone, and a result that
-    the table calls fresh shares no memory with it.
+    """Each function of a single array changes neither it nor the random stream, and a result that the table
+    calls fresh shares no memory with it.
     """
     import numpy as np
 
@@ -380,7 +380,7 @@ def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() 
 @needs_numpy
 @pytest.mark.parametrize("name", ["rand", "random", "normal", "uniform", "standard_normal"])
 def test_random_functions_of_numpy_move_the_stream(name: str) -> None:
-    """What the table says draws random numbers does so."""
+    """Functions that draw random numbers according to the table do so."""
     import numpy as np
 
     fact = models.callable_fact(f"numpy.random.{name}")
@@ -394,7 +394,7 @@ def test_random_functions_of_numpy_move_the_stream(name: str) -> None:
 
 @needs_numpy
 def test_functions_that_change_their_first_argument_are_known() -> None:
-    """Their effect says so, and they are in the list of those that write in place."""
+    """Their effect says so, and they are in the list of in-place methods."""
     import numpy as np
 
     array, other = np.zeros(3), np.ones(3)
@@ -414,7 +414,7 @@ def test_functions_that_change_their_first_argument_are_known() -> None:
 
 @needs_torch
 def test_pure_functions_of_torch_are_pure_and_their_results_new_where_so_said() -> None:
-    """Each one that takes a single tensor leaves it and the random stream alone."""
+    """Each function of a single tensor changes neither it nor the random stream."""
     import torch
 
     samples = [torch.linspace(0.1, 0.9, 9).reshape(3, 3), torch.tensor([3, 1, 2]), torch.ones(1, 2, 4, 4)]
@@ -446,7 +446,7 @@ def test_pure_functions_of_torch_are_pure_and_their_results_new_where_so_said() 
 
 @needs_torch
 def test_methods_of_tensors_are_as_pure_as_said() -> None:
-    """Each one that needs no argument leaves the tensor alone, or is known to change it."""
+    """Each method without required arguments does not change the tensor, or is known to change it."""
     import torch
 
     for name, fact in methods.METHODS[TypeTag.TENSOR].items():
@@ -497,7 +497,7 @@ def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> Non
 
 
 def test_constructors_tell_what_they_make() -> None:
-    """A lock is known by its constructor, a tensor by where it lies."""
+    """The type of a lock has its constructor, that of a tensor its device."""
     event = models.callable_fact("threading.Event")
     assert event is not None
     assert (event.result.tag, event.result.of) == (TypeTag.EVENT, "threading.Event")
@@ -511,7 +511,7 @@ def test_constructors_tell_what_they_make() -> None:
 
 
 def test_asynchronous_and_cuda_events_are_no_events_of_threads() -> None:
-    """`is_set` in a loop means something else there."""
+    """`is_set` in a loop has another meaning there."""
     for name in ("asyncio.Event", "asyncio.Queue", "torch.cuda.Event"):
         fact = models.callable_fact(name)
         assert fact is not None
@@ -573,7 +573,7 @@ def test_a_method_called_through_its_class_is_known() -> None:
     ],
 )
 def test_some_methods_say_all_by_their_name(method: str, count: int, tag: TypeTag) -> None:
-    """Whatever `reply` is, `reply.lower()` is text work."""
+    """`reply.lower()` is a string method, whatever `reply` is."""
     fact = models.method_on_unknown(method, count)
     assert fact is not None
     assert fact.effect.pure
@@ -595,7 +595,7 @@ def test_some_methods_say_all_by_their_name(method: str, count: int, tag: TypeTa
     ],
 )
 def test_a_name_that_means_different_things_says_nothing(method: str, count: int) -> None:
-    """rlint rather stays silent than takes a side effect for text work."""
+    """A method that may have side effects does not count as a string method."""
     assert models.method_on_unknown(method, count) is None
 
 
@@ -606,7 +606,7 @@ def test_an_argument_that_is_text_settles_some_more() -> None:
 
 
 def test_cheap_calls_are_told_from_costly_ones() -> None:
-    """Doing a cheap one twice is no finding."""
+    """Repeating a cheap call is not a finding."""
     for name in ("builtins.len", "builtins.isinstance", "math.sqrt", "os.path.join", "torch.device"):
         assert models.is_cheap(name), name
     for name in ("re.search", "torch.matmul", "json.loads", "os.path.exists", "builtins.sorted", "numpy.sum"):
@@ -628,7 +628,7 @@ def test_what_is_called_cheap_is_known_and_quiet() -> None:
 
 
 def test_iterators_and_functions_among_the_arguments_are_pointed_out() -> None:
-    """`list(iterator)` uses it up, `map(f, x)` does what `f` does."""
+    """`list(iterator)` exhausts the iterator, `map(f, x)` has the effects of `f`."""
     assert models.consumes_iterators("builtins.list")
     assert not models.consumes_iterators("builtins.len")
     assert models.calls_back("builtins.map")
@@ -638,7 +638,7 @@ def test_iterators_and_functions_among_the_arguments_are_pointed_out() -> None:
 
 
 def test_attributes_have_kinds() -> None:
-    """A tensor's shape is a tuple of numbers; of what nobody knows, nothing is said."""
+    """A tensor's shape is a tuple of numbers; an unknown attribute has no type."""
     shape = models.attribute_kind(TypeTag.TENSOR, "shape")
     assert shape.tag is TypeTag.TUPLE
     assert shape.item is not None
@@ -649,7 +649,7 @@ def test_attributes_have_kinds() -> None:
 
 
 def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
-    """A polling loop is told from one that works by this."""
+    """These effects distinguish a polling loop from one that works."""
     for method, quiet in (("get", False), ("put", False), ("empty", True), ("qsize", True)):
         fact = models.method_fact(TypeTag.QUEUE, method)
         assert fact is not None
@@ -662,7 +662,7 @@ def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
 
 
 def test_making_a_bag_of_settings_is_cheap() -> None:
-    """Nobody gains from making the configuration of a parser once."""
+    """Constructing a configuration parser once gains nothing."""
     assert models.is_cheap("math_verify.ExprExtractionConfig")
 
 
@@ -679,7 +679,7 @@ def test_making_a_bag_of_settings_is_cheap() -> None:
     ],
 )
 def test_functions_that_read_more_than_their_arguments_say_so(function: str, reads: bool) -> None:
-    """What a function reads of the program besides its arguments may change between two calls."""
+    """State that a function reads besides its arguments may change between two calls."""
     assert models.reads_state(function) is reads
 
 

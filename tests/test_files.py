@@ -20,14 +20,14 @@ def read(path: Path, raw: bytes) -> Source | Problem:
 
 
 def source(path: Path, raw: bytes) -> Source:
-    """Write a file that can be read, and read it."""
+    """Write a valid file, and read it."""
     found = read(path, raw)
     assert isinstance(found, Source)
     return found
 
 
 def problem(path: Path, raw: bytes) -> Problem:
-    """Write a file that cannot be read, and tell why."""
+    """Write an invalid file, and return the error."""
     found = read(path, raw)
     assert isinstance(found, Problem)
     return found
@@ -67,7 +67,9 @@ def test_the_coding_line_decides(tmp_path: Path) -> None:
 
 
 def test_a_coding_comment_below_code_is_no_coding_line(tmp_path: Path) -> None:
-    """Only the first two lines count, the second only below a comment or blank line."""
+    """A coding comment counts only in the first two lines, in the second only after a comment or blank
+    line.
+    """
     assert source(tmp_path / "x.py", b"x = 1\n# coding: latin-1\n").encoding == "utf-8"
     assert source(tmp_path / "y.py", b"#\n#\n# coding: latin-1\n").encoding == "utf-8"
 
@@ -93,12 +95,12 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
     ],
 )
 def test_bytes_that_are_no_text_are_explained(tmp_path: Path, raw: bytes, says: str) -> None:
-    """Whatever the bytes are, the answer is a message, not a crash."""
+    """For any bytes, there is a message, not a crash."""
     assert says in problem(tmp_path / "x.py", raw).message
 
 
 def test_what_cannot_be_read_is_explained(tmp_path: Path) -> None:
-    """A file that vanished, a folder, a pipe: each is reported by name, and nothing waits for ever."""
+    """A missing file, a folder, a pipe: each is reported by name, and nothing blocks forever."""
     pipe = tmp_path / "pipe.py"
     os.mkfifo(pipe)
     for path, says in [(tmp_path / "gone.py", "No such file"), (tmp_path, "folder"), (pipe, "regular file")]:
@@ -109,14 +111,14 @@ def test_what_cannot_be_read_is_explained(tmp_path: Path) -> None:
 
 
 def test_text_that_the_encoding_lacks_is_refused(tmp_path: Path) -> None:
-    """A fix never writes what the file's encoding cannot hold."""
+    """A fix never writes characters that the file's encoding lacks."""
     found = source(tmp_path / "x.py", b"# coding: latin-1\n")
     with pytest.raises(UnicodeEncodeError):
         found.encode("# 漢\n")
 
 
 def test_bytes_that_would_not_come_back_are_refused(tmp_path: Path) -> None:
-    """A codec that decodes two spellings to one text is not trusted to write."""
+    """A file is not written with a codec that decodes two byte sequences to one text."""
     found = source(tmp_path / "x.py", b"# coding: iso2022_jp\n# \x1b$B\x1b(B\n")
     with pytest.raises(UnicodeEncodeError):
         found.encode(found.text)
@@ -150,7 +152,7 @@ def test_names_that_are_no_text_can_be_printed(tmp_path: Path) -> None:
     ],
 )
 def test_a_coding_line_must_not_move(tmp_path: Path, raw: bytes, text: str) -> None:
-    """A text that Python would decode otherwise than it was encoded is not written."""
+    """A text that Python would decode differently is not written."""
     with pytest.raises(UnicodeEncodeError, match="declares an encoding"):
         source(tmp_path / "x.py", raw).encode(text)
 

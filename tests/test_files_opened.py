@@ -57,13 +57,13 @@ def program(tmp_path: Path) -> Path:
 
 
 def of_rules(seen: Counter[Path]) -> list[Path]:
-    """The files that belong to rules and to what was measured of them."""
+    """The files of rules and of their evidence."""
     places = (ROOT / "rules", FIXTURES)
     return [path for path in seen if any(place in path.parents for place in places)]
 
 
 def test_a_file_is_opened_once(program: Path) -> None:
-    """With the cache or without, new to it or known: the source is read once."""
+    """With or without the cache, and cached or not, the source is read once."""
     folder = program.parent
     assert opened(folder, "--no-cache", program.name)[program] == 1
     assert opened(folder, program.name)[program] == 1
@@ -71,11 +71,11 @@ def test_a_file_is_opened_once(program: Path) -> None:
 
 
 def test_a_known_file_needs_no_rule(program: Path) -> None:
-    """What the cache knows is shown without any rule or measurement being read."""
+    """Cached results are shown without reading any rule or evidence."""
     opened(program.parent, program.name)
     assert of_rules(opened(program.parent, program.name)) == []
 
 
 def test_selecting_rules_opens_none(program: Path) -> None:
-    """Which rules there are, and which are on by default, is known without their sources and measurements."""
+    """The rules and their defaults are known without reading sources or evidence."""
     assert of_rules(opened(program.parent, "--select", "ALL", "--show-files", program.name)) == []

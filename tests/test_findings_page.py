@@ -58,7 +58,7 @@ def shown() -> str:
 
 
 def test_it_needs_nothing_else_and_runs_nothing(shown: str) -> None:
-    """No script, no picture, no style from elsewhere; what the code says is text."""
+    """The page has no script, picture or external style; code is shown as text."""
     elements = set(re.findall(r"<([a-z0-9]+)", shown))
     assert not elements & {"script", "img", "link", "iframe", "object", "form", "base", "svg"}
     attributes = set(re.findall(r'\s([a-z-]+)="', " ".join(re.findall(r"<[a-z][^>]*>", shown))))
@@ -73,7 +73,7 @@ def test_it_needs_nothing_else_and_runs_nothing(shown: str) -> None:
 
 
 def test_a_browser_shows_it(shown: str, tmp_path: Path) -> None:
-    """On a screen and on a phone: what was found, marked in its code, nothing wider than the window."""
+    """On a screen and on a phone, findings are marked in their code, and nothing is wider than the window."""
     script = """({
         wide: document.documentElement.scrollWidth > innerWidth,
         tiles: [...document.querySelectorAll('.counts li')].map(one => one.textContent),
@@ -100,7 +100,7 @@ def test_a_browser_shows_it(shown: str, tmp_path: Path) -> None:
 
 
 def test_its_text_can_be_read_in_the_dark(shown: str, tmp_path: Path) -> None:
-    """Every text has enough contrast to what is behind it, in either scheme."""
+    """Every text has enough contrast to its background, in both colour schemes."""
     script = """(() => {
         const light = colour => {
             const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(part => {

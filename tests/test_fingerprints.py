@@ -1,4 +1,4 @@
-"""What findings are known by, whatever else changes in their file."""
+"""Identities of findings, which survive other changes in their file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def at(text: str, place: str, nth: int = 0, code: str = "RL101") -> Finding:
 
 
 def test_a_finding_is_known_by_rule_path_function_and_line() -> None:
-    """Comments, indentation and spacing are no part of it."""
+    """Comments, indentation and spacing do not count."""
     first, second, top = (
         at(TEXT, "np.append(self"),
         at(TEXT, "np.append(self", 1),
@@ -91,7 +91,7 @@ def test_edits_elsewhere_change_no_fingerprint(
 
 
 def test_a_moved_function_is_another_finding() -> None:
-    """What stands in another function, or reads otherwise, is new."""
+    """A line in another function, or with another text, is new."""
     old = at(TEXT, "np.append(self")
     renamed = TEXT.replace("def learn", "def train")
     assert known(renamed, at(renamed, "np.append(self")) != known(TEXT, old)
@@ -100,7 +100,7 @@ def test_a_moved_function_is_another_finding() -> None:
 
 
 def test_texts_of_any_kind_have_fingerprints() -> None:
-    """No Python, no text at all, very long lines, signs that are no comments."""
+    """Text that is not Python, no text, very long lines, `#` signs that start no comment."""
     broken = "def f(:\n    x = 'a # b'  # c\n"
     (key,) = finding_keys([at(broken, "x =")], lambda _: broken)
     assert (key.function, key.line) == ("", "x = 'a # b' # c")

@@ -35,38 +35,38 @@ def result(*findings: Finding, unsafe: bool = False) -> tuple[str, int]:
 
 
 def test_fixes_apart_from_each_other_are_applied_together() -> None:
-    """One pass does all that can be done at once."""
+    """One pass applies all fixes that do not conflict."""
     one = fixed_by(Edit(1, 3, "ab"), Edit(8, 8, "+"))
     other = fixed_by(Edit(4, 6, ""))
     assert result(one, other) == ("0ab367+89", 2)
 
 
 def test_unsafe_fix_waits_for_permission() -> None:
-    """Only what is safe is done without being asked."""
+    """Only safe fixes are applied by default."""
     one = fixed_by(Edit(1, 2, "a"), safety=Applicability.UNSAFE)
     assert result(one) == (TEXT, 0)
     assert result(one, unsafe=True) == ("0a23456789", 1)
 
 
 def test_first_of_two_overlapping_fixes_wins() -> None:
-    """The other one is left for the next pass, whole."""
+    """The other fix waits as a whole for the next pass."""
     one = fixed_by(Edit(1, 4, "a"))
     other = fixed_by(Edit(3, 5, "b"), Edit(8, 9, "c"))
     assert result(other, one) == ("0a456789", 1)
 
 
 def test_smaller_of_two_fixes_at_one_place_wins() -> None:
-    """The inner repair comes first, the outer one sees its outcome."""
+    """The inner fix comes first, and the outer one is applied to its result."""
     assert result(fixed_by(Edit(1, 8, "big")), fixed_by(Edit(1, 3, "s"))) == ("0s3456789", 1)
 
 
 def test_lower_code_wins_where_the_place_is_the_same() -> None:
-    """So the outcome does not depend on the order in which rules ran."""
+    """The result does not depend on the order in which rules ran."""
     assert result(fixed_by(Edit(1, 2, "b"), code="RL2"), fixed_by(Edit(1, 2, "a"), code="RL1"))[0][1] == "a"
 
 
 def test_insertion_at_the_edge_of_a_replacement_is_no_overlap() -> None:
-    """Both go in, in order."""
+    """Both are inserted, in order."""
     assert result(fixed_by(Edit(2, 4, "x")), fixed_by(Edit(2, 2, "<")), fixed_by(Edit(4, 4, ">"))) == (
         "01<x>456789",
         3,
@@ -74,7 +74,7 @@ def test_insertion_at_the_edge_of_a_replacement_is_no_overlap() -> None:
 
 
 def test_insertion_inside_a_replacement_waits() -> None:
-    """It would vanish or tear the other apart."""
+    """It would be lost or split the other edit."""
     assert result(fixed_by(Edit(2, 6, "x")), fixed_by(Edit(4, 4, "!"))) == ("01x6789", 1)
     assert result(fixed_by(Edit(4, 4, "!"), Edit(1, 1, "?")), fixed_by(Edit(2, 6, "x"))) == (
         "0?123!456789",
@@ -83,7 +83,7 @@ def test_insertion_inside_a_replacement_waits() -> None:
 
 
 def test_two_insertions_at_one_place_wait_for_each_other() -> None:
-    """Nobody knows which comes first."""
+    """Two insertions at one place have no defined order."""
     assert result(fixed_by(Edit(2, 2, "a"), code="RL1"), fixed_by(Edit(2, 2, "b"), code="RL2"))[1] == 1
     assert result(fixed_by(Edit(2, 2, "a"), code="RL1"), fixed_by(Edit(2, 2, "a"), Edit(3, 4, "")))[1] == 1
 
@@ -94,28 +94,28 @@ def test_insertions_of_one_fix_at_one_place_keep_their_order() -> None:
 
 
 def test_shared_insertion_is_made_once() -> None:
-    """Ten fixes that need one import bring it once, wherever they are."""
+    """Ten fixes that need one import insert it once."""
     needed = Edit(0, 0, "import re\n", shared=True)
     findings = [fixed_by(needed, Edit(place, place + 1, "x")) for place in range(1, 6)]
     assert result(*findings) == ("import re\n0xxxxx6789", 5)
 
 
 def test_different_shared_insertions_at_one_place_stand_together() -> None:
-    """A file with many constants to define needs one pass for all, and no blank lines between them."""
+    """Many constants are defined in one pass, without blank lines between them."""
     one = fixed_by(Edit(0, 0, "\nA = 1\n", shared=True), Edit(1, 2, "x"))
     other = fixed_by(Edit(0, 0, "\nB = 2\n", shared=True), Edit(3, 4, "y"))
     assert result(other, one) == ("\nA = 1\nB = 2\n0x2y456789", 2)
 
 
 def test_shared_insertion_does_not_decide_the_order() -> None:
-    """A fix far down does not win because its import is at the top."""
+    """A fix further down does not take precedence because its import is at the top."""
     late = fixed_by(Edit(0, 0, "import a\n", shared=True), Edit(4, 8, "late"))
     early = fixed_by(Edit(2, 6, "early"))
     assert result(late, early) == ("01early6789", 1)
 
 
 def test_one_fix_for_several_findings_mends_them_all() -> None:
-    """The same rewrite under two findings is done once and counted for both."""
+    """The same edit of two findings is made once and counted for both."""
     edits = (Edit(1, 2, "a"), Edit(5, 5, "b"))
     assert result(fixed_by(*edits), fixed_by(*edits, code="RL102")) == ("0a234b56789", 2)
 
@@ -132,18 +132,18 @@ def test_one_fix_for_several_findings_mends_them_all() -> None:
     ],
 )
 def test_fix_that_makes_no_sense_or_changes_nothing_is_not_applied(edits: tuple[Edit, ...]) -> None:
-    """It would come back for ever, or garble the file."""
+    """An invalid edit is refused: it would recur forever, or damage the file."""
     assert result(fixed_by(*edits)) == (TEXT, 0)
 
 
 def test_finding_without_fix_changes_nothing() -> None:
-    """Advice is for people."""
+    """Advice is not applied."""
     assert result(replace(fixed_by(), fix=None)) == (TEXT, 0)
 
 
 @st.composite
 def programs_with_findings(draw: st.DrawFn) -> tuple[str, list[Finding]]:
-    """A text and findings whose fixes touch, share and overlap."""
+    """A text and findings with adjacent, shared and overlapping fixes."""
     text = draw(st.text("ab\n\r\u00e9\u65e5", max_size=30))
     place = st.integers(0, len(text))
 
@@ -162,14 +162,14 @@ def programs_with_findings(draw: st.DrawFn) -> tuple[str, list[Finding]]:
 
 
 def collide(one: Edit, other: Edit) -> bool:
-    """Written down as the rules are told: insertions collide at one place, others where they overlap."""
+    """The documented definition: insertions conflict at one place, other edits if they overlap."""
     if one.start == one.end and other.start == other.end:
         return one.start == other.start and not (one.shared and other.shared)
     return one.start < other.end and other.start < one.end
 
 
 def reference(text: str, findings: list[Finding], unsafe: bool) -> tuple[str, list[Finding]]:
-    """The slow and plain way to do one pass: compare every edit with every other."""
+    """A slow reference implementation of one pass: compare every edit with every other."""
 
     def edits_of(finding: Finding) -> list[Edit]:
         assert finding.fix
@@ -216,7 +216,7 @@ def reference(text: str, findings: list[Finding], unsafe: bool) -> tuple[str, li
 @given(programs_with_findings(), st.booleans())
 @settings(max_examples=300)
 def test_one_pass_is_what_the_plain_way_gives(case: tuple[str, list[Finding]], unsafe: bool) -> None:
-    """The quick bookkeeping of edits and the obvious one agree."""
+    """The fast implementation agrees with the reference."""
     text, findings = case
     new, applied = apply(text, findings, unsafe=unsafe)
     assert (new, list(applied)) == reference(text, findings, unsafe)
@@ -272,7 +272,7 @@ def test_broken_outcome_is_called_a_bug_of_rlint(text: str) -> None:
 
 
 def names(folder: Path) -> list[str]:
-    """What lies in a folder."""
+    """The content of a folder."""
     return sorted(entry.name for entry in folder.iterdir())
 
 
@@ -293,7 +293,7 @@ def read(path: Path) -> Source:
     ],
 )
 def test_line_ends_encoding_and_byte_order_mark_are_kept(tmp_path: Path, raw: bytes) -> None:
-    """Writing changes what the fix changed, not a byte more."""
+    """Writing changes only the bytes that the fix changed."""
     path = tmp_path / "a.py"
     path.write_bytes(raw)
     source = read(path)
@@ -316,7 +316,7 @@ def test_mode_is_kept(tmp_path: Path, mode: int) -> None:
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away"
 )
 def test_owner_is_kept_where_that_is_permitted(tmp_path: Path) -> None:
-    """Run by the superuser, rlint does not take the files over."""
+    """Run by the superuser, rlint does not change the owner of files."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     os.chown(path, 1234, 1235)
@@ -325,7 +325,7 @@ def test_owner_is_kept_where_that_is_permitted(tmp_path: Path) -> None:
 
 
 def test_symbolic_link_stays_a_link(tmp_path: Path) -> None:
-    """The file that it leads to is the one that changes."""
+    """The target of the link is changed."""
     (tmp_path / "real").mkdir()
     real = tmp_path / "real" / "a.py"
     real.write_text("x = 1\n")
@@ -338,7 +338,7 @@ def test_symbolic_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
-    """What an editor saved in between is not lost."""
+    """Changes that an editor saved meanwhile are not lost."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     source = read(path)
@@ -363,7 +363,7 @@ def test_deleted_file_does_not_come_back(tmp_path: Path) -> None:
 
 
 def test_read_only_file_is_not_written(tmp_path: Path) -> None:
-    """Not even by the superuser, who could."""
+    """Read-only files are not written, not even by the superuser."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     path.chmod(0o444)
@@ -398,7 +398,7 @@ print(write(source, "x = 2\\n" * 1000))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits there")
 def test_full_disk_loses_nothing(tmp_path: Path) -> None:
-    """The old file stays whole and nothing half-written lies about."""
+    """The old file is intact and no partial file is left."""
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     done = subprocess.run(
@@ -430,7 +430,7 @@ def test_interrupt_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_fix_that_breaks_a_file_is_left_out_alone() -> None:
-    """All others are applied, wherever it stands among them; it is told with its line."""
+    """All other fixes are applied, whatever its position; it is reported with its line."""
     good = [fixed_by(Edit(place, place + 1, "x")) for place in (0, 2, 4, 6, 8)]
     bad = [fixed_by(Edit(place, place + 1, "("), code="RL102") for place in (3, 7)]
     done, refused = sound_passes({"a.py": "a,b,c,d,e"}.get, [*bad, *good], _unreadable, unsafe=False)
@@ -442,7 +442,7 @@ def test_a_fix_that_breaks_a_file_is_left_out_alone() -> None:
 
 
 def test_fixes_that_break_a_file_together_wait_for_one_another() -> None:
-    """The first is applied, and the second is not held to be wrong."""
+    """The first is applied, and the second is not reported as wrong."""
     text = "if x:\n    a\n    b\n"
     both = [fixed_by(Edit(6, 12, "")), fixed_by(Edit(12, 18, ""))]
     done, refused = sound_passes({"a.py": text}.get, both, _unreadable, unsafe=False)

@@ -17,7 +17,7 @@ TEXTS = {"a.py": "one = 1\n", "b.py": "two = 1\n", "c.py": "three = 1\n"}
 
 
 def finding(edits: dict[str, list[Edit]], *, at: str = "a.py", texts: dict[str, str] = TEXTS) -> Finding:
-    """A finding in one file, with edits in some."""
+    """A finding in one file, with edits in several."""
     others = [(path, own) for path, own in edits.items() if path != at]
     elsewhere = tuple(Elsewhere(path, tuple(own), digest_of(texts[path])) for path, own in others)
     fix = Fix("Change it", Applicability.SAFE, tuple(edits.get(at, ())), elsewhere=elsewhere)
@@ -41,7 +41,7 @@ def test_all_files_change_at_once() -> None:
 
 
 def test_one_fix_found_in_two_files_is_applied_once() -> None:
-    """The finding of a method and that of one that overrides it have the same fix; both are mended."""
+    """The finding of a method and that of one that overrides it have the same fix; both are fixed."""
     edits = {"a.py": [ONE], "b.py": [TWO]}
     done = passes(TEXTS.get, [finding(edits), finding(edits, at="b.py")], unsafe=False)
     assert {name: made.text for name, made in done.items()} == {"a.py": "uno = 1\n", "b.py": "due = 1\n"}
@@ -54,14 +54,16 @@ def test_one_fix_found_in_two_files_is_applied_once() -> None:
     ids=["must stay", "changed behind it", "changed before it"],
 )
 def test_a_file_that_is_not_as_it_was(texts: dict[str, str | None]) -> None:
-    """Nothing is changed anywhere, and other fixes are applied nevertheless."""
+    """No file is changed by it, and other fixes are applied."""
     several = finding({"a.py": [ONE], "b.py": [TWO]})
     other = finding({"c.py": [THREE]}, at="c.py")
     assert after(several, other, texts=texts) == {"c.py": "tre = 1\n"}
 
 
 def test_fixes_in_each_others_way() -> None:
-    """Of two that meet in one file, the second is left out whole; a fix of one file waits for both."""
+    """Of two that conflict in one file, the second is left out in all files; a fix of one file waits for
+    both.
+    """
     first = finding({"a.py": [ONE], "b.py": [TWO]})
     second = finding({"b.py": [Edit(2, 5, "x")], "c.py": [THREE]}, at="b.py")
     small = finding({"b.py": [Edit(1, 2, "")]}, at="b.py")
@@ -76,7 +78,7 @@ def source(name: str) -> Source:
 
 
 def test_a_fix_that_breaks_one_file_is_taken_back_in_all() -> None:
-    """The file with the mistake is named, and what shares the fix with it stays as it was."""
+    """The file with the error is named, and files that share the fix are unchanged."""
     texts = FixedTexts(source)
     broken = finding({"a.py": [ONE], "b.py": [Edit(0, 3, "(")]})
     whole = finding({"a.py": [Edit(6, 7, "2")], "c.py": [THREE]})
@@ -97,7 +99,7 @@ parts = st.dictionaries(st.sampled_from(sorted(TEXTS)), places, min_size=1)
 
 @given(st.lists(parts, max_size=6), st.randoms())
 def test_each_fix_is_whole_or_absent(fixes: list[dict[str, tuple[int, int, str]]], random: object) -> None:
-    """Whatever fixes meet, each is in all of its files or in none, in whichever order they are found."""
+    """With any conflicts, each fix is in all of its files or in none, in any order of the findings."""
     found = []
     for fix in fixes:
         edits = {name: [Edit(start, start + size, text)] for name, (start, size, text) in fix.items()}

@@ -1,4 +1,4 @@
-"""Plain values behave as those of a frozen dataclass do."""
+"""Plain values behave like frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Theirs:
 
 @frozen
 class Kept:
-    """A value that works something out, and has a list and a place of its own."""
+    """A value with a computed field, a list and a position."""
 
     number: int
     names: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Kept:
     seen: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        """Work out the rest."""
+        """Compute the other fields."""
         self.double = 2 * self.number
 
 
@@ -63,7 +63,7 @@ class Place:
 
 @mutable
 class Count:
-    """A value that changes, and knows another one."""
+    """A mutable value that refers to another one."""
 
     number: int
     seen: list[int] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Count:
 
 @single
 class Node:
-    """A value that is like no other."""
+    """A value that is compared by identity."""
 
     number: int
 
@@ -86,7 +86,7 @@ PARTS = st.tuples(
 def test_values_are_told_apart_by_their_fields(
     one: tuple[int, tuple[str, ...], str], other: tuple[int, tuple[str, ...], str]
 ) -> None:
-    """They are equal, hashed and shown as the standard library has it."""
+    """Equality, hash and representation are those of the standard library."""
     assert (Ours(*one) == Ours(*other)) == (Theirs(*one) == Theirs(*other))
     assert hash(Ours(*one)) == hash(Theirs(*one))
     assert repr(Ours(*one)) == repr(Theirs(*one)).replace("Theirs", "Ours")
@@ -109,7 +109,7 @@ def test_values_are_dataclasses() -> None:
 
 
 def test_values_are_made_as_the_standard_library_makes_them() -> None:
-    """By place or by name, with what is worked out, and no two with one list."""
+    """Fields are passed by position or name, computed fields are set, and no two values share a list."""
     one, other = Kept(1), Kept(number=2, names=["a"])
     assert (one.double, one.names, one.place, one.seen) == (2, [], None, [])
     assert (other.double, other.names) == (4, ["a"])
@@ -148,7 +148,7 @@ def test_values_that_change_are_equal_and_not_hashed() -> None:
 
 
 def test_single_values_are_equal_to_themselves_alone() -> None:
-    """Two that hold the same are two."""
+    """Two with equal fields are different."""
     node = Node(1)
     assert node == node != Node(1)  # noqa: PLR0124
     assert len({node, Node(1)}) == 2
@@ -156,14 +156,14 @@ def test_single_values_are_equal_to_themselves_alone() -> None:
 
 
 class Twice(One):
-    """A class that is derived from one of values, and is made in its own way."""
+    """A class that derives from a value class, with its own constructor."""
 
     def __init__(self, half: int) -> None:
         super().__init__(2 * half)
 
 
 def test_a_derived_class_is_made_in_its_own_way_each_time() -> None:
-    """Also where it is the first for which the class of values is used."""
+    """Also if it is the first use of the value class."""
 
     @frozen
     class Length:

@@ -86,7 +86,7 @@ class Runner:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """A runner with a project checked out, and rlint installed as by the first step."""
+    """A runner with a checked-out project, and rlint installed as by the first step."""
     (tmp_path / "project" / "src files").mkdir(parents=True)
     (tmp_path / "project" / "src files" / "nets.py").write_text(SLOW)
     (tmp_path / "project" / "clean.py").write_text("x = 1\n")
@@ -103,7 +103,7 @@ def install(runner: Runner) -> None:
 
 
 def test_its_inputs_are_described() -> None:
-    """Each input has a default, each output a value that some step gives."""
+    """Each input has a default, each output a value from a step."""
     assert ACTION["runs"]["using"] == "composite"
     assert {"paths", "args", "version", "output-format"} <= ACTION["inputs"].keys()
     for one in ACTION["inputs"].values():
@@ -114,7 +114,7 @@ def test_its_inputs_are_described() -> None:
 
 
 def test_findings_become_annotations(runner: Runner) -> None:
-    """By default, the whole checkout is checked, and each finding is a command to GitHub."""
+    """By default, the whole checkout is checked, and each finding is printed as a GitHub command."""
     install(runner)
     done = runner.run("Check")
     assert (done.returncode, runner.outputs) == (1, {"exit-status": "1"}), done.stderr
@@ -139,7 +139,7 @@ def test_paths_and_arguments_are_split_as_in_a_shell(runner: Runner) -> None:
 
 
 def test_a_report_for_code_scanning(runner: Runner) -> None:
-    """SARIF goes into a file in the working folder, and the step still fails for findings."""
+    """SARIF is written to a file in the working folder, and the step still fails for findings."""
     install(runner)
     done = runner.run(
         "Check", output_format="sarif", output_file="rlint.sarif", working_directory="src files", paths="."
@@ -232,7 +232,7 @@ def github(runner: Runner) -> Iterator[Comments]:
 
 
 def test_a_proof_is_posted_once(runner: Runner, github: Comments) -> None:
-    """A later run replaces the comment of an earlier one, and no other person's, however many there are."""
+    """A later run replaces the comment of an earlier one, and no other comment, however many there are."""
     others = [
         {"id": n + 1, "user": {"login": "someone"}, "body": "<!-- rlint prove -->\nmine"} for n in range(150)
     ]
@@ -256,7 +256,7 @@ def test_a_proof_is_posted_once(runner: Runner, github: Comments) -> None:
 
 
 def test_a_proof_that_cannot_be_posted_says_why(runner: Runner, github: Comments) -> None:
-    """A number that is none, no token, no right to write, and a file that is no proof."""
+    """An invalid number, no token, no write permission, and a file that is not a proof."""
     inputs = {"proof": "rlint.proof", "pull_request": "7", "token": "secret"}
     for wrong, said in (
         ({"pull_request": "7; touch ran"}, "not the number"),
@@ -275,7 +275,9 @@ def test_a_proof_that_cannot_be_posted_says_why(runner: Runner, github: Comments
 
 @pytest.mark.slow
 def test_it_installs_itself(runner: Runner) -> None:
-    """The first step makes an environment with what the action comes with, and the second one uses it."""
+    """The first step creates an environment with the action's version of rlint, and the second one uses
+    it.
+    """
     checkout = runner.folder / "action"
     checkout.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE", "rlint", "rules", "fixtures"):

@@ -1,4 +1,6 @@
-"""What the engine holds every fix to: tokens stay apart, the program parses, new names mean what they say."""
+"""The validation of every fix: tokens stay separate, the program parses, new names have the intended
+meaning.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from rlint.fixing.fix_validation import held
 
 
 def fixed(text: str, *edits: Edit) -> str | None:
-    """The text with a fix that is held to what is promised; why there is none, after a `!`."""
+    """The text with a validated fix; or, after a `!`, why there is none."""
     finding = Finding(
         "RL101",
         "some-rule",
@@ -31,7 +33,7 @@ def fixed(text: str, *edits: Edit) -> str | None:
 
 
 def instead(text: str, old: str, new: str) -> str | None:
-    """The text with the fix that puts one text in the place of another, that is there once."""
+    """The text with the fix that replaces one text, which occurs once, by another."""
     start = text.rindex(old)
     return fixed(text, Edit(start, start + len(old), new))
 
@@ -57,7 +59,7 @@ def instead(text: str, old: str, new: str) -> str | None:
     ],
 )
 def test_no_two_tokens_become_one(text: str, old: str, new: str, expected: str) -> None:
-    """A blank keeps them apart. Names may be given another ending, and texts are left alone."""
+    """A blank separates them. Names may get another suffix, and strings are unchanged."""
     names = "a = b = c = z = acts = y = x = 0\n"
     result = instead(names + text, old, new)
     assert result == (expected if expected.startswith("!") else names + expected)
@@ -83,7 +85,7 @@ def test_no_two_tokens_become_one(text: str, old: str, new: str, expected: str) 
 def test_changed_code_parses_and_means_what_the_fix_says(
     text: str, old: str, new: str, expected: str
 ) -> None:
-    """Parentheses keep a new expression together; what cannot be mended is left out."""
+    """Parentheses are added around a new expression; an invalid fix is left out."""
     names = "f = a = b = c = d = 0\n"
     start = text.index(old, text.find("=") + 1 or 3)
     result = fixed(names + text, Edit(len(names) + start, len(names) + start + len(old), new))
@@ -104,7 +106,7 @@ USES = {
 
 @pytest.mark.parametrize(("text", "is_right"), USES.items())
 def test_a_new_import_is_read_where_the_fix_needs_it(text: str, is_right: bool) -> None:
-    """Nothing may shadow it there; where something does, there is no fix, and the finding says so."""
+    """If an inserted name is shadowed there, there is no fix, and the finding says so."""
     text = f"import os\nuse = a = 1\n{text}"
     call = text.index("use(")
     result = fixed(text, Edit(0, 0, "import math\n", shared=True), Edit(call, call + 3, "math.sqrt"))
@@ -129,14 +131,14 @@ def test_a_new_import_is_read_where_the_fix_needs_it(text: str, is_right: bool) 
     ],
 )
 def test_new_names_mean_what_the_fix_says(text: str, new: str, expected: str | None) -> None:
-    """A builtin that the file has another use for, a shadowed module, and what nothing binds."""
+    """A rebound builtin, a shadowed module, and an unbound name."""
     result = instead(text, "use(a)", new)
     changed = text.replace("use(a)", new)
     assert result == (f"!`{expected}` has another meaning here" if expected else changed)
 
 
 def test_other_fixes_of_the_rule_go_on() -> None:
-    """The one that is wrong is left out alone."""
+    """Only the invalid fix is left out."""
     text = "x = f(1)\ny = f(2)\n"
     edits = [Edit(4, 8, "("), Edit(13, 17, "3")]
     findings = [
@@ -157,7 +159,7 @@ def test_other_fixes_of_the_rule_go_on() -> None:
     ],
 )
 def test_no_comment_is_lost(text: str, old: str, new: str, lost: str | None) -> None:
-    """Where one would be, there is no fix, and the finding says which."""
+    """If a comment would be lost, there is no fix, and the finding says which."""
     result = instead(text, old, new)
     assert result == (f"!the comment `{lost}` would be lost" if lost else text.replace(old, new))
 
@@ -201,12 +203,12 @@ def test_no_comment_is_lost(text: str, old: str, new: str, lost: str | None) -> 
     ],
 )
 def test_a_comment_goes_above(text: str, old: str, new: str, changed: str) -> None:
-    """What would be lost with the layout of an expression stands above the statement."""
+    """Comments that would be lost by reformatting an expression are moved above the statement."""
     assert instead(text, old, new) == changed
 
 
 def test_a_comment_may_move_or_go_with_what_it_is_about() -> None:
-    """It is looked for in all that the fix writes, and a fix says which it takes away."""
+    """Comments are searched in all new code, and a fix declares which it removes."""
     text = "x = 1  # one\ny = 2\n"
     assert fixed(text, Edit(0, 13, ""), Edit(19, 19, "x = 1  # one\n")) == "y = 2\nx = 1  # one\n"
     assert fixed(text, Edit(0, 13, "", owns=("# one",))) == "y = 2\n"

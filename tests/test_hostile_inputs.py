@@ -1,4 +1,4 @@
-"""rlint keeps its promises for inputs that nobody would write (trust/ holds the long runs of the same)."""
+"""rlint keeps its promises for hostile inputs (trust/ has the long runs of the same)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from variants import VARIANTS
 
 SOME = list(hostile.KINDS)[::12]
 EACH = 2
-"""So many changed inputs are tried of each kind that is no program."""
+"""Number of mutated inputs of each kind other than programs."""
 
 
 def mutants(seed: int, programs: int) -> Iterator[bytes]:
     """Inputs of all kinds, changed."""
-    mutator, rng = Mutator(), random.Random(seed)  # noqa: S311 - what is drawn is no secret
+    mutator, rng = Mutator(), random.Random(seed)  # noqa: S311 - not used for secrets
     seeds = list(inputs.seeds())
     for name in inputs.KINDS:
         known = [data for data in seeds if data.startswith(name.encode() + b"\n")]
@@ -35,12 +35,12 @@ def mutants(seed: int, programs: int) -> Iterator[bytes]:
 
 
 def broken(data: bytes, folder: Path) -> list[str]:
-    """What one input breaks."""
+    """The broken promises of one input."""
     return [f"{failure.key}\n{failure.detail}" for failure in inputs.run(data, folder)]
 
 
 def broken_by(kind: str, size: int, folder: Path) -> list[str]:
-    """What a program of some kind breaks."""
+    """The broken promises of a program of some kind."""
     made = hostile.KINDS[kind](size)
     files = {"program.py": made} if isinstance(made, str) else made
     failures = broken_promises({name: text.encode() for name, text in files.items()}, folder, formats=False)
@@ -64,20 +64,20 @@ def test_many_changed_inputs_break_no_promise(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", SOME)
 def test_repeated_forms_break_no_promise(kind: str, tmp_path: Path) -> None:
-    """Nested, chained, or a lot of it: nothing fails, and fixing twice changes nothing the second time."""
+    """Nested, chained or repeated code: nothing fails, and a second fix changes nothing."""
     assert broken_by(kind, 7, tmp_path) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", hostile.KINDS)
 def test_all_repeated_forms_break_no_promise(kind: str, tmp_path: Path) -> None:
-    """The same, for all forms and more of each."""
+    """The same, for all forms and larger sizes."""
     assert broken_by(kind, 12, tmp_path) == []
 
 
 def test_programs_written_otherwise_are_found_the_same() -> None:
     """Comments, blank lines, line ends, quotes, line breaks, names of modules, another order of methods:
-    each promise holds for all variants of a program, and what means the same is found the same.
+    each promise holds for all variants of a program, and equivalent variants have the same findings.
     """
     for rule in ("list-as-queue",):
         text = (inputs.FIXTURES / rule / "before.py").read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def test_programs_written_otherwise_are_found_the_same() -> None:
 
 
 def test_fixes_that_would_leave_nothing_of_a_block_wait_for_one_another(tmp_path: Path) -> None:
-    """Each of them alone is right: the file is fixed to its end, and is Python."""
+    """Each fix alone is valid: the file is fixed completely, and parses."""
     switched_on = b"    torch.autograd.set_detect_anomaly(True)\n"
     train = b"def train(model, loader):\n    for x in loader:\n        loss(x).backward()\n"
     text = b"import torch\n\n\n" + train + b"\n\nwhile more:\n" + 5 * switched_on
@@ -98,6 +98,6 @@ def test_fixes_that_would_leave_nothing_of_a_block_wait_for_one_another(tmp_path
 
 
 def test_each_rule_has_seeds() -> None:
-    """What the fuzzer starts from covers all kinds of input."""
+    """The initial inputs of the fuzzer cover all kinds."""
     first = {data.partition(b"\n")[0].decode() for data in islice(inputs.seeds(), 1_000)}
     assert first == set(inputs.KINDS)

@@ -1,4 +1,4 @@
-"""How much findings matter: from what was measured, what steps cost, and how often the place runs."""
+"""Impact of findings: from measured savings, costs of steps, and how often the place runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MIDDLE = (SMALL * LARGE) ** 0.5
 
 
 def test_steps_were_measured() -> None:
-    """Each kind of step, the large one dearer than the small one; nothing is known of other devices."""
+    """Each kind of step has a cost, larger for the large one; other devices have none."""
     costs = step_costs("cpu")
     assert set(costs) == {TrainingStep[name] for name in ("ENVIRONMENT", "GRADIENT", "TOKEN", "MESSAGE")}
     assert all(0 < small < large for small, large in costs.values())
@@ -38,7 +38,7 @@ def test_steps_were_measured() -> None:
     ("share", "level"), [(0.5, ImpactLevel.HIGH), (0.05, ImpactLevel.MEDIUM), (0.001, ImpactLevel.LOW)]
 )
 def test_the_level_is_the_share_of_the_step(share: float, level: ImpactLevel) -> None:
-    """What is saved, put beside a step between the small and the large one; and what that rests on."""
+    """The saving, compared with a step between the small and the large one, and the basis of the estimate."""
     found = impact_of(ONE, Saving("cpu", (share * MIDDLE,)))
     assert found is not None
     assert found.level is level
@@ -74,7 +74,7 @@ def test_what_runs_rarely_matters_less() -> None:
 
 
 def test_a_message_stands_for_the_step_that_it_asks_for() -> None:
-    """Sending takes microseconds: a share of that alone would be large for everything."""
+    """Sending takes microseconds, so every saving would be a large share of that alone."""
     costs = step_costs("cpu")
     saving = Saving("cpu", (costs[TrainingStep.MESSAGE][0],))
     found = impact_of(replace(ONE, steps=(TrainingStep.MESSAGE,)), saving)
@@ -110,7 +110,7 @@ def test_a_step_of_several_kinds_costs_what_they_cost_together() -> None:
 
 
 def test_what_was_not_measured_is_not_ranked_high() -> None:
-    """A claim for a GPU alone says so; a rule without figures has no impact; memory is no time."""
+    """A claim only for GPUs is marked; a rule without figures has no impact; memory is not time."""
     found = impact_of(ONE, Saving(only_on=("cuda",)))
     assert found is not None
     assert found.level is ImpactLevel.UNKNOWN
@@ -131,7 +131,7 @@ def test_what_was_not_measured_is_not_ranked_high() -> None:
 
 
 def test_the_recorded_evidence_gives_savings() -> None:
-    """Of each rule whose evidence says that its fix takes less time, and for which steps were counted."""
+    """There is an impact for each rule with a measured time saving and counted steps."""
     known = 0
     for entry in catalogue.catalogue():
         if entry.module and read_occurrences(FIXTURES, entry.name) is not None:
@@ -160,7 +160,9 @@ def collect(env, steps):
 
 
 def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
-    """On the command line, in all formats and in the exit status; a wrong name is an error."""
+    """The threshold applies on the command line, in all formats and in the exit status; a wrong name is an
+    error.
+    """
     (tmp_path / "train.py").write_text(PROGRAM)
 
     def run(*options: str) -> tuple[int, str]:
@@ -191,7 +193,7 @@ def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
     ],
 )
 def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path: Path) -> None:
-    """What a line saves is put beside the steps of language models where its file imports these."""
+    """The saving of a line is compared with the steps of language models if its file imports them."""
     (tmp_path / "train.py").write_text(
         f"import {imported}\nfrom torch import nn\ndef train(loader, optimizer, model):\n"
         "    for batch in loader:\n"
@@ -233,7 +235,7 @@ def train(loader, optimizer, model):
 def test_programs_of_language_models_are_told_by_what_they_handle(
     files: dict[str, str], named: str, level: str, tmp_path: Path
 ) -> None:
-    """A file that handles tokens, or whose program does so for the most part and plays nothing."""
+    """A file that processes tokens, or whose program mostly does so and steps no environment."""
     together = "".join(f"from . import {name.removesuffix('.py')}\n" for name in (*files, "train.py"))
     (tmp_path / "lab").mkdir()
     for name, text in {**files, "__init__.py": together, "train.py": REPEATS.replace("NAMED", named)}.items():

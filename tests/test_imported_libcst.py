@@ -1,4 +1,4 @@
-"""Dataclasses whose methods are compiled when they are first called behave as all others."""
+"""Dataclasses whose methods are compiled on first call behave like all others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlint.parsing.imported_libcst import cst, methods_compiled_when_called
 
 
 def test_methods_do_the_same_when_they_are_compiled_later() -> None:
-    """What a class is made with, compared, hashed, shown and frozen by."""
+    """The generated methods of a dataclass."""
     with methods_compiled_when_called():
 
         @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ def test_methods_do_the_same_when_they_are_compiled_later() -> None:
 
 
 def test_nodes_keep_what_dataclasses_tell_of_them() -> None:
-    """Fixes are written with nodes that are made, changed and frozen by such methods."""
+    """Fixes work with nodes whose methods are compiled in this way."""
     name = cst.Name("state")
     assert name.with_changes(value="action").value == "action"
     assert cst.parse_module("a = b\n").code == "a = b\n"

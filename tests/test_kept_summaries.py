@@ -1,4 +1,4 @@
-"""What is kept from run to run never shows in what is found: it is as if each run were the first."""
+"""Cached summaries do not affect findings: each run gives the result of a first run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def text_of(file: tuple[str, list[tuple[str, str]], list[tuple[str, str]], int])
 
 
 def found(folder: Path, cache: Cache | None, names: tuple[str, ...] = NAMES) -> tuple[Finding, ...]:
-    """What is found in these files."""
+    """The findings in these files."""
     targets = [Target(None, folder / f"{name}.py", f"{name}.py", CODES) for name in names]
     seen = StatCache(cache) if cache else None
     report = api.check(targets, jobs=1, cache=cache, seen=seen)
@@ -63,7 +63,7 @@ def test_a_run_after_edits_finds_what_a_first_run_finds(
     files: dict[str, tuple[str, list[tuple[str, str]], list[tuple[str, str]], int]],
     edits: list[tuple[str, tuple[str, list[tuple[str, str]], list[tuple[str, str]], int]]],
 ) -> None:
-    """After each edit, for all files and for one of them alone."""
+    """After each edit, for all files and for a single one."""
     with tempfile.TemporaryDirectory() as name:
         folder, cache = Path(name), Cache(Path(name) / ".rlint_cache")
         (folder / "setup.py").write_text("")
@@ -77,7 +77,7 @@ def test_a_run_after_edits_finds_what_a_first_run_finds(
 
 
 def test_only_changed_files_are_summarised_again(tmp_path: Path) -> None:
-    """One change makes one summary; the same content makes none."""
+    """One change creates one summary; the same content creates none."""
     cache = Cache(tmp_path / ".rlint_cache")
 
     def kept() -> set[Path]:
@@ -98,7 +98,7 @@ def test_only_changed_files_are_summarised_again(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_during_a_run_leaves_no_summary_behind(tmp_path: Path) -> None:
-    """What was read then is not what the run was told to begin with."""
+    """The content that was read is not that of the start of the run."""
     from rlint.engine.cache.summary_cache import SummaryCache
     from rlint.engine.worker import Worker
     from rlint.run_data import FileTask

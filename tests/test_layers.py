@@ -1,4 +1,6 @@
-"""Who may import whom. The table below is the architecture; breaking it fails the build, not a review."""
+"""Which modules may import which. The table below is the architecture; violations fail the build instead of
+being found in review.
+"""
 
 from __future__ import annotations
 
@@ -41,32 +43,32 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("rlint.prove",),
     ("rlint.__main__", "rlint.cli", "rlint.survey"),
 )
-"""Lowest first. A unit (a module or package below `rlint`) imports itself and what lies in lower layers."""
+"""Lowest first. A unit (a module or package below `rlint`) imports itself and units in lower layers."""
 
 ONLY_FOR_TYPES = {
-    ("rlint.base_rule", "rlint.semantics"),  # what a rule is given
+    ("rlint.base_rule", "rlint.semantics"),  # types that a rule receives
     ("rlint.output", "rlint.trial"),
     ("rlint.fixing", "rlint.trial"),
     ("rlint.source", "rlint.config"),
     ("rlint.source", "rlint.run_data"),
     ("rlint.suppression", "rlint.run_data"),
 }
-"""Imports of the same layer or upward that only annotations may make."""
+"""Imports of the same or higher layers that are allowed only for annotations."""
 
 PACKAGES = {
-    "rlint.frozen": ("typing_extensions",),  # for type checkers alone
+    "rlint.frozen": ("typing_extensions",),  # for type checkers only
     "rlint.config": ("packaging", "tomllib", "tomli"),
     "rlint.source": ("pathspec",),
     "rlint.parsing": ("libcst",),
     "rlint.edit": ("libcst",),
-    "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one comes with rich
+    "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one is a dependency of rich
     "rlint.harness": ("numpy", "torch", "psutil"),
     "rlint.prove": ("numpy", "psutil", "torch", "rich"),
     "rlint.lsp": ("pygls", "lsprotocol", "attrs"),
     "rlint.cli": ("click", "rich", "psutil"),
     "rlint.survey": ("click", "psutil"),  # and the extra `ray`, by rlint.survey.extra
 }
-"""What each unit imports besides the standard library; what 3.10 lacks of that counts, too."""
+"""Third-party packages that each unit imports, including backports of the standard library."""
 
 MOST_SIBLINGS = 25
 """Modules in one folder, `__init__` not counted. Families of rules may have more."""
@@ -84,22 +86,22 @@ UNKNOWN_TO = {
     "threads": ("types", "dataflow", "effects", "frequency", "nn", "imports"),
     "imports": ("types", "dataflow", "effects", "frequency", "nn", "threads", "interprocedural"),
 }
-"""What each package of the semantic model must not know, as its docstring says."""
+"""Packages that each package of the semantic model must not import, as its docstring says."""
 
 RULE_STDLIB = {
     "__future__", "ast", "collections", "dataclasses", "enum", "functools", "itertools", "typing",
     "re", "warnings",  # RL502 must know whether a pattern compiles, and without a warning
 }  # fmt: skip
-"""All of the standard library that a rule needs: it asks the project, it reads no text."""
+"""The modules of the standard library that rules may import: a rule queries the model and parses no text."""
 
 FOR_RULES = ("rlint.rule",)
-"""What a rule may import beside its own package and its family's `_shared`."""
+"""Modules that a rule may import besides its own package and its family's `_shared`."""
 
 HEAVY = {
     "rlint.config", "rlint.edit", "rlint.engine", "rlint.fixing", "rlint.output", "rlint.semantics",
     "rlint.source", "rlint.suppression", "rlint.syntax",
 }  # fmt: skip
-"""What asking for help or the version does not load."""
+"""Modules that the commands for help and version do not import."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Import:
 
 
 def sources() -> dict[str, Path]:
-    """Every module of rlint and where it lies."""
+    """Every module of rlint and its file."""
     found = {}
     for folder, package in (("rlint", "rlint"), ("rules", "rlint.rules"), ("fixtures", "rlint.fixtures")):
         paths = (ROOT / folder).rglob("*.py") if folder != "fixtures" else [ROOT / folder / "__init__.py"]
@@ -157,7 +159,7 @@ def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iter
 
 
 def matches(module: str, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the patterns means the module."""
+    """Whether one of the patterns matches the module."""
     return any(fnmatchcase(module, pattern) for pattern in patterns)
 
 
@@ -174,19 +176,19 @@ def level_of(unit: str) -> int:
 
 
 def may_import(unit: str, other: str, found: Import) -> bool:
-    """Whether the table lets one unit import another."""
+    """Whether the table allows one unit to import another."""
     if unit == other or {unit, other} <= {*PLAIN} or {unit, other} <= {*LAYERS[-1]}:
         return True
     return level_of(other) < level_of(unit) or (found.for_types and (unit, other) in ONLY_FOR_TYPES)
 
 
 def said(module: str, found: Import) -> str:
-    """Where a module imports what it must not."""
+    """Forbidden imports of a module, with their lines."""
     return f"{SOURCES[module].relative_to(ROOT)}:{found.line}: imports {found.module}"
 
 
 def test_imports_obey_the_table() -> None:
-    """A module imports its own unit and those in lower layers, and the packages that the unit is made of."""
+    """A module imports its own unit, units in lower layers, and the unit's third-party packages."""
     wrong = []
     for module in SOURCES:
         unit = unit_of(module)
@@ -202,7 +204,7 @@ def test_imports_obey_the_table() -> None:
 
 
 def test_there_is_no_import_circle() -> None:
-    """No module needs, while it is loaded, a module that is loaded for it."""
+    """There are no import cycles at load time."""
     needed = {
         module: {
             found.module
@@ -215,7 +217,7 @@ def test_there_is_no_import_circle() -> None:
 
 
 def test_folders_can_be_held_in_the_head() -> None:
-    """No folder has too many siblings, families of rules excepted, and few modules lie at the root."""
+    """No folder has too many siblings, except families of rules, and few modules are at the root."""
     siblings = Counter(path.parent for path in SOURCES.values() if path.name != "__init__.py")
     families = {path.parent for path in (ROOT / "rules").glob("*/__init__.py")}
     crowded = {
@@ -245,7 +247,7 @@ def test_a_name_means_one_thing() -> None:
 
 
 def test_every_package_says_what_it_answers() -> None:
-    """The docstring of each package says what it does and, in a paragraph of its own, what it answers."""
+    """The docstring of each package says what it does and, in a separate paragraph, what it answers."""
     silent = []
     for path in (ROOT / "rlint").rglob("*/__init__.py"):
         first, _, rest = (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n\n")
@@ -256,7 +258,7 @@ def test_every_package_says_what_it_answers() -> None:
 
 @pytest.mark.parametrize(("package", "others"), UNKNOWN_TO.items())
 def test_packages_of_semantics_keep_apart(package: str, others: tuple[str, ...]) -> None:
-    """What a package of the semantic model says it must not know, it does not import."""
+    """A package of the semantic model does not import packages that it must not know."""
     known = [
         said(module, found)
         for module in SOURCES
@@ -283,7 +285,7 @@ def test_a_part_of_the_model_can_be_held_in_the_head() -> None:
 
 
 def test_only_the_registry_reaches_the_rules() -> None:
-    """The engine knows no rule by name. A rule knows its package and its family's `_shared` alone."""
+    """The engine knows no rule by name. A rule imports only its package and its family's `_shared`."""
     reached = []
     for module in SOURCES:
         parts = module.split(".")
@@ -318,7 +320,7 @@ def test_rules_ask_and_do_not_dig() -> None:
 
 
 def test_commands_import_what_they_need_when_they_run() -> None:
-    """Asking for the version, for help or for a page does not wait for the engine."""
+    """Commands that show the version, help or a page do not import the engine."""
     light = (*PLAIN, "rlint.cli", "rlint.cli.*", "rlint.config.options", "rlint.config.patterns", "click")
     modules = [name for name in SOURCES if name.startswith("rlint.cli")]
     assert modules
@@ -346,7 +348,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_checking_loads_no_package_that_it_does_not_need(tmp_path: Path) -> None:
-    """Linting a file that imports torch and numpy imports neither, nor what only some settings need."""
+    """Linting a file that imports torch and numpy imports neither, nor modules for unused settings."""
     program = tmp_path / "program.py"
     program.write_text("import numpy\nimport torch\n\nx = torch.from_numpy(numpy.zeros(3))\n")
     script = (

@@ -1,4 +1,4 @@
-"""Fixes do not depend on how a program is laid out (trust/layouts.py has the long run of the same)."""
+"""Fixes do not depend on the layout of a program (trust/layouts.py has the long run of the same)."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def act(policy, obs, y):
 
 @pytest.mark.parametrize("text", SAMPLE)
 def test_a_fix_is_the_same_in_each_layout(text: str) -> None:
-    """Parentheses, line breaks, comments, missing blanks, semicolons, one line, texts of several lines."""
+    """Parentheses, line breaks, comments, missing blanks, semicolons, one-line blocks, multi-line strings."""
     seen = layouts.compare(text, most=1)
     assert seen.wrong == []
 
 
 def test_code_without_blanks_is_fixed() -> None:
-    """`return[...]`, `not"cuda" in ...`, `=.5*...`: no two tokens become one."""
+    """`return[...]`, `not"cuda" in ...`, `=.5*...`: no two tokens merge."""
     seen = layouts.compare(TIGHT, ["tight"])
     assert seen.wrong == []
     assert {outcome for _, outcome in seen.counts} == {"identical"}

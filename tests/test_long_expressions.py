@@ -1,4 +1,4 @@
-"""Expressions that only a program writes: rlint's time grows with them as they grow, and no faster."""
+"""Generated expressions: the time of rlint is linear in their size."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ LONG = ["conditions with reads", "tuple of calls", "nested torch calls", "and wi
 
 
 def target(text: str) -> Target:
-    """A program as the only file of a folder that is not there: nothing lies around it."""
+    """A program as the only file of a folder that does not exist."""
     source = source_from_text(text.encode(), "program.py", Path(tempfile.gettempdir(), NOWHERE, "program.py"))
     assert not isinstance(source, Problem)
     return Target(source, source.path, source.name, CODES)
 
 
 def steps(kind: str, size: int) -> int:
-    """How many functions run while a program of some kind and size is checked."""
+    """The number of function calls while a program of some kind and size is checked."""
     made = KINDS[kind](size)
     assert isinstance(made, str)
     entered = 0
@@ -55,13 +55,13 @@ def steps(kind: str, size: int) -> int:
 
 
 def growth(kind: str, small: int = 150) -> float:
-    """How many times the work of a program is that of one that is a third of it, once both are warmed up."""
+    """The ratio of the work for a program to that for a third of it, after warming up."""
     steps(kind, 1)
     return steps(kind, 3 * small) / steps(kind, small)
 
 
 def test_work_grows_as_a_sum_does() -> None:
-    """Each term of a sum may be looked at, but not from each of the others."""
+    """Each term of a sum may be examined, but not once for each other term."""
     assert growth("sums of items") < 4
 
 
@@ -73,7 +73,7 @@ def test_work_grows_as_an_expression_does(kind: str) -> None:
 
 
 def test_the_rest_of_a_file_is_checked_beside_a_deep_expression() -> None:
-    """What lies too deep is left alone; all else of the file and of the expression is not."""
+    """Code that is nested too deep is skipped; the rest of the file and of the expression is checked."""
     text = hostile.KINDS["sums of items"](3 * DEEPEST)
     assert isinstance(text, str)
     text += "        z = torch.zeros(3).cuda()\n"
@@ -86,7 +86,7 @@ def test_the_rest_of_a_file_is_checked_beside_a_deep_expression() -> None:
 
 @pytest.mark.parametrize("kind", ["and with reads", "or", "comparisons", "conditions with reads"])
 def test_long_conditions_are_checked(kind: str) -> None:
-    """Comparisons share their operators, which belong to none of them."""
+    """Comparisons share operator nodes, which have no position."""
     text = hostile.KINDS[kind](2 * DEEPEST)
     assert isinstance(text, str)
     assert api.check([target(text)], jobs=1).problems == ()
@@ -110,12 +110,14 @@ FLAT = {
     "classes in a line": 400,
     "classes with constructors in a line": 400,
 }
-"""Long programs that are not deep, and how many there are of what they repeat."""
+"""Long programs without deep nesting, and the number of repetitions."""
 
 
 @pytest.mark.parametrize("kind", FLAT)
 def test_what_is_long_and_flat_is_checked(kind: str) -> None:
-    """A long row of statements, calls or bases is no deep nesting, and the rest of its file is checked."""
+    """A long sequence of statements, calls or bases is no deep nesting, and the rest of the file is
+    checked.
+    """
     text = hostile.KINDS[kind](FLAT[kind])
     assert isinstance(text, str)
     text += "\n\ndef last(env):\n    for t in range(99):\n        env.step(torch.zeros(3).cuda())\n"
@@ -136,7 +138,7 @@ def test_what_is_long_and_flat_is_fixed(kind: str) -> None:
 
 
 def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a rule comes to the end of Python's stack in one place, it goes on with the next."""
+    """If a rule exceeds Python's stack at one place, it continues with the next."""
     text = forms.HEAD + forms.LOOP + "        a = torch.zeros(1).cuda()\n        b = torch.zeros(2).cuda()\n"
     (rule,) = catalogue.load({"RL205"})
     check = rule.check
@@ -152,7 +154,7 @@ def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_arrays_that_grow_in_one_loop_are_fixed_together() -> None:
-    """However many there are, in one pass: each has a list of its own."""
+    """Any number of arrays is fixed in one pass: each has its own list."""
     text = forms.grown(60)
     fixed = api.fix([target(text)], unsafe=True, jobs=1)
     assert len([each for each in fixed.applied if each.code == "RL101"]) == 60
@@ -162,12 +164,12 @@ def test_arrays_that_grow_in_one_loop_are_fixed_together() -> None:
 
 @pytest.mark.parametrize("kind", ["arrays grown in one loop", "classes in pairs", "ifs that change a value"])
 def test_work_grows_as_a_file_does(kind: str) -> None:
-    """Each array, class or branch may be looked at, but not from each of the others."""
+    """Each array, class or branch may be examined, but not once for each other one."""
     assert growth(kind, 100) < 4.5
 
 
 def test_a_long_chain_is_fixed_at_once() -> None:
-    """However many changes of shape stand in a row, the last is left, and fixing again changes nothing."""
+    """Of any number of consecutive shape changes, the last remains, and fixing again changes nothing."""
     text = hostile.KINDS["reshapes"](127)
     assert isinstance(text, str)
     [changed] = api.fix([target(text)], unsafe=True, jobs=1).changed
@@ -177,7 +179,7 @@ def test_a_long_chain_is_fixed_at_once() -> None:
 
 
 def test_what_is_far_too_deep_is_left_alone() -> None:
-    """Fixing layer by layer would take as many rounds as there are layers."""
+    """Fixing layer by layer would take as many passes as there are layers."""
     text = hostile.KINDS["reshapes"](TOO_DEEP)
     assert isinstance(text, str)
     report = api.fix([target(text)], unsafe=True, jobs=1)
@@ -190,7 +192,7 @@ def test_what_is_far_too_deep_is_left_alone() -> None:
     "kind", ["whiles", "nested calls", "prints", "logs", "augmented assignments", "forward of one"]
 )
 def test_work_grows_as_a_program_does(kind: str) -> None:
-    """The same for what stands in one loop again and again."""
+    """The same for statements repeated in one loop."""
     assert growth(kind, 400) < 4.5
 
 
@@ -210,7 +212,7 @@ def test_work_grows_as_a_program_does(kind: str) -> None:
     ],
 )
 def test_what_is_known_of_one_is_not_sought_for_each(kind: str, small: int, most: float) -> None:
-    """Three times as many of them make three times the work, or hardly more."""
+    """Three times as many of them take about three times the work."""
     assert growth(kind, small) < most
 
 
@@ -219,12 +221,12 @@ def test_what_is_known_of_one_is_not_sought_for_each(kind: str, small: int, most
     "name", ["recomputed-constant", "replot-per-episode", "repeated-string-work", "shared-counter-lock"]
 )
 def test_work_grows_as_what_a_function_repeats(name: str) -> None:
-    """The same for the programs of fixtures that do each thing again and again."""
+    """The same for programs of fixtures with repeated statements."""
     assert growth(f"{name} in a function", 600) < 6
 
 
 def test_parameters_that_are_global_too_are_read() -> None:
-    """Python does not run such a program, but parses it."""
+    """Python parses such a program, but does not run it."""
     text = (
         hostile.HEAD
         + "def fit(size, made, optimizer):\n    for x in made:\n        optimizer.step()\n    global size\n"

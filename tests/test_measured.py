@@ -1,4 +1,4 @@
-"""What is said of evidence in a line, a cell and a table."""
+"""Texts about evidence in a line, a cell and a table."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rlint.output import evidence_lines
 
 
 def line(folder: Path, *outcomes: RuleOutcome) -> str | None:
-    """What a finding of the rule says, once these outcomes are recorded."""
+    """The text in a finding of the rule, once these outcomes are recorded."""
     written(folder, *outcomes)
     return evidence_lines.line(read(folder, outcomes[0].subject))
 
 
 def test_a_line_gives_the_range_over_workloads(tmp_path: Path) -> None:
-    """Ratios at the typical sizes, from the least to the largest, each with the digits it deserves."""
+    """Ratios at the typical sizes, from the smallest to the largest, with appropriate digits."""
     said = line(
         tmp_path,
         outcome("RL101", cost("time", 0.021, 0.010), cost("exp", 1.98, 1.02)),
@@ -38,7 +38,7 @@ def test_a_line_gives_the_range_over_workloads(tmp_path: Path) -> None:
 
 
 def test_a_line_tells_each_measure_by_its_name(tmp_path: Path) -> None:
-    """Memory, processor time and counts are not called time; what went down to nothing is given as counts."""
+    """Memory, processor time and counts are not called time; reductions to zero are given as counts."""
     said = line(
         tmp_path,
         outcome(
@@ -52,7 +52,7 @@ def test_a_line_tells_each_measure_by_its_name(tmp_path: Path) -> None:
 
 
 def test_a_line_admits_losses(tmp_path: Path) -> None:
-    """Beside a gain it says how many workloads were worse; without one, what was seen."""
+    """With a gain, the line says how many workloads were worse; without one, what was measured."""
     mixed = line(tmp_path, FASTER, replace(SLOWER, workload="small"), replace(NO_CHANGE, workload="tiny"))
     assert mixed == "1.00–5.0× as fast on cpu (3 workloads, 1 of them worse)"
     assert line(tmp_path, SLOWER, replace(NO_CHANGE, workload="tiny")) == (
@@ -71,7 +71,7 @@ def test_a_line_tells_devices_apart(tmp_path: Path) -> None:
 
 
 def test_what_was_not_measured_is_not_claimed(tmp_path: Path) -> None:
-    """A rule for GPUs says so where none was at hand; the engine's own codes have nothing to measure."""
+    """A rule for GPUs says so if none was available; the engine's own codes have no measurements."""
     assert evidence_lines.line(read(tmp_path)) == "not yet"
     assert evidence_lines.line(read(tmp_path, "RL201")) == "not yet on cuda, where the cost arises"
     assert line(tmp_path, replace(UNCLAIMED, subject="RL201", name="blocking-transfer")) == (

@@ -1,4 +1,4 @@
-"""What is done with is freed: a run holds the trees of few files at a time."""
+"""Finished files are freed: a run keeps the trees of only a few files at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def learn(self, a, b):
 
 
 def test_the_trees_of_a_share_are_freed_once_they_are_summarised(tmp_path: Path, monkeypatch) -> None:
-    """Whatever is kept of a file, its tree goes: no operator, which all files share, leads to it."""
+    """The tree of a file is freed: shared operator nodes do not refer to it."""
     monkeypatch.setattr("rlint.engine.worker.KEPT_BYTES", 0)
     jobs = []
     for number in range(3):
@@ -46,7 +46,7 @@ def test_the_trees_of_a_share_are_freed_once_they_are_summarised(tmp_path: Path,
 
 @pytest.fixture
 def without_collector() -> Iterator[None]:
-    """What is garbage now goes; what becomes garbage stays, if it is in a cycle."""
+    """Existing garbage is collected; later garbage stays if it is in a cycle."""
     gc.collect()
     gc.disable()
     try:
@@ -58,7 +58,9 @@ def without_collector() -> Iterator[None]:
 @pytest.mark.usefixtures("without_collector")
 @pytest.mark.parametrize("most", [0, 3_000_000], ids=["parsed-again", "kept"])
 def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch) -> None:
-    """Looking for cycles took a twelfth of a run. So whatever rules ask of a file is cut loose after them."""
+    """Searching for cycles took a twelfth of a run. So the analyses of a file are released after its
+    check.
+    """
     monkeypatch.setattr("rlint.engine.worker.KEPT_BYTES", most)
     codes = frozenset(entry.code for entry in catalogue.catalogue())
     folder = Path(__file__).parents[1] / "fixtures"
@@ -71,7 +73,7 @@ def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch
         )
         assert worker.check([group], ignore_suppressions=False)[0].findings
         made += sum(1 for _ in ast.walk(ast.parse(path.read_text())))
-    assert _nodes() - before < made / 5  # functions in functions hold a little of what they looked at
+    assert _nodes() - before < made / 5  # nested functions keep references to some examined nodes
 
 
 def _nodes() -> int:

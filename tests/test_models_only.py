@@ -1,4 +1,4 @@
-"""What libraries do is told once, below `rlint/models`: no other module keeps a list of their functions."""
+"""Facts about libraries are only in `rlint/models`: no other module has a list of their functions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rlint import models
 from rlint.models import by_trait
 
 MOST = 4
-"""Names of library functions that a literal may hold: so many may be told apart from a property."""
+"""Maximum number of names of library functions in a literal: few may be distinguished without a trait."""
 
 EXCEPTIONS = {
     "rlint/harness/compare/files_written.py": "names of audit events of the interpreter",
     "rlint/regex.py": "methods that an object of rlint has of its own",
 }
-"""Modules whose lists say nothing of what library functions do."""
+"""Modules whose lists contain no facts about library functions."""
 
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 @functools.cache
 def known_names() -> frozenset[str]:
-    """Names of functions and methods that libraries have: those of rows, and of containers and text."""
+    """Names of library functions and methods: those of rows, and of containers and strings."""
     methods = {name for table in by_trait.METHODS.values() for name in table}
     functions = {name.rpartition(".")[2] for name in by_trait.CALLABLES}
     built_in = {
@@ -35,7 +35,7 @@ def known_names() -> frozenset[str]:
 
 
 def literals(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
-    """Each collection of texts that is written out, or written as one text that is split."""
+    """Each literal collection of strings, including a string that is split."""
     for node in ast.walk(tree):
         match node:
             case ast.Set(elts=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
@@ -58,7 +58,7 @@ def literals(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
 
 
 def lists_of(path: str) -> list[str]:
-    """The literals of a module that name library functions for the most part."""
+    """The literals of a module that mostly name library functions."""
     found = []
     for line, texts in literals(ast.parse((ROOT / path).read_bytes())):
         known = [text for text in texts if text.rpartition(".")[2] in known_names()]
@@ -76,8 +76,8 @@ MODULES = sorted(
 
 
 def test_lists_of_library_functions_are_in_the_models() -> None:
-    """A fact that is written down twice is wrong in one place sooner or later. Ask `models.having`, and give
-    the rows the property that they lack.
+    """No fact is stated twice, which would be wrong in one place sooner or later. Use `models.having`, and
+    add the missing trait to the rows.
     """
     found = {path: lists for path in MODULES if (lists := lists_of(path))}
     assert {path: lists for path, lists in found.items() if path not in EXCEPTIONS} == {}

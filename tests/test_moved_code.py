@@ -30,11 +30,11 @@ OLD = "    "
     ],
 )
 def test_code_moves_and_strings_stay(code: str, new: str, expected: str) -> None:
-    """All lines but those within strings, and those that are not indented as far."""
+    """All lines are re-indented except those within strings, and less indented ones."""
     assert moved(code, OLD, new) == expected
 
 
 def test_code_that_would_be_another_program_is_not_moved() -> None:
-    """Where lines would not fit together any more."""
+    """Code whose lines cannot be re-indented is refused."""
     with pytest.raises(CannotWriteError):
         moved("if a:\n     b\n    c", "     ", "")

@@ -1,4 +1,4 @@
-"""A file that is newer than the running Python is read all the same."""
+"""Files with syntax newer than the running Python are parsed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SNIPPETS = {
     "a concatenated template": "x = (t'{a}' tr'\\d' T\"{b=}\")\n",
     "stars in a subscript": "x: Array[int, *Shape] = y[*z]\n\n\ndef f(*args: *Ts) -> None:\n    pass\n",
 }
-"""Syntax that some supported Python does not read."""
+"""Syntax that some supported Python cannot parse."""
 
 PROGRAM = """\
 import torch
@@ -68,14 +68,14 @@ each_snippet = pytest.mark.parametrize("snippet", SNIPPETS.values(), ids=SNIPPET
 
 
 def read(text: str) -> Reading:
-    """What rlint reads of a text, which must be readable."""
+    """The parsed text, which must be valid."""
     reading = parse(text, "program.py")
     assert isinstance(reading, Reading), reading
     return reading
 
 
 def check_places(text: str, reading: Reading) -> None:
-    """Each name of a tree stands in the text where the tree says, and a mask is as long as the text."""
+    """Each name of a tree is at its position in the text, and the mask has the length of the text."""
     assert list(map(len, reading.mask.splitlines())) == list(map(len, text.splitlines()))
     positions = Positions(text)
     for node in ast.walk(reading.module):
@@ -88,7 +88,7 @@ def check_places(text: str, reading: Reading) -> None:
 
 
 def native(text: str) -> str | None:
-    """The tree that the running Python makes of a text; None where it does not read it."""
+    """The tree of a text by the running Python; None if it cannot parse it."""
     try:
         return ast.dump(ast.parse(text), include_attributes=True)
     except SyntaxError:
@@ -98,7 +98,7 @@ def native(text: str) -> str | None:
 @each_snippet
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_newer_syntax_is_read(snippet: str, end: str) -> None:
-    """The tree has all that stands in the file, at its place."""
+    """The tree has everything in the file, at its position."""
     text = PROGRAM.format(snippet=snippet).replace("\n", end)
     check_places(text, read(text))
     found = read_by_libcst(text)
@@ -109,7 +109,7 @@ def test_newer_syntax_is_read(snippet: str, end: str) -> None:
 
 @each_snippet
 def test_newer_files_are_found_and_fixed(workspace: Build, snippet: str) -> None:
-    """A fix changes what it is about, and nothing else."""
+    """A fix changes only its own code."""
     text = PROGRAM.format(snippet=snippet)
     program = workspace({"train.py": text.encode()})
     [finding] = program.findings({"RL205"})
@@ -133,7 +133,7 @@ def test_newer_files_are_found_and_fixed(workspace: Build, snippet: str) -> None
     ],
 )
 def test_a_statement_with_newer_syntax_is_fixed(workspace: Build, line: str) -> None:
-    """What is written anew is the file's text, and not what stands in its place for the running Python."""
+    """New code contains the file's text, and not its mask."""
     text = (
         "import torch\n\n\ndef rollout[T](env, names: T, steps, device):\n    for _ in range(steps):\n"
         f"        env.step(1)\n        {line}\n"
@@ -148,7 +148,7 @@ def test_a_statement_with_newer_syntax_is_fixed(workspace: Build, line: str) -> 
 
 
 def test_a_moved_statement_keeps_its_strings(workspace: Build) -> None:
-    """The lines of code are indented, and those in a string, or in a field of one, stay as they are."""
+    """Lines of code are re-indented; those in a string, or in a field of one, are unchanged."""
     statement = 'logits = self.head(seen[f"""\n  {\n  names["a"]}\n"""])'
     text = (
         "from torch import nn\n\n\nclass Policy(nn.Module):\n    def __init__(self):\n"
@@ -175,7 +175,7 @@ def test_a_moved_statement_keeps_its_strings(workspace: Build) -> None:
     ],
 )
 def test_what_nothing_reads_is_told_with_its_place(text: str, line: int, column: int | None) -> None:
-    """The error is that which a newer Python would meet, not the first that the running one does."""
+    """The reported error is that of a newer Python, not the first of the running one."""
     problem = parse(text, "program.py")
     assert isinstance(problem, Problem)
     assert problem.message.startswith("SyntaxError")
@@ -201,10 +201,10 @@ def test_what_nothing_reads_is_told_with_its_place(text: str, line: int, column:
     ],
 )
 def test_python_2_is_named(line: str) -> None:
-    """Whoever checks an old project is told why its files are not read."""
+    """For an old project, the error says that its files are Python 2."""
     problem = parse(f'names = f"{{1}}"\n{line}\n', "program.py")
     assert isinstance(problem, Problem), line
-    assert problem.hint == "written for Python 2, which rlint does not read"
+    assert problem.hint == "written for Python 2, which rlint does not support"
     assert problem.line is not None
 
 
@@ -212,14 +212,14 @@ def test_python_2_is_named(line: str) -> None:
     "line", ["x = 1 +", "def f(x=(1, 2:", "x = 'print y", "return = 3", "print(x", "x = [0, 1"]
 )
 def test_a_mistake_is_not_taken_for_python_2(line: str) -> None:
-    """A program that somebody is writing is none of Python 2."""
+    """An incomplete program does not count as Python 2."""
     problem = parse(f"{line}\n", "program.py")
     assert isinstance(problem, Problem)
     assert "Python 2" not in (problem.hint or "")
 
 
 def test_suppressions_of_newer_files(workspace: Build) -> None:
-    """A comment hides a finding, also where the running Python's tokenizer would see a string instead."""
+    """A comment suppresses a finding even if the running Python's tokenizer would see a string there."""
     text = PROGRAM.format(snippet=SNIPPETS["a quoted bracket"]).replace(
         "to(device)\n", "to(device)  # noqa: RL205\n"
     )
@@ -263,7 +263,7 @@ def test_libcst_is_imported_for_newer_files_alone(tmp_path: Path) -> None:
 
 
 def test_a_fix_stays_within_the_running_python() -> None:
-    """A file that the running Python reads is never fixed to what only newer ones read."""
+    """A file that the running Python can parse is never fixed to newer syntax."""
     old, new = "x = f'{y}'\n", "x = f'{y['a']}'\n"
     if native(new) is not None:
         pytest.skip("the running Python reads both")
@@ -275,7 +275,7 @@ def test_a_fix_stays_within_the_running_python() -> None:
 
 
 def test_a_long_chain_is_read() -> None:
-    """LibCST goes down into it, by calls of its own and of Python's."""
+    """LibCST recurses into it, in its own and in Python code."""
     text = "def f[T](): ...\nx = " + " + ".join("a" * 300) + "\ny = " + '"a" ' * 300 + "\n"
     assert len(read_by_libcst(text).module.body) == 3
 
@@ -301,7 +301,7 @@ def test_names_of_types_are_names() -> None:
 
 
 def test_a_generic_network_is_a_network() -> None:
-    """Classes and functions with type parameters are what they are without."""
+    """Classes and functions with type parameters are analysed as without."""
     model = model_of(
         "from torch import nn\n\n\nclass Net[T](nn.Module):\n    def forward[U](self, x: U) -> U:\n"
         "        return x\n\n\ndef make[T](x: T) -> T:\n    return Net()\n\n\nnet = Net()\nprint(make(1))\n"
@@ -311,13 +311,13 @@ def test_a_generic_network_is_a_network() -> None:
 
 
 def test_a_type_alias_means_what_it_is_given() -> None:
-    """An annotation by it tells what one without it does."""
+    """An annotation with a type parameter is analysed as one without."""
     model = model_of("import numpy as np\ntype Row = np.ndarray\n\n\ndef f(x: Row):\n    return x\n")
     assert model.types.type_of(expression(model, "x", last=True)).tag is TypeTag.NDARRAY
 
 
 def test_newer_files_on_the_command_line(tmp_path: Path) -> None:
-    """Standard input, diffs and results that are kept from the run before."""
+    """Standard input, diffs and cached results."""
     text = PROGRAM.format(snippet=SNIPPETS["nested quotes"])
     (tmp_path / "train.py").write_text(text)
 
@@ -383,7 +383,7 @@ def expressions() -> st.SearchStrategy[str]:
     st.tuples(expressions(), expressions(), expressions()),
 )
 def test_newer_syntax_within_newer_syntax(program: str, parts: tuple[str, str, str]) -> None:
-    """However they are nested, each part is at its place, and is what the newest Python makes of it."""
+    """With any nesting, each part is at its position, and equals that of the newest Python."""
     text = program.format(*parts)
     reading = read_by_libcst(text)
     check_places(text, reading)

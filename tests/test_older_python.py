@@ -1,4 +1,4 @@
-"""A file from before Python 3.7, which uses `async` as a name, is read all the same."""
+"""Files from before Python 3.7, which use `async` as a name, are parsed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIXED = "torch.zeros(4, device=device)"
 
 
 def read(text: str) -> Reading:
-    """What rlint reads of a text, which must be readable."""
+    """The parsed text, which must be valid."""
     reading = parse(text, "program.py")
     assert isinstance(reading, Reading), reading
     return reading
@@ -49,7 +49,7 @@ def read(text: str) -> Reading:
     ],
 )
 def test_reads_async_as_a_name(text: str) -> None:
-    """The tree holds the name, and the mask is a text of the same lines and columns."""
+    """The tree contains the name, and the mask has the same lines and columns."""
     reading = read(text)
     shown = ast.dump(reading.module)
     assert "'async'" in shown or ".async" in shown
@@ -61,7 +61,7 @@ def test_reads_async_as_a_name(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["x = async(1\n", "f(async=True)\ny = (\n", "f(async=True)\nx = = 1\n"])
 def test_other_mistakes_are_reported(text: str) -> None:
-    """What is wrong besides is told with its line."""
+    """Other errors are reported with their lines."""
     problem = parse(text, "program.py")
     assert isinstance(problem, Problem)
     assert problem.line is not None

@@ -1,4 +1,4 @@
-"""What became of the findings that there were before any fix."""
+"""Initial findings after fixing: fixed, remaining or resolved."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ FIRST = {name(line): finding(line) for line in (1, 2, 3)}
 
 
 def test_a_finding_that_another_fix_mends_is_gone() -> None:
-    """It is neither fixed itself nor left."""
+    """Such a finding is neither fixed itself nor remaining."""
     assert taken_along(FIRST, [name(1)], [name(3)]) == ([FIRST[name(2)]], set())
 
 
 def test_a_finding_that_fixes_bring_to_light_is_new() -> None:
-    """Be it fixed later or left."""
+    """Whether it is fixed later or remains."""
     fixed, left = [name(1), name(2), name(4)], [name(3), name(5, "RL102")]
     assert taken_along(FIRST, fixed, left) == ([], {name(4), name(5, "RL102")})
 
 
 def test_a_finding_that_a_fix_has_moved_is_the_same() -> None:
-    """Of one rule in one file, as many as there can be."""
+    """Of one rule in one file, as many findings as possible are matched."""
     assert taken_along(FIRST, [name(1)], [name(2), name(4)]) == ([], set())
     assert taken_along(FIRST, [name(1)], [name(2), name(4, "RL102")]) == (
         [FIRST[name(3)]],

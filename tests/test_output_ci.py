@@ -1,4 +1,4 @@
-"""Reports for services: held against the schemas of their formats, and read back."""
+"""Reports for services: validated by the schemas of their formats, and read back."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def sarif_schema() -> Any:
 
 
 def shown(format_: str, found: Report, options: ReportOptions | None = None) -> str:
-    """What a format makes of a report."""
+    """A report in one format."""
     return reporter(format_)(found, options or ReportOptions())
 
 
 def full_report() -> Report:
-    """A report with everything that there may be."""
+    """A report with all kinds of content."""
     hidden = (
         HiddenFindings(finding(TEXT, "x"), in_source=True, reason="suppressed by a comment"),
         HiddenFindings(finding(TEXT, "x = "), in_source=False, reason="listed in known.json"),
@@ -83,7 +83,7 @@ def full_report() -> Report:
 
 
 def run_of(found: Report, validator: Any) -> dict[str, Any]:
-    """The run of a SARIF log that is valid."""
+    """The run of a valid SARIF log."""
     log = json.loads(
         shown("sarif", found, ReportOptions(measured={"RL101": "2× as fast"}, pages={"RL101": PAGE}))
     )
@@ -93,7 +93,7 @@ def run_of(found: Report, validator: Any) -> dict[str, Any]:
 
 
 def test_sarif_is_valid_and_complete(sarif_schema: Any) -> None:
-    """Rules with their pages, findings with places, and what is hidden and why."""
+    """Rules with their pages, findings with places, and suppressions with reasons."""
     run = run_of(full_report(), sarif_schema)
     rules = run["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == ["RL101", "RL201"]
@@ -129,7 +129,9 @@ def test_sarif_is_valid_and_complete(sarif_schema: Any) -> None:
 
 
 def test_sarif_ranks_findings_and_shows_their_places(sarif_schema: Any) -> None:
-    """What is likely is a note that ranks below what is certain; further places and the chain have lines."""
+    """Likely findings are notes with a lower rank than certain ones; related places and the chain have
+    lines.
+    """
     places = (Related("agent.py", Position(1, 1), Position(1, 2), "and here"),)
     chain = ("train.py:3 for step in range(n)", "Agent.act")
     sure = replace(SAFE, chain=chain, related=places, impact=Impact(ImpactLevel.HIGH, "saves 1 ms"))
@@ -180,7 +182,7 @@ def test_sarif_messages_hold_no_links_by_accident(sarif_schema: Any) -> None:
 
 
 def applied(text: str, change: dict[str, Any]) -> str:
-    """The text after a change of SARIF, by lines and columns alone."""
+    """The text after a SARIF change, applied by lines and columns only."""
     positions = Positions(text)
 
     def offset(line: int, column: int) -> int:
@@ -200,7 +202,7 @@ def applied(text: str, change: dict[str, Any]) -> str:
     new=st.text("b\n\U0001f600", max_size=4),
 )
 def test_sarif_fixes_are_exact(sarif_schema: Any, text: str, places: list[tuple[int, int]], new: str) -> None:
-    """Whoever applies a fix by its regions gets what `rlint fix` writes."""
+    """Applying a fix by its regions gives the result of `rlint fix`."""
     text = text.replace("\r", "\r\n").replace("\r\n\n", "\r\n")
     edits: list[Edit] = []
     for start, end in sorted({(min(pair), max(pair)) for pair in places}):
@@ -217,7 +219,7 @@ def test_sarif_fixes_are_exact(sarif_schema: Any, text: str, places: list[tuple[
 
 
 def test_sarif_fixes_of_several_files_are_whole_or_missing(sarif_schema: Any) -> None:
-    """A service applies all of a fix; where another file is not as it was, it is offered none."""
+    """A fix is given completely; if another file has changed, there is none."""
     other = "from agent import x\n"
     for digest, files in ((digest_of(other), ["agent.py", "b.py"]), ("0" * 16, [])):
         elsewhere = (Elsewhere("b.py", (Edit(18, 19, "z"),), digest),)
@@ -231,7 +233,7 @@ def test_sarif_fixes_of_several_files_are_whole_or_missing(sarif_schema: Any) ->
 
 @given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=12))
 def test_sarif_names_of_files_are_uris(sarif_schema: Any, name: str) -> None:
-    """Spaces, colons, percent signs, letters of any script: the name comes back."""
+    """File names with spaces, colons, percent signs and letters of any script are decoded correctly."""
     name = "src/" + name.encode("utf-8", "replace").decode()
     (result,) = run_of(report(finding("x\n", "x", path=name)), sarif_schema)["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -241,7 +243,7 @@ def test_sarif_names_of_files_are_uris(sarif_schema: Any, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def junit_schemas() -> list[xmlschema.XMLSchema]:
-    """The schemas of Jenkins and of Ant: what one leaves open, the other demands."""
+    """The schemas of Jenkins and of Ant: each requires attributes that the other does not."""
     return [xmlschema.XMLSchema(SCHEMAS / name) for name in ("junit-10.xsd", "JUnit.xsd")]
 
 
@@ -249,7 +251,7 @@ def junit_schemas() -> list[xmlschema.XMLSchema]:
     "found", [report(), report(SAFE), full_report(), report(problems=(BROKEN,), checked=0)]
 )
 def test_junit_is_valid(found: Report, junit_schemas: list[xmlschema.XMLSchema], tmp_path: Path) -> None:
-    """A suite for each file, its counts right; a passed test where there is nothing."""
+    """A suite for each file with correct counts; a passed test if there are no findings."""
     (tmp_path / "report.xml").write_text(shown("junit", found), encoding="utf-8")
     for schema in junit_schemas:
         schema.validate(tmp_path / "report.xml")
@@ -265,7 +267,7 @@ def test_junit_is_valid(found: Report, junit_schemas: list[xmlschema.XMLSchema],
 @given(st.text(min_size=1, max_size=8))
 @example(" ")
 def test_junit_survives_any_text(junit_schemas: list[xmlschema.XMLSchema], text: str) -> None:
-    """Control characters, lone surrogates and non-characters cannot stand in XML, and are spelled."""
+    """Control characters, lone surrogates and non-characters are invalid in XML, and are escaped."""
     one = finding("x\n", "x", message=text, path=f"a{text}.py", advice=text, chain=(text,))
     problem = Problem(text, text, hint=text)
     data = shown("junit", report(one, problems=(problem,))).encode("utf-8")
@@ -274,7 +276,7 @@ def test_junit_survives_any_text(junit_schemas: list[xmlschema.XMLSchema], text:
 
 
 def test_gitlab_has_what_merge_requests_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Severity is how often the line runs; paths are those of the project, fingerprints unique."""
+    """Severity follows heat; paths are relative to the project, fingerprints are unique."""
     cold = finding(TEXT, "x = ", heat=Heat.COLD)
     entries = json.loads(
         shown("gitlab", report(SAFE, UNSAFE, cold, problems=(BROKEN,), sources=(source(TEXT),)))
@@ -297,7 +299,7 @@ def test_gitlab_has_what_merge_requests_show(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_azure_commands() -> None:
-    """A warning at the place, an error for what could not be done; nothing can be forged."""
+    """A warning at the place, an error for files that could not be checked; commands cannot be forged."""
     forged = finding("x\n", "x", path="a;b].py", message="100%\r\n##vso[task.complete]", advice="x")
     first, second = shown("azure", report(forged, problems=(BUG,))).splitlines()
     here = Path.cwd()
@@ -310,7 +312,7 @@ def test_azure_commands() -> None:
 
 @pytest.mark.parametrize("format_", ["json", "gitlab", "sarif"])
 def test_fingerprints_survive_moved_lines(format_: str) -> None:
-    """What a service knows stays known, whatever is written above it."""
+    """A finding keeps its fingerprint when lines above it change."""
 
     def marks(text: str) -> set[str]:
         found: list[Finding] = [finding(text, "cat(x)"), finding(text, "(y)", "RL201")]

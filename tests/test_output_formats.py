@@ -43,7 +43,7 @@ def shown(
 
 
 def test_concise_gives_a_line_each() -> None:
-    """Editors and people who scan read one line per finding."""
+    """The concise format has one line per finding."""
     assert shown("concise", SAFE, UNSAFE, PLAIN, problems=(BROKEN,)).splitlines() == [
         "agent.py:1:5: RL101 [*] `states` is copied whole",
         "agent.py:2:5: RL201 waits",
@@ -86,7 +86,7 @@ def test_concise_gives_a_line_each() -> None:
 def test_summary_tells_what_is_left_to_do(
     format_: str, findings: tuple[Finding, ...], options: ReportOptions, checked: int, expected: list[str]
 ) -> None:
-    """The last lines count what was found, what was fixed, and what can be."""
+    """The last lines count findings, fixed ones, and fixable ones."""
     lines = reporter(format_)(report(*findings, checked=checked), options).splitlines()
     assert lines[len(lines) - len(expected) :] == expected
     assert options.summary or lines == []
@@ -144,7 +144,7 @@ def test_json_of_nothing_and_of_problems() -> None:
 
 
 def test_json_edit_at_the_end_of_the_file() -> None:
-    """Behind the last line end is the first column of the next line."""
+    """After the last line end is the first column of the next line."""
     one = finding(TEXT, "cat(x)", fix=Fix("Add", Applicability.SAFE, (Edit(len(TEXT), len(TEXT), "z\n"),)))
     (edit,) = json.loads(shown("json", one))[0]["fix"]["edits"]
     assert edit["location"] == edit["end_location"] == {"row": 3, "column": 1}
@@ -165,7 +165,7 @@ def test_github_gets_annotations() -> None:
 
 
 def test_github_gets_what_runs_most_often_first_and_whole_lines() -> None:
-    """Ten warnings of a step are shown; columns are refused where a place has several lines."""
+    """GitHub shows ten warnings of a step, and refuses columns for a place of several lines."""
     text = "for x in y:\n    z(x)\n"
     cold, hot = finding(text, text[:-1], heat=Heat.COLD), finding(text, "z(x)", heat=Heat.HOT)
     first, second = shown("github", cold, hot).splitlines()
@@ -174,7 +174,7 @@ def test_github_gets_what_runs_most_often_first_and_whole_lines() -> None:
 
 
 def test_github_commands_cannot_be_forged() -> None:
-    """What has a meaning in a workflow command is encoded."""
+    """Special characters of workflow commands are encoded."""
     one = finding("x\n", "x", path="a,b:c%.py", message="100%\r\n::error::forged")
     (line,) = shown("github", one).splitlines()
     assert "file=" + str(Path.cwd()) + "/a%2Cb%3Ac%25.py,line=1" in line
@@ -183,7 +183,7 @@ def test_github_commands_cannot_be_forged() -> None:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_standard_input_keeps_its_name(format_: str) -> None:
-    """`-` is no file."""
+    """`-` is not a file."""
     assert str(Path.cwd() / "-") not in shown(format_, finding("x\n", "x", path="-"))
 
 
@@ -279,7 +279,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n"]), max_size=25)
 @given(LINES, LINES)
 @settings(max_examples=300)
 def test_diff_says_what_changed_and_no_more(old: list[str], new: list[str]) -> None:
-    """The diff holds the new lines, the old lines, and never more changes than the standard library's."""
+    """The diff has the new and the old lines, and never more changes than that of the standard library."""
     rows = diff([changed("".join(old), "".join(new))]).split("\n")[2:-1]
     removed = Counter(row[1:] for row in rows if row[0] == "-")
     added = Counter(row[1:] for row in rows if row[0] == "+")
@@ -299,7 +299,7 @@ def test_diff_of_a_file_changed_throughout() -> None:
 
 
 def test_formats_are_loaded_when_asked_for() -> None:
-    """The command line pays for no format that it does not print."""
+    """Only the module of the requested format is imported."""
     code = (
         "import sys, rlint.output; print([m for m in sorted(sys.modules) if m.startswith(('rlint', 'json'))])"
     )

@@ -20,7 +20,7 @@ def full(text: str, *findings: Finding, options: ReportOptions = PLAIN) -> str:
 
 
 def test_report_shows_the_place_the_reason_and_the_remedy() -> None:
-    """All that a person needs to decide, in one block."""
+    """One block has all information about a finding."""
     text = "import numpy as np\n\nstates = np.append(states, x)\n"
     one = finding(
         text,
@@ -45,7 +45,7 @@ def test_report_shows_the_place_the_reason_and_the_remedy() -> None:
 
 
 def test_unsafe_fix_says_what_to_agree_to() -> None:
-    """It is marked as fixable only when unsafe fixes are wanted."""
+    """It is marked as fixable only if unsafe fixes are requested."""
     text = "x = cat(x)\n"
     one = finding(
         text, "cat(x)", fix=replacing(text, "cat(x)", "y", Applicability.UNSAFE, "the length must be known")
@@ -56,13 +56,13 @@ def test_unsafe_fix_says_what_to_agree_to() -> None:
 
 
 def test_finding_without_fix_says_so() -> None:
-    """Nobody runs `rlint fix` for nothing."""
+    """The hint to run `rlint fix` is shown only if there are fixes."""
     text = "x = cat(x)\n"
     assert "note: no automatic fix\n" in full(text, finding(text, "cat(x)"))
 
 
 def test_span_over_some_lines_is_underlined_on_each() -> None:
-    """From its start to its end, indentation left out."""
+    """A finding of several lines is marked from start to end, without the indentation."""
     text = "x = cat(\n    (x,\n\n     y),\n)  # grows\n"
     assert full(text, finding(text, "cat(\n    (x,\n\n     y),\n)")).splitlines()[2:-2] == [
         "  |",
@@ -109,7 +109,7 @@ def test_underline_stands_below_the_place(before: str) -> None:
 @given(st.text(), st.text(), st.text())
 @settings(max_examples=200)
 def test_nothing_that_controls_a_terminal_is_printed(code: str, name: str, message: str) -> None:
-    """Whatever a hostile file holds: no escape sequences, no invisible characters, no broken text."""
+    """For any hostile file, the report has no escape sequences, invisible characters or broken text."""
     text = f"x = 1  # {code}"
     place = "x = 1"
     one = finding(text, place, path=name, message=message, advice=code, chain=(code,))
@@ -126,7 +126,7 @@ def test_nothing_that_controls_a_terminal_is_printed(code: str, name: str, messa
 
 
 def test_long_line_is_cut_around_the_place() -> None:
-    """On a narrow terminal the place can still be seen."""
+    """On a narrow terminal, the place is still visible."""
     text = "x = [" + "1, " * 200 + "cat(x)," + "1, " * 200 + "]\n"
     shown = full(text, finding(text, "cat(x)"), options=ReportOptions(width=60, summary=False)).splitlines()
     assert all(columns(line) <= 60 for line in shown[2:5])
@@ -136,7 +136,7 @@ def test_long_line_is_cut_around_the_place() -> None:
 
 
 def test_preview_shows_each_changed_place() -> None:
-    """With the line numbers that the file will have."""
+    """The preview has the line numbers of the fixed file."""
     text = "import os\n\ndef f(x):\n    a = 1\n    return x.cat(1)\n"
     edits = (
         Edit(0, 0, "import re\n", shared=True),
@@ -203,7 +203,7 @@ def test_problem_without_place_or_source() -> None:
 
 
 def test_finding_in_a_file_that_is_not_at_hand() -> None:
-    """It is told without the code."""
+    """It is shown without the code."""
     one = finding("x = cat(x)\n", "cat(x)", fix=replacing("x = cat(x)\n", "cat(x)", "y"))
     shown = reporter("full")(report(one), PLAIN)
     assert shown.splitlines()[:2] == [

@@ -17,7 +17,7 @@ PUBLISHED = ReportOptions(summary=False, rule_url="https://example.org/rules/")
 
 
 def shown(format_: str, *findings: Finding, options: ReportOptions = PUBLISHED) -> str:
-    """What a format prints about findings and one problem."""
+    """The output of a format for findings and one problem."""
     return reporter(format_)(report(*findings, problems=(BROKEN,), sources=(source(TEXT),)), options)
 
 
@@ -42,7 +42,7 @@ def test_json_lines_are_the_entries_of_json() -> None:
 
 
 def test_without_published_pages_there_is_no_url() -> None:
-    """Nobody is sent to a page that may not exist."""
+    """There is no link to a page that may not exist."""
     entries = json.loads(shown("json", SAFE, options=ReportOptions()))
     assert [entry["url"] for entry in entries] == [None, None]
 
@@ -63,7 +63,7 @@ def test_reviewdog_gets_ranges_in_bytes_and_one_suggestion_per_fix() -> None:
 
 
 def test_several_edits_are_one_suggestion() -> None:
-    """What lies between the edits of a fix is written again."""
+    """The text between the edits of a fix is repeated."""
     text = "a = f(x)\nb = 1\nc = f(x)\n"
     one, other = replacing(text, "a = f(x)", "a = g"), replacing(text, "c = f(x)", "c = g")
     both = finding(text, "f(x)", fix=type(one)(one.title, one.safety, (*one.edits, *other.edits)))

@@ -32,7 +32,7 @@ STALE = "rlint/rules/buffers/rl999_deleted_rule.py"
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment with nothing of this one in it."""
+    """An empty virtual environment."""
 
     folder: Path
 
@@ -42,13 +42,13 @@ class Environment:
         return self.folder / ("Scripts" if os.name == "nt" else "bin")
 
     def install(self, *what: str) -> None:
-        """Make it and install something in it, with the pip of this one: to bring its own takes seconds."""
+        """Create it and install a package with the pip of this environment: installing pip takes seconds."""
         venv.create(self.folder)
         pip = [sys.executable, "-m", "pip", "--python", str(self.programs / "python"), "install", "-q"]
         self._run([*pip, *what], self.folder, 0)
 
     def run(self, *command: str, cwd: Path, status: int = 0) -> str:
-        """Run one of its commands in `cwd` and give what it prints."""
+        """Run one of its commands in `cwd` and return its output."""
         return self._run([str(self.programs / command[0]), *command[1:]], cwd, status)
 
     def _run(self, command: list[str], cwd: Path, status: int) -> str:
@@ -74,7 +74,7 @@ class Environment:
 
 
 def copy_of_checkout(folder: Path) -> Path:
-    """What the build needs, with the leftovers that a working checkout has."""
+    """The files of the build, with leftovers of a working checkout."""
     for name in SHIPPED:
         place = ROOT / name
         if place.is_dir():
@@ -105,7 +105,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """A fresh environment with the wheel and what it needs, none of the extras."""
+    """A new environment with the wheel and its dependencies, without extras."""
     environment = Environment(tmp_path_factory.mktemp("installed") / "venv")
     environment.install(str(wheel))
     return environment
@@ -126,7 +126,9 @@ def test_every_folder_with_code_is_listed() -> None:
 
 
 def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
-    """The rules and the fixtures lie inside rlint; no bytecode, no deleted rule, nothing beside rlint."""
+    """The rules and the fixtures are inside rlint; there is no bytecode, no deleted rule, and no other
+    package.
+    """
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"rlint"}
     assert {name for name in names if name.endswith(".pyc") or "__pycache__" in name} == set()
@@ -142,12 +144,14 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
 
 
 def test_nothing_lands_beside_rlint(installed: Environment) -> None:
-    """Nobody's `import rules` or `import fixtures` finds ours."""
+    """`import rules` and `import fixtures` do not find rlint's packages."""
     assert installed.has("rlint", "rules", "fixtures", "tests") == ["rlint"]
 
 
 def test_linting_needs_neither_torch_nor_numpy(installed: Environment, tmp_path: Path) -> None:
-    """The installed program, run in another folder without torch and numpy, finds what every rule is for."""
+    """The installed program, run in another folder without torch and numpy, reports the fixture of every
+    rule.
+    """
     assert installed.has("torch", "numpy", "pygls", "pytest") == []
     script = (
         "import shutil, sys; from importlib.resources import as_file, files\n"
@@ -174,7 +178,7 @@ def test_the_installed_program_makes_pages(installed: Environment, tmp_path: Pat
 
 
 def test_the_installed_program_fixes(installed: Environment, tmp_path: Path) -> None:
-    """`rlint fix` from the wheel makes after.py of before.py."""
+    """`rlint fix` from the wheel turns before.py into after.py."""
     for entry in RULES[:3]:
         program = tmp_path / f"{entry.name}.py"
         shutil.copy(FIXTURES / entry.name / "before.py", program)
@@ -213,7 +217,9 @@ def test_an_editable_checkout_is_live(tmp_path: Path) -> None:
 
 
 def test_importing_the_rules_by_another_name_is_refused() -> None:
-    """One rule class, one name: with the root of a checkout on the path, `import rules` says what to do."""
+    """With the root of a checkout on the path, `import rules` fails with advice: each rule class has one
+    name.
+    """
     done = subprocess.run(
         [sys.executable, "-c", "import rules"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -28,7 +28,9 @@ every_page = pytest.mark.parametrize("rule", RULES, ids=lambda entry: entry.name
 
 @dataclass(frozen=True)
 class Example:
-    """The two fences of a page. `by_hand`: rlint only advises, a person writes the second."""
+    """The two fences of a page. `by_hand`: rlint only gives advice, and the second program is written by
+    hand.
+    """
 
     before: str
     after: str
@@ -44,7 +46,7 @@ def page_of(rule: RuleEntry) -> str:
 
 
 def sections_of(rule: RuleEntry) -> dict[str, str]:
-    """The text under each heading; a fence may hold lines that look like headings."""
+    """The text under each heading; a fence may contain lines that look like headings."""
     page = page_of(rule)
     fences = [match.span() for match in FENCE.finditer(page)]
     heads = [
@@ -69,8 +71,8 @@ def example_of(rule: RuleEntry) -> Example:
 
 @every_page
 def test_a_page_is_complete(rule: RuleEntry) -> None:
-    """Every page tells the same things in the same order, and leaves none of them empty. Its first line
-    stands alone in `rlint rules`, and what it says can be read up.
+    """Every page has the same sections in the same order, and none is empty. The first line is
+    self-contained, because `rlint rules` shows it alone, and there are references.
     """
     sections = sections_of(rule)
     assert list(sections) == HEADINGS
@@ -89,14 +91,14 @@ def test_a_page_is_complete(rule: RuleEntry) -> None:
 
 
 def test_pages_have_no_figures_typed_by_hand() -> None:
-    """Speedups and sizes are measured, or not told."""
+    """Pages contain no speedups or sizes that were not measured."""
     prose = {rule.code: re.sub(r"`[^`]*`", "", FENCE.sub("", page_of(rule))) for rule in RULES}
     assert {code: found for code, text in prose.items() if (found := FIGURE.search(text))} == {}
 
 
 @every_page
 def test_the_example_is_true(rule: RuleEntry, workspace: Callable[[Mapping[str, bytes]], Workspace]) -> None:
-    """rlint finds the first program of the example and makes the second of it."""
+    """rlint reports the first program of the example and fixes it to the second."""
     example = example_of(rule)
     compile(example.before, "before.py", "exec")
     compile(example.after, "after.py", "exec")

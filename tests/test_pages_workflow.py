@@ -1,4 +1,4 @@
-"""The workflow that publishes the site: its steps are commands that exist, and it uploads what they build."""
+"""The workflow that publishes the site: its commands exist, and it uploads their output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def uses(action: str) -> dict[str, Any]:
 
 
 def test_the_steps_build_what_is_uploaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each `rlint` command runs as it is written, in an empty folder; all pages lie in the artifact."""
+    """Each `rlint` command runs as written, in an empty folder; all pages are in the artifact."""
     monkeypatch.chdir(tmp_path)
     commands = [shlex.split(step["run"]) for step in STEPS if "run" in step]
     assert commands[0] == ["python", "-m", "pip", "install", "."]

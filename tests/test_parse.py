@@ -1,4 +1,4 @@
-"""Whether a text is Python is told without a tree as it is told with one."""
+"""Checking syntax without a tree gives the same result as with one."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ PIECES = (
 
 
 def said_with_a_tree(text: str) -> Problem | None:
-    """What is wrong with a text, told by parsing it."""
+    """The syntax error of a text, found by parsing it."""
     reading = parse(text, "program.py")
     return reading if isinstance(reading, Problem) else None
 
 
 @given(st.data())
 def test_a_text_is_as_sound_without_a_tree(data: st.DataObject) -> None:
-    """Whatever is cut out of a program or put into it, with the same words."""
+    """For any part that is removed from or inserted into a program, with the same message."""
     text = data.draw(st.sampled_from(PROGRAMS))
     start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
     text = text[:start] + data.draw(st.sampled_from(PIECES)) + text[min(end, start + 40) :]
@@ -55,7 +55,7 @@ def test_a_text_is_as_sound_without_a_tree(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "return 1\n",  # no function around: a tree can be made of it, and the compiler refuses it
+        "return 1\n",  # outside of a function: it parses, but the compiler refuses it
         "def f(a):\n    global a\n",
         "def f():\n    nonlocal a\n",
         "def f(a, a):\n    pass\n",
@@ -72,7 +72,7 @@ def test_a_text_is_as_sound_without_a_tree(data: st.DataObject) -> None:
     ],
 )
 def test_what_the_compiler_alone_refuses_is_sound(text: str) -> None:
-    """No more is asked of a file that no rule looks at than of any other."""
+    """A file that no rule examines is held to no stricter syntax than others."""
     assert problem_in(text, "program.py") == said_with_a_tree(text)
 
 

@@ -1,4 +1,4 @@
-"""What is kept comes back as it was, field by field, and nothing else comes out of what is kept."""
+"""Packed data is restored field by field, and unpacking creates nothing else."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ RESULT = FileResult(
 
 
 def test_what_is_unpacked_is_what_was_packed() -> None:
-    """Every record, set and number, of the same types; and what is equal is packed the same."""
+    """Every record, set and number is restored with its type, and equal values are packed equally."""
     assert len(summaries()) > 5
     for summary in summaries():
         again = from_bytes(to_bytes(summary))
@@ -91,7 +91,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
 
 
 def test_results_come_back_with_all_their_fields() -> None:
-    """A field that a finding, a fix or a problem gets is kept, or this fails."""
+    """Every field of a finding, a fix or a problem is packed."""
     for record in (*RESULT.findings, RELATED, *RESULT.problems, FIX, *FIX.edits, CELL, *FIX.elsewhere):
         for field in dataclasses.fields(record):
             assert getattr(record, field.name) != field.default, (
@@ -106,7 +106,7 @@ def test_results_come_back_with_all_their_fields() -> None:
     "change", [lambda fields: fields.append("new"), lambda fields: fields.pop(), list.reverse]
 )
 def test_other_fields_are_refused(change: Any) -> None:
-    """What was packed of a class with other fields, or in another order, is no result."""
+    """Data packed with other fields, or in another order, is refused."""
     data = json.loads(json.dumps(pack(RESULT)))
     [fields] = [sort for sort in data["sorts"] if sort[0] == "rlint.findings:Problem"]
     name = fields.pop(0)
@@ -139,7 +139,7 @@ def _packed(leaves: list[object], sorts: list[list[str]], nodes: list[list[int]]
     ],
 )
 def test_what_is_no_summary_is_none(data: bytes) -> None:
-    """Nothing is called that is no record of a summary."""
+    """Unpacking calls nothing but the classes of records."""
     with pytest.raises(UnpackError):
         from_bytes(data)
 

@@ -36,7 +36,7 @@ class Repository:
     environment: dict[str, str]
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in it."""
+        """Run a command in the repository."""
         return subprocess.run(
             command,
             cwd=self.folder,
@@ -96,7 +96,7 @@ def refused_fixed_accepted(repository: Repository) -> None:
     assert "copies of nets.py:6:" in said
     assert "vendored" not in said
     assert "stub" not in said
-    assert "files were modified by this hook" in said  # by `rlint fix`, which comes behind
+    assert "files were modified by this hook" in said  # by `rlint fix`, which runs afterwards
     assert program.read_text() == FIXED
     assert (repository.folder / "vendored" / "theirs.py").read_text() == SLOW
     accepted = repository.commit()
@@ -106,7 +106,7 @@ def refused_fixed_accepted(repository: Repository) -> None:
 
 
 def test_the_hooks_refuse_fix_and_accept(tmp_path: Path) -> None:
-    """The hooks as the manifest has them, with this rlint instead of an installed one."""
+    """The hooks of the manifest, with this rlint instead of an installed one."""
     hooks = yaml.safe_load(MANIFEST.read_text())
     program = tmp_path / "bin" / "rlint"
     program.parent.mkdir()
@@ -123,7 +123,7 @@ def test_the_hooks_refuse_fix_and_accept(tmp_path: Path) -> None:
 
 
 def test_the_manifest_follows_the_conventions() -> None:
-    """Both hooks leave out excluded files, run once for all files, and can be given arguments."""
+    """Both hooks skip excluded files, run once for all files, and accept arguments."""
     hooks = {hook["id"]: hook for hook in yaml.safe_load(MANIFEST.read_text())}
     assert list(hooks) == ["rlint-check", "rlint-fix"]
     for hook in hooks.values():
@@ -134,7 +134,7 @@ def test_the_manifest_follows_the_conventions() -> None:
 
 @pytest.mark.slow
 def test_pre_commit_installs_a_checkout_without_torch(tmp_path: Path) -> None:
-    """pre-commit clones the repository, builds an environment of its own, and that is a light one."""
+    """pre-commit clones the repository and builds a separate environment with few packages."""
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     for name in SHIPPED:

@@ -1,4 +1,4 @@
-"""Which findings people read first, which are folded, and which are not sure enough to be shown."""
+"""The order of findings, and which are folded or hidden for low confidence."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ FORMS = ("`states` is copied whole", "`states` grows", "`states` is cut", "`stat
 
 
 def test_findings_of_one_rule_are_folded() -> None:
-    """Three forms are shown, the places of five more are named, and the rest is counted; each place once."""
+    """Three messages are shown in full, the places of five more are named, and the rest is counted; each
+    place once.
+    """
     many = [at(line, message=FORMS[line % 4]) for line in range(1, 10)]
     other = at(2, code="RL102")
     text = shown(*many, other, fold=True)
@@ -70,7 +72,7 @@ def test_advice_is_given_once_for_each_rule() -> None:
 
 
 def test_the_first_findings_are_a_screen() -> None:
-    """Twelve are shown in full; of the rules after them, the places are named."""
+    """Twelve are shown in full; for later rules, only the places."""
     many = [
         at(line, code=f"RL{rule}", message=FORMS[line % 4]) for rule in range(101, 108) for line in (1, 2, 3)
     ]
@@ -82,7 +84,7 @@ def test_the_first_findings_are_a_screen() -> None:
 
 @pytest.mark.parametrize("number", [1, 3, 4])
 def test_few_findings_are_not_folded(number: int) -> None:
-    """One more in full is no longer than the words that there is one more."""
+    """Showing one more finding takes no more lines than a note about it."""
     text = shown(*[at(line) for line in range(1, number + 1)], fold=True)
     assert "more like this" not in text
 
@@ -111,7 +113,7 @@ def test_a_finding_says_what_it_assumes_and_where_else_it_is() -> None:
 
 
 def test_what_is_less_sure_is_left_out() -> None:
-    """Of findings that are shown and of those that comments hide."""
+    """Confidence applies to shown findings and to suppressed ones."""
     sure, likely = at(1), at(2, confidence=Confidence.LIKELY)
     result = FileResult(str(Path("a.py")), (sure, likely), hidden=(likely,))
     assert result.at_least(Confidence.LIKELY) is result

@@ -1,4 +1,4 @@
-"""What the README shows is what a user gets."""
+"""The README shows real output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def block(mark: str, language: str, text: str = TEXT) -> str:
 
 
 def with_generated(mark: str, text: str) -> bytes:
-    """The page of all rules with `text` between the comments `mark` and `end of mark`."""
+    """The page of all rules with `text` between its marker comments."""
     found = re.compile(rf"(?<=<!-- {mark} -->\n).*?(?=<!-- end of {mark} -->)", re.DOTALL)
     real, times = found.subn(lambda _: text, RULES.read_bytes().decode())
     assert times == 1
@@ -44,7 +44,7 @@ def rlint(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_example_output_is_real(tmp_path: Path, expected: Expected) -> None:
-    """The report that a reader sees first is what rlint says about the program above it."""
+    """The first report is rlint's output for the program above it."""
     (tmp_path / "train.py").write_text(block("example program", "python"), encoding="utf-8")
     done = rlint("check", "--isolated", "--color", "never", "train.py", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
@@ -54,7 +54,9 @@ def test_the_example_output_is_real(tmp_path: Path, expected: Expected) -> None:
 
 
 def test_the_example_workload_runs(tmp_path: Path) -> None:
-    """The workload drives the program above it, whose fix behaves alike; a busy machine may hide its gain."""
+    """The workload runs the program above it, whose fix behaves the same; a busy machine may hide its
+    gain.
+    """
     (tmp_path / "train.py").write_text(block("example program", "python"), encoding="utf-8")
     (tmp_path / "workload.py").write_text(
         block("example workload", "python", VERIFY.read_text("utf-8")), encoding="utf-8"
@@ -78,7 +80,7 @@ def test_the_example_workload_runs(tmp_path: Path) -> None:
 
 
 def test_the_table_lists_the_rules(expected: Expected) -> None:
-    """Every rule stands in the table, with what its page and its file say."""
+    """Every rule is in the table, with the data of its page and its file."""
     rows = ["| code | name | fix | measured | finds |\n|---|---|---|---|---|\n"]
     for entry in catalogue.catalogue():
         fix = entry.fixes.replace("none", "advice") + (", opt-in" if entry.opt_in else "")
@@ -89,13 +91,13 @@ def test_the_table_lists_the_rules(expected: Expected) -> None:
 
 @pytest.mark.parametrize("mark", ["setup and first check", "setup and tests"])
 def test_setup_is_one_line(mark: str) -> None:
-    """Each of the two commands can be copied into a shell as it stands."""
+    """Each of the two commands can be copied into a shell."""
     [line] = block(mark, "sh").splitlines()
     assert line.startswith("python3 -m venv .venv && .venv/bin/pip install ")
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:
-    """`.ci/run` takes its setup from the README: what it runs is what a reader runs."""
+    """`.ci/run` takes its setup from the README."""
     script = (ROOT / ".ci" / "run").read_text()
     [extraction] = re.findall(r"^setup_and_tests=\$\((.*)\)$", script, re.MULTILINE)
     done = subprocess.run(["bash", "-c", extraction], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -104,7 +106,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
 
 
 def test_the_first_command_shows_a_screen() -> None:
-    """A newcomer sees what rlint is for, not every finding that there is."""
+    """The examples have few findings, one for each purpose."""
     done = rlint("check", "--exit-zero", "--no-cache", "--color", "never", "examples/", cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     assert "RL103 tensor-from-array-list" in done.stdout
@@ -118,7 +120,7 @@ def test_links_lead_to_files() -> None:
 
 
 def test_the_configuration_is_accepted(tmp_path: Path) -> None:
-    """The example of a configuration can be copied as it stands."""
+    """The example of a configuration is valid."""
     (tmp_path / "pyproject.toml").write_text(block("configuration", "toml"))
     done = rlint("config", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -133,13 +135,13 @@ def help_of(command: str) -> str:
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - {"--dist"}))
 def test_options_exist(option: str) -> None:
-    """Every option that the README names is one that rlint has."""
+    """Every option that the README names exists."""
     assert option in "".join(
         help_of(command) for command in ("check", "fix", "verify", "profile", "prove", "survey", "init")
     )
 
 
 def test_the_readme_is_short() -> None:
-    """It is read in one sitting."""
+    """The README is short."""
     assert len(TEXT.splitlines()) <= 150
     assert len((ROOT / ".github" / "CONTRIBUTING.md").read_text().splitlines()) <= 120

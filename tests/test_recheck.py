@@ -1,4 +1,4 @@
-"""After a change, files are checked again that it concerns, and no others."""
+"""After a change, only affected files are checked again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Project:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
         self.checked: list[str] | None = []
-        """What the last run checked again; None if nothing was known from before."""
+        """The files that the last run checked again; None without an earlier run."""
         self._cache = Cache(folder / ".rlint_cache")
         check = Recheck.check
 
@@ -51,7 +51,7 @@ class Project:
         self.run()
 
     def run(self) -> tuple[Finding, ...]:
-        """Check all files; what is found is what a run without a cache finds."""
+        """Check all files; the findings are those of a run without a cache."""
         self.checked = []
         found = self._report(self._cache)
         assert found == self._report(None)
@@ -65,7 +65,7 @@ class Project:
         return report
 
     def replace(self, name: str, old: str, new: str) -> list[str] | None:
-        """Change a file; gives what is checked again after that."""
+        """Change a file; return the files that are checked again."""
         path = self.folder / f"{name}.py"
         text = path.read_text()
         assert old in text
@@ -76,7 +76,7 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A training loop, its agent, what that calls, and a module that nobody needs."""
+    """A training loop, its agent, the agent's callee, and an unused module."""
     return Project(tmp_path, monkeypatch)
 
 
@@ -87,7 +87,7 @@ def test_nothing_is_checked_without_a_change(project: Project) -> None:
 
 
 def test_a_comment_concerns_its_own_file(project: Project) -> None:
-    """It tells nobody anything."""
+    """A change that does not affect the summary has no effect on other files."""
     assert project.replace("heads", "group(1)\n", "group(1)\n# the first one\n") == ["heads.py"]
 
 
@@ -113,7 +113,7 @@ def test_a_caller_concerns_its_callees(project: Project) -> None:
 
 
 def test_files_come_and_go(project: Project) -> None:
-    """A name that led nowhere may lead somewhere, and the other way round."""
+    """A name may start or cease to be defined."""
     first = project.run()
     (project.folder / "memory.py").unlink()
     assert project.run() != first
@@ -125,7 +125,7 @@ def test_files_come_and_go(project: Project) -> None:
 
 
 def test_a_file_goes_of_which_nothing_is_known_any_more(project: Project) -> None:
-    """Its summary was tidied away: what others asked about it is asked again."""
+    """Its summary was deleted from the cache: queries about it are answered again."""
     first = project.run()
     (project.folder / "heads.py").unlink()
     for path in project.folder.glob(".rlint_cache/*/*.summary"):
@@ -134,7 +134,7 @@ def test_a_file_goes_of_which_nothing_is_known_any_more(project: Project) -> Non
 
 
 def test_a_file_that_cannot_be_parsed_tells_nothing(project: Project) -> None:
-    """And again, when it can."""
+    """And they are checked again when it can be parsed."""
     first = project.run()
     assert project.replace("heads", "def decode(", "def decode((") is not None
     assert project.replace("heads", "def decode((", "def decode(") is not None
@@ -142,14 +142,14 @@ def test_a_file_that_cannot_be_parsed_tells_nothing(project: Project) -> None:
 
 
 def test_what_is_left_of_a_damaged_file_does_not_count(project: Project) -> None:
-    """Nor does a file that somebody else has signed: all is checked."""
+    """A cache file signed by another user is ignored: everything is checked."""
     for path in project.folder.glob(f".rlint_cache/*/*{ASKED}"):
         path.write_bytes(path.read_bytes()[:-9])
     assert project.replace("heads", "group(1)\n", "group(1)\n# the first one\n") is None
 
 
 def test_the_selected_rules_count(project: Project) -> None:
-    """What was checked for other rules is checked again."""
+    """Files that were checked for other rules are checked again."""
     targets = [
         Target(None, path, path.name, frozenset({"RL502"})) for path in sorted(project.folder.glob("*.py"))
     ]
@@ -159,7 +159,7 @@ def test_the_selected_rules_count(project: Project) -> None:
 
 
 def test_the_answers_of_a_file_are_those_of_its_group() -> None:
-    """Two groups that are checked in one run ask the same, and are answered differently."""
+    """Two groups in one run make the same query, and get different answers."""
     asked = Dependencies()
     for name, text in (("first.py", "from numpy import ma\n"), ("second.py", "import numpy\n")):
         [model] = build({name: text}).values()

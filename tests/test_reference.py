@@ -1,4 +1,4 @@
-"""What is fast says the same as what is slow: a reference run skips nothing and keeps nothing."""
+"""The fast implementation agrees with a slow reference run, which skips and caches nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODES = frozenset(entry.code for entry in RULES)
 
 
 def targets(names: str, folder: Path) -> list[Target]:
-    """Copies of files of the fixtures, to be checked for every rule; around them lies nothing else."""
+    """Copies of fixture files, to be checked for every rule, without other files around them."""
     (folder / "rlint.toml").touch()
     found = []
     for path in sorted(FIXTURES.glob(names)):
@@ -37,7 +37,7 @@ def always(*_: object) -> bool:
 
 
 def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Finding, ...]:
-    """What is found in one process, with every rule looking at every node of every file."""
+    """The findings in one process, with every rule visiting every node of every file."""
     every: dict[int, object] = {}
 
     def all_nodes(model: FrequencyQueries, kind: type[ast.AST]) -> list[ast.AST]:

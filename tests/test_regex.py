@@ -1,4 +1,4 @@
-"""Patterns that are compiled at their first use are what `re.compile` makes."""
+"""Patterns that are compiled on first use equal those of `re.compile`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_mistake_shows_at_the_first_use() -> None:
 
 
 def test_all_patterns_of_rlint_can_be_compiled() -> None:
-    """Those of all rules, and of what they import."""
+    """The patterns of all rules, and of the modules that they import."""
     catalogue.load([entry.code for entry in catalogue.catalogue()])
     sort = type(regex(""))
     waiting = [each for each in gc.get_objects() if type(each) is sort]
@@ -43,7 +43,7 @@ def test_all_patterns_of_rlint_can_be_compiled() -> None:
 
 
 def test_long_gaps_in_cells_are_read_once() -> None:
-    """A name with a gap behind it may be the beginning of an assignment, or not. Read once for each blank,
+    """A name followed by blanks may or may not begin an assignment. Read once for each blank,
     these would take hours.
     """
     for line in ("a" + " " * 2_000_000, "a" + " " * 2_000_000 + ":" + "b" * 2_000_000):

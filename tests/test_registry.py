@@ -52,7 +52,7 @@ def write(package: Path, file: str, text: str | None = None, **parts: str) -> Pa
 
 
 def test_rules_are_known_from_their_files_names(package: Path) -> None:
-    """Listing the rules imports none of them, broken ones included."""
+    """Listing the rules imports none of them, not even broken ones."""
     write(package, "xx102_other_thing.py", "raise SystemExit('imported')")
     write(package, "xx101_slow_thing.py")
     write(package, "helpers.py", "")
@@ -84,7 +84,7 @@ def test_page_and_class_data_are_read_without_importing(package: Path) -> None:
 
 
 def test_selected_rules_are_made_in_order(package: Path) -> None:
-    """`load` imports the rules that were asked for and no others."""
+    """`load` imports only the requested rules."""
     write(package, "xx103_c.py", "raise SystemExit('imported')")
     write(package, "xx102_b.py", cls="B", code="XX102", name="b")
     write(package, "xx101_a.py", cls="A", code="XX101", name="a")
@@ -115,7 +115,7 @@ def test_a_rule_that_cannot_be_used_stops_with_file_and_reason(package: Path, te
 
 
 def test_two_rules_with_one_code_are_refused(package: Path) -> None:
-    """Two files with the same number meet at once."""
+    """Two files with the same code are an error."""
     write(package, "xx101_one.py")
     write(package, "xx101_two.py")
     with pytest.raises(RlintError, match="two rules have the code XX101"):
@@ -123,7 +123,7 @@ def test_two_rules_with_one_code_are_refused(package: Path) -> None:
 
 
 def test_selectors(package: Path) -> None:
-    """A code, a name, the beginning of codes and ALL select rules, in any case of letters."""
+    """A code, a name, a prefix of codes and ALL select rules, case-insensitively."""
     for code, name in [("xx101", "one"), ("xx102", "two"), ("xx201", "three")]:
         write(package, f"{code}_{name}.py")
 
@@ -138,7 +138,7 @@ def test_selectors(package: Path) -> None:
 
 @pytest.mark.parametrize("selector", ["XX9", "thre", "X", "", "XX1011"])
 def test_an_unknown_selector_is_an_error(package: Path, selector: str) -> None:
-    """A selector that means nothing is named, with the nearest rule where one is near."""
+    """A selector that matches nothing is reported, with the most similar rule, if any."""
     write(package, "xx201_three.py")
     with pytest.raises(RlintError) as caught:
         catalogue.resolve(selector, "made_rules")
@@ -171,7 +171,7 @@ def test_the_index_of_rules_is_what_the_files_say() -> None:
 
 
 def test_selecting_rules_opens_none_of_their_files() -> None:
-    """What is on by default is known from the index, so that a start reads no source and no evidence."""
+    """The index has the defaults, so that starting rlint reads no source and no evidence."""
     code = (
         "import sys; opened = [];"
         "sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == 'open' else None);"

@@ -54,7 +54,7 @@ def read(rule: RuleEntry, name: str) -> bytes:
 
 
 def fixed_text(rule: RuleEntry) -> bytes:
-    """What the rule's fixes make of its `before.py`."""
+    """The rule's `before.py` after its fixes."""
     return read(rule, "before.py" if rule.fixes == "none" else "after.py")
 
 
@@ -79,7 +79,7 @@ def place_of(rule: RuleEntry) -> Path:
 
 
 def test_there_are_rules() -> None:
-    """An empty catalogue would let every test below pass without a word."""
+    """The catalogue is not empty: otherwise every test below would pass."""
     assert RULES
     places = [
         path for path in ROOT.glob("rules/*/rl*") if path.suffix == ".py" or (path / "__init__.py").is_file()
@@ -96,7 +96,7 @@ def test_every_rule_has_a_folder_and_every_folder_a_rule() -> None:
 
 @every_rule
 def test_the_folder_is_complete(rule: RuleEntry) -> None:
-    """A rule comes with the pattern, its look-alikes and further forms, fixed ones and silent ones."""
+    """A rule has fixtures with the pattern, its look-alikes and further forms, with and without findings."""
     present = {path.name for path in (FIXTURES / rule.name).iterdir()}
     assert {"before.py", "clean.py", "cases"} <= present
     cases = cases_of(FIXTURES / rule.name)
@@ -106,7 +106,7 @@ def test_the_folder_is_complete(rule: RuleEntry) -> None:
 
 @every_rule
 def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
-    """The code and the name in a report are those under which the rule is found on disk."""
+    """The code and the name in a report are those of the rule's file."""
     place = place_of(rule)
     assert place.stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
     assert place.parent.name == rule.family
@@ -119,7 +119,7 @@ def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
 
 @every_rule
 def test_the_class_data_are_of_the_known_words(rule: RuleEntry) -> None:
-    """Selection, ranking and measuring rest on them."""
+    """Selection, ranking and measuring depend on the declarations."""
     [loaded] = catalogue.load([rule.code])
     assert loaded.visits
     assert all(issubclass(node_type, ast.AST) for node_type in loaded.visits)
@@ -141,7 +141,7 @@ def test_the_family_names_the_codes_of_its_rules(rule: RuleEntry) -> None:
 
 @every_rule
 def test_findings_are_the_expected_ones(rule: RuleEntry, before: Workspace, expected: Expected) -> None:
-    """`rlint check` says about the pattern what findings.txt says, to the column."""
+    """The findings of `rlint check` for the pattern equal findings.txt, including columns."""
     findings = [
         finding for finding in before.findings(default_codes() | {rule.code}) if finding.code == rule.code
     ]
@@ -174,7 +174,7 @@ def test_findings_are_well_formed(rule: RuleEntry, before: Workspace) -> None:
 
 @every_fixing_rule
 def test_the_fix_makes_the_expected_program(rule: RuleEntry, before: Workspace, expected: Expected) -> None:
-    """`rlint fix --unsafe-fixes` makes after.py of before.py, byte for byte."""
+    """`rlint fix --unsafe-fixes` turns before.py into after.py, byte for byte."""
     checked = before.checked({rule.code})
     fixable = [finding for finding in checked.findings if finding.fix]
     applied = checked.fix()
@@ -185,7 +185,9 @@ def test_the_fix_makes_the_expected_program(rule: RuleEntry, before: Workspace, 
 
 @every_advising_rule
 def test_advice_can_be_followed(rule: RuleEntry, before: Workspace, workspace: Build) -> None:
-    """Where there is advice alone, after.py is what somebody wrote who followed it: all is said."""
+    """For a rule with advice only, after.py is the program after following the advice, and has no
+    findings.
+    """
     assert before.fix({rule.code}) == ()
     after = read(rule, "after.py")
     assert after != read(rule, "before.py")
@@ -196,7 +198,7 @@ def test_advice_can_be_followed(rule: RuleEntry, before: Workspace, workspace: B
 
 @every_rule
 def test_fixing_is_done_once(rule: RuleEntry, before: Workspace) -> None:
-    """Fixing again changes nothing, nothing that could be fixed is left, and no other finding is new."""
+    """Fixing again changes nothing, no fixable finding is left, and there are no new findings."""
     found = before.findings(ALL_CODES)
     advice = [finding for finding in found if finding.code == rule.code and not finding.fix]
     before.fix({rule.code})
@@ -225,7 +227,7 @@ def test_safe_fixes_alone_leave_the_others(rule: RuleEntry, before: Workspace) -
 
 
 def new_kinds(found: tuple[Finding, ...], left: tuple[Finding, ...]) -> dict[str, int]:
-    """Of which rules there are more findings than before, and how many."""
+    """The rules with more findings than before, and how many more."""
     return dict(Counter(finding.code for finding in left) - Counter(finding.code for finding in found))
 
 
@@ -234,7 +236,7 @@ def new_kinds(found: tuple[Finding, ...], left: tuple[Finding, ...]) -> dict[str
 
 @every_rule
 def test_look_alikes_are_left_alone(rule: RuleEntry, workspace: Build) -> None:
-    """What only looks like the pattern raises no finding, of this rule or of another."""
+    """Code that only resembles the pattern has no finding, of this rule or of another."""
     content = read(rule, "clean.py")
     allowed: set[str] = set()
     if match := re.match(rb"# allows: (.+)", content):
@@ -247,7 +249,9 @@ def test_look_alikes_are_left_alone(rule: RuleEntry, workspace: Build) -> None:
 
 @every_rule
 def test_look_alikes_say_why(rule: RuleEntry) -> None:
-    """There are at least six, and each says in a comment or docstring why it is none."""
+    """There are at least six look-alikes, and each says in a comment or docstring why it is not an
+    instance.
+    """
     text = read(rule, "clean.py").decode()
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     look_alikes = [node for node in ast.parse(text).body if isinstance(node, definitions)]
@@ -268,7 +272,7 @@ def test_look_alikes_say_why(rule: RuleEntry) -> None:
 
 @every_case
 def test_case(case: Case, workspace: Build) -> None:
-    """A further form of the pattern is fixed, or left alone, as the case file says."""
+    """A further form of the pattern is fixed, or not flagged, as the case file says."""
     code = code_of(case)
     program = workspace(case.given)
     checked = program.checked({code})
@@ -296,7 +300,7 @@ def test_case(case: Case, workspace: Build) -> None:
 
 
 def as_text(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The files in a form whose differences a person can read."""
+    """The files as text with readable differences."""
     return {name: content.decode("utf-8", "replace") for name, content in files.items()}
 
 
@@ -332,7 +336,7 @@ def test_all_rules_together_come_to_an_end(program: dict[str, bytes], workspace:
         compile(content, name, "exec")
     if not applied:
         assert fixed == program
-        return  # a second run would be given what the first was
+        return  # a second run would receive the same as the first
     again = tried.checked(ALL_CODES)
     assert again.fix() == ()
     assert tried.content() == fixed
@@ -344,7 +348,7 @@ def test_all_rules_together_come_to_an_end(program: dict[str, bytes], workspace:
 def test_the_same_program_written_otherwise(
     rule: RuleEntry, variant: Callable[[str], str], workspace: Build
 ) -> None:
-    """Line ends, indentation and the names of imports make no difference to what is found and fixed."""
+    """Findings and fixes do not depend on line ends, indentation and the names of imports."""
     text = read(rule, "before.py").decode()
     assert "\r" not in text
     assert "\t" not in text
@@ -367,7 +371,7 @@ def test_the_same_program_written_otherwise(
 
 @every_rule
 def test_a_byte_order_mark_stays(rule: RuleEntry, workspace: Build) -> None:
-    """A file that begins with a byte-order mark is found and fixed like any other."""
+    """A file with a byte-order mark is checked and fixed like any other."""
     program = workspace({"before.py": b"\xef\xbb\xbf" + read(rule, "before.py")})
     program.fix({rule.code})
     assert program.content()["before.py"] == b"\xef\xbb\xbf" + fixed_text(rule)
@@ -375,7 +379,7 @@ def test_a_byte_order_mark_stays(rule: RuleEntry, workspace: Build) -> None:
 
 @every_rule
 def test_a_file_is_judged_alike_whatever_stands_beside_it(rule: RuleEntry, workspace: Build) -> None:
-    """Checked together with an unrelated file, a file raises the findings that it raises alone."""
+    """A file has the same findings when checked alone or with an unrelated file."""
     content = {"before.py": read(rule, "before.py")}
     alone = workspace(content).findings({rule.code})
     beside = workspace({**content, "unrelated.py": b"def unrelated():\n    return 1\n"})
@@ -387,7 +391,7 @@ LONGEST = 160
 
 
 def test_fixture_programs_are_within_reading_length() -> None:
-    """A person reads every fixture."""
+    """Fixtures are short enough to read."""
     too_long = {
         path.relative_to(ROOT).as_posix(): length
         for folder in rule_folders()

@@ -1,4 +1,4 @@
-"""What code that is checked, and what lies around it, cannot do. docs/security.md promises it."""
+"""Guarantees of docs/security.md: what checked code, and files around it, cannot do."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
-    """The names of all modules, those of Python and of packages, that checking and fixing import."""
+    """The names of all modules of Python and of packages that checking and fixing import."""
     seen = tmp_path_factory.mktemp("seen")
     (seen / "a.py").write_text(PATTERN)
     (seen / ".gitignore").write_text("logs/*.py\n")  # more than a name or an ending
@@ -73,7 +73,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("how", ["command", "module", "spawned"])
 def test_nothing_is_imported_from_the_tree(tmp_path: Path, how: str, imported: frozenset[str]) -> None:
-    """Not by the command, not by `python -m`, not by worker processes that are forked or started anew."""
+    """No checked code is imported: by the command, by `python -m`, or by forked or spawned workers."""
     names = imported | FURTHER
     assert {"click", "ast", "json", "pathspec"} <= names
     if how == "module":
@@ -103,7 +103,7 @@ def test_nothing_is_imported_from_the_tree(tmp_path: Path, how: str, imported: f
 
 @posix
 def test_what_is_no_file_holds_nothing_up(tmp_path: Path) -> None:
-    """Pipes where code, settings and rules of git are looked for, loops of links, devices, endless files."""
+    """Pipes in place of code, settings and .gitignore files, loops of links, devices, endless files."""
     (tmp_path / "a.py").write_text("x = 1\n")
     for name in ("pipe.py", ".gitignore", "rlint.toml", "pyproject.toml"):
         os.mkfifo(tmp_path / name)
@@ -145,7 +145,7 @@ def test_what_is_no_file_holds_nothing_up(tmp_path: Path) -> None:
     ),  # processes get the id of a test
 )
 def test_hostile_settings_are_an_error(tmp_path: Path, name: str, text: str, said: str) -> None:
-    """Bombs and paths that lead away: status 2, what is wrong, and no crash."""
+    """Decompression bombs and paths out of the project: status 2, a message, and no crash."""
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / name).write_text(text)
     done = run(tmp_path, "check", ".")
@@ -179,12 +179,12 @@ class TestCache:
         return folder
 
     def check(self, tree: Path, *arguments: str, **environment: str) -> list[str]:
-        """The codes that are found; somebody else has another `XDG_CACHE_HOME`."""
+        """The reported codes; another user has another `XDG_CACHE_HOME`."""
         done = run(tree, "check", "--output-format", "json", *arguments, **environment)
         return [found["code"] for found in json.loads(done.stdout)]
 
     def test_results_of_somebody_else_are_not_believed(self, tree: Path, tmp_path: Path) -> None:
-        """A cache that came with the code hides nothing, even if it is made by rlint itself."""
+        """A cache that came with the code hides nothing, even if rlint has created it."""
         other = {"XDG_CACHE_HOME": str(tmp_path / "other")}
         assert self.check(tree, **other) == ["RL502"]
         (result,) = (tree / ".rlint_cache" / rlint.__version__).glob("run-*.json")
@@ -201,7 +201,7 @@ class TestCache:
 
     @posix
     def test_a_link_leads_nowhere(self, tree: Path, tmp_path: Path) -> None:
-        """Where the folder of results is a link, nothing is written or deleted at its end."""
+        """If the cache folder is a link, nothing is written or deleted at its target."""
         home = tmp_path / "home"
         (home / "1.0").mkdir(parents=True)
         (home / "documents").mkdir()
@@ -224,7 +224,7 @@ class TestCache:
     @posix
     @pytest.mark.parametrize("name", [".gitignore", "CACHEDIR.TAG", rlint.__version__, "."])
     def test_a_link_to_nowhere_makes_no_file(self, tree: Path, tmp_path: Path, name: str) -> None:
-        """A dangling link in place of a file or folder of the cache: what it leads to is not made."""
+        """A dangling link in place of a file or folder of the cache: its target is not created."""
         (tmp_path / "home").mkdir()
         place = tree / ".rlint_cache" / name if name != "." else tree / ".rlint_cache"
         place.parent.mkdir(exist_ok=True)
@@ -236,7 +236,7 @@ class TestCache:
 
     @posix
     def test_results_behind_links_are_neither_read_nor_written(self, tree: Path, tmp_path: Path) -> None:
-        """Where a result is a link, a hard link, a pipe or a folder, it is replaced or left alone."""
+        """If a cache file is a link, a hard link, a pipe or a folder, it is replaced or ignored."""
         first = self.check(tree)
         home = tmp_path / "home"
         home.mkdir()
@@ -266,11 +266,11 @@ class TestCache:
             (tree / "b.py").write_text(f"x = {how!r}\n")  # so that results are written, too
             assert self.check(tree) == first
             assert {path: path.read_bytes() for path in home.iterdir()} == before
-            if how != "hard":  # a hard link is the file itself, and reading it a use of it
+            if how != "hard":  # a hard link is the file itself, and reading it updates its time
                 assert {path.stat().st_mtime for path in home.iterdir()} == {1}
 
     def test_a_folder_with_other_things_is_no_cache(self, tree: Path) -> None:
-        """A configuration cannot hide a folder from git, or have its files tidied away."""
+        """A configuration cannot hide a folder from git, or have its files deleted."""
         (tree / "src" / "1.0").mkdir(parents=True)
         (tree / "src" / "1.0" / "data.json").write_text("{}")
         for folder in ("src", "."):
@@ -281,7 +281,7 @@ class TestCache:
         assert (tree / "src" / "1.0" / "data.json").exists()
 
     def test_only_results_are_tidied_away(self, tree: Path) -> None:
-        """Whoever has named a folder that holds other things keeps them."""
+        """In a configured folder with other content, that content is kept."""
         (tree / ".rlint_cache" / "0.0.1").mkdir(parents=True)
         (tree / ".rlint_cache" / "notes").mkdir()
         for name in ("0.0.1/x.json", "0.0.1/x.txt", "notes/x.json"):
@@ -291,7 +291,7 @@ class TestCache:
         assert left == {"0.0.1/x.txt", "notes/x.json"}
 
     def test_without_a_place_for_the_key_nothing_is_kept(self, tree: Path, tmp_path: Path) -> None:
-        """A home that cannot be written costs time, and nothing else."""
+        """A read-only home folder only costs time."""
         (tmp_path / "file").write_text("")
         assert self.check(tree, XDG_CACHE_HOME=str(tmp_path / "file")) == ["RL502"]
         assert not (tree / ".rlint_cache").exists()
@@ -300,7 +300,7 @@ class TestCache:
 
 @posix
 def test_baselines_do_not_lead_out_of_the_tree(tmp_path: Path) -> None:
-    """Neither the name that a configuration chooses nor a link makes or changes a file elsewhere."""
+    """Neither a name in a configuration nor a link creates or changes a file outside."""
     tree, home = tmp_path / "tree", tmp_path / "home"
     for folder in (tree, home):
         folder.mkdir()
@@ -328,7 +328,7 @@ def test_baselines_do_not_lead_out_of_the_tree(tmp_path: Path) -> None:
 
 @posix
 def test_a_linked_file_is_not_fixed_outside_of_its_tree(tmp_path: Path) -> None:
-    """Where a configuration switches fixing on, the file at the end of a link is checked, and not written."""
+    """If a configuration enables fixing, the target of a link is checked, but not written."""
     tree, home = tmp_path / "tree", tmp_path / "home"
     for folder in (tree / "pkg", home):
         folder.mkdir(parents=True)
@@ -350,7 +350,7 @@ def test_a_linked_file_is_not_fixed_outside_of_its_tree(tmp_path: Path) -> None:
 
 @posix
 def test_nothing_takes_the_terminal_over(tmp_path: Path) -> None:
-    """Escape sequences in names, code and comments are spelled out in every report for people."""
+    """Escape sequences in names, code and comments are escaped in every report for users."""
     evil = "\x1b]0;owned\x07"
     bidi = "\u202e"
     (tmp_path / f"{evil}{bidi}.py").write_text(PATTERN.replace("a+", f"a{evil}{bidi}"))

@@ -1,4 +1,4 @@
-"""What has not changed is not read again; what has is, however little shows it."""
+"""Unchanged files are not read again; changed ones are, even if metadata hardly differs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def looked(tmp_path: Path, path: Path) -> ImportScan:
-    """What one run sees of a file, and leaves for the next."""
+    """The cached status of a file after a run."""
     seen = StatCache(Cache(tmp_path / "cache"))
     glance = seen.glance(path)
     seen.save()
@@ -49,7 +49,7 @@ def looked(tmp_path: Path, path: Path) -> ImportScan:
 
 @pytest.mark.usefixtures("settled")
 def test_an_unchanged_file_is_read_once(tmp_path: Path, reads: list[Path]) -> None:
-    """The second look tells the same, to the last detail."""
+    """The second scan returns the same data."""
     path = tmp_path / "a.py"
     path.write_text("import torch\nfrom . import b\nfrom ..c import (d,\n  e)\n\nx = 'reward'\n")
     first = looked(tmp_path, path)
@@ -80,7 +80,7 @@ def _rewrite_and_set_back(path: Path) -> None:
 def test_a_changed_file_is_read_again(
     tmp_path: Path, reads: list[Path], change: Callable[[Path], None]
 ) -> None:
-    """Its size and the time of its change may be the same."""
+    """Its size and time of change may be the same."""
     path = tmp_path / "a.py"
     path.write_text("import a\n")
     os.utime(path, ns=(OLD, OLD))
@@ -91,7 +91,7 @@ def test_a_changed_file_is_read_again(
 
 
 def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path, reads: list[Path]) -> None:
-    """It may be written again within one tick of the file system's clock."""
+    """A file may be written again within one tick of the file system's clock."""
     path = tmp_path / "a.py"
     path.write_text("import a\n")
     seen = StatCache(Cache(tmp_path / "cache"))
@@ -104,7 +104,7 @@ def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path, reads: lis
 def test_what_git_ignores_is_decided_once_and_anew_when_rules_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second walk asks no pattern, and a changed `.gitignore` is heeded at once."""
+    """The second walk evaluates no pattern, and a changed `.gitignore` takes effect at once."""
     for name in ("a.py", "b.py", "below/c.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")

@@ -28,13 +28,13 @@ def select(*layers: dict[str, Any]) -> frozenset[str]:
 
 
 def test_the_default_is_every_rule_that_is_not_opt_in() -> None:
-    """Without options, rlint checks for all rules but the opt-in ones."""
+    """Without options, all rules except opt-in ones are checked."""
     assert select() == default_codes() == RULES
     assert "RL900" not in RULES
 
 
 def test_select_by_prefix_code_name_and_all() -> None:
-    """`--select` takes what users of ruff know, and names."""
+    """`--select` accepts the same selectors as ruff, and names."""
     assert select({"select": ["RL3"]}) == RL3
     assert select({"select": ["RL303"]}) == select({"select": ["hard-target-copy"]}) == {"RL303"}
     assert select({"select": ["RL101", "RL201"]}) == {"RL101", "RL201"}
@@ -42,7 +42,7 @@ def test_select_by_prefix_code_name_and_all() -> None:
 
 
 def test_opt_in_rules_need_their_code_their_name_or_all() -> None:
-    """A prefix does not switch on what is off by default."""
+    """A prefix does not enable opt-in rules."""
     assert select({"select": ["RL9"]}) == frozenset()
     assert select({"select": ["RL"]}) == RULES
     assert select({"extend_select": ["RL900"]}) == RULES | {"RL900"}
@@ -50,7 +50,7 @@ def test_opt_in_rules_need_their_code_their_name_or_all() -> None:
 
 
 def test_the_more_specific_selector_wins() -> None:
-    """A rule that is named stays, though its family is ignored, and the other way round."""
+    """A rule that is named stays selected if its family is ignored, and vice versa."""
     assert select({"select": ["RL3"], "ignore": ["RL303"]}) == RL3 - {"RL303"}
     assert select({"select": ["RL303"], "ignore": ["RL3"]}) == {"RL303"}
     assert select({"select": ["ALL"], "ignore": ["RL"]}) == frozenset()
@@ -59,19 +59,19 @@ def test_the_more_specific_selector_wins() -> None:
 
 
 def test_of_two_alike_ignore_wins() -> None:
-    """Selecting and ignoring the same thing ignores it."""
+    """A selector that is both selected and ignored is ignored."""
     assert select({"select": ["RL303"], "ignore": ["hard-target-copy"]}) == frozenset()
     assert select({"select": ["RL3"], "ignore": ["RL3"]}) == frozenset()
 
 
 def test_ignore_without_select_takes_from_the_default() -> None:
-    """`--ignore RL3` checks for everything else."""
+    """`--ignore RL3` checks all other rules."""
     assert select({"ignore": ["RL3"]}) == RULES - RL3
     assert select({"extend_ignore": ["RL3"]}) == RULES - RL3
 
 
 def test_select_on_the_command_line_starts_afresh() -> None:
-    """What the configuration ignores, `--select` on the command line brings back, as in ruff."""
+    """`--select` on the command line overrides `ignore` in the configuration, as in ruff."""
     configured = {"select": ["RL1"], "ignore": ["RL303"]}
     assert select(configured, {"select": ["RL3"]}) == RL3
     assert select(configured, {"extend_select": ["RL303"]}) == select(configured) | {"RL303"}
@@ -81,13 +81,13 @@ def test_select_on_the_command_line_starts_afresh() -> None:
 
 
 def test_an_empty_selection_is_possible_in_a_configuration() -> None:
-    """`select = []` switches everything off, until something is selected on top of it."""
+    """`select = []` disables all rules, until a later layer selects some."""
     assert select({"select": []}) == frozenset()
     assert select({"select": []}, {"extend_select": ["RL101"]}) == {"RL101"}
 
 
 def test_an_unknown_selector_is_named_with_its_option() -> None:
-    """A typing error in a selector is an error, with the option that it stands in and the nearest name."""
+    """A misspelt selector is an error, with its option and the most similar name."""
     with pytest.raises(RlintError) as caught:
         select({"extend_select": ["hard-target-cpy"]})
     assert str(caught.value) == (

@@ -1,4 +1,4 @@
-"""The versions that rows state: what introduced which function, and which code needs it."""
+"""Versions in rows: which version introduced a function, and which code needs it."""
 
 from __future__ import annotations
 
@@ -61,10 +61,12 @@ KNOWN = {
     "random.randbytes": "3.9",
     ".removeprefix": "3.9",
 }
-"""Versions by their sources. A name with a dot before it is a method; a second word is a keyword."""
+"""Versions by their sources. In these texts, a name with a leading dot is a method, and a second word is a
+keyword.
+"""
 
 OLD = {"python": (3, 9), "torch": (1, 10), "numpy": (1, 20)}
-"""Versions so old that a page does not have to say that it needs them."""
+"""Versions so old that a page does not have to mention them."""
 NAMES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 
 
@@ -85,7 +87,7 @@ def keywords() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "keyword"), sorted(keywords()))
 def test_keywords_with_a_version_exist(name: str, keyword: str) -> None:
-    """A keyword that no function has would never withhold anything."""
+    """All keywords exist: one that no function has would never withhold a fix."""
     if name.partition(".")[0] in ("torch", "numpy"):
         pytest.importorskip(name.partition(".")[0])
     module, _, last = name.rpartition(".")
@@ -105,13 +107,13 @@ def test_versions_are_compared_as_numbers() -> None:
 
 
 def requirements(finding: Finding) -> tuple[Requirement, ...]:
-    """What the fix of a finding and its advice need."""
+    """The versions that the fix of a finding and its advice require."""
     return (*(finding.fix.needs if finding.fix is not None else ()), *finding.advice_needs)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_pages_name_the_version_that_they_need(rule: RuleEntry, workspace: Callable[..., Workspace]) -> None:
-    """A reader with an older library learns from the page that the rule is not for it."""
+    """The page states which library version the rule needs."""
     program = (FIXTURES / rule.name / "before.py").read_bytes()
     findings = workspace({"before.py": program}).findings({rule.code})
     for need in chain.from_iterable(map(requirements, findings)):

@@ -1,4 +1,4 @@
-"""The edits between an old and a new text: whatever the texts are, they make one of the other."""
+"""The edits between an old and a new text turn one into the other, for any texts."""
 
 from __future__ import annotations
 

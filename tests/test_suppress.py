@@ -23,7 +23,7 @@ def on(line: int, code: str = "RL101", first: int | None = None, last: int | Non
 def hides(
     text: str, line: int, code: str = "RL101", first: int | None = None, last: int | None = None
 ) -> bool:
-    """Whether the comments of `text` hide a finding there, those of other linters left out or not."""
+    """Whether the comments of `text` suppress a finding there, with or without those of other linters."""
     text, finding = dedent(text), on(line, code, first, last)
     hidden = parse(text).hides(finding)
     assert parse(text, {"RL"}).hides(finding) is hidden
@@ -59,7 +59,7 @@ def hides(
     ],
 )
 def test_comment_on_the_line_hides_the_finding(comment: str) -> None:
-    """Each of these at the end of the line silences the finding on it."""
+    """Each of these comments suppresses the finding on its line."""
     assert hides(f"x = cat(x)  {comment}\n", 1)
 
 
@@ -84,12 +84,12 @@ def test_comment_on_the_line_hides_the_finding(comment: str) -> None:
     ],
 )
 def test_comment_about_something_else_hides_nothing(comment: str) -> None:
-    """None of these silences RL101 on their line."""
+    """None of these suppresses RL101 on its line."""
     assert not hides(f"x = cat(x)  {comment}\n", 1)
 
 
 def test_words_in_strings_hide_nothing() -> None:
-    """A string that looks like a comment is no comment."""
+    """A string that looks like a comment suppresses nothing."""
     text = '''\
     x = cat(x, "# noqa")
     y = """
@@ -105,19 +105,19 @@ def test_words_in_strings_hide_nothing() -> None:
 @pytest.mark.parametrize("comment", ["# noqa: RL101", "# rlint: ignore[RL101]"])
 @pytest.mark.parametrize("line", [1, 2, 3, 4])
 def test_comment_on_any_line_of_a_statement_counts_for_all_of_it(comment: str, line: int) -> None:
-    """Wherever the formatter leaves the comment, it still hides the finding."""
+    """The comment suppresses the finding wherever a formatter moves it."""
     lines = ["x = cat(", "    x,", "    y,", ")"]
     lines[line - 1] += f"  {comment}"
     assert hides("\n".join(lines), 1, first=1, last=4)
 
 
 def test_comment_behind_a_long_string_counts_for_its_statement() -> None:
-    """The only place for a comment is behind the string's last line."""
+    """The only place for a comment is after the string's last line."""
     assert hides('x = cat(x, """\n\n""")  # noqa: RL101\n', 1, first=1, last=3)
 
 
 def test_comment_on_a_header_does_not_count_for_the_body() -> None:
-    """Silencing a loop's header leaves findings in the loop."""
+    """A comment on a loop's header does not suppress findings in the loop."""
     text = """\
     # rlint: ignore
     for x in batches:
@@ -129,7 +129,7 @@ def test_comment_on_a_header_does_not_count_for_the_body() -> None:
 
 
 def test_ignore_above_counts_for_the_next_statement_alone() -> None:
-    """One comment above a statement silences all its lines and nothing after it."""
+    """One comment above a statement suppresses findings on all its lines and none after it."""
     text = """\
     # rlint: ignore[RL101]
     # because the buffer is small
@@ -143,7 +143,7 @@ def test_ignore_above_counts_for_the_next_statement_alone() -> None:
 
 
 def test_ignore_above_a_decorator_counts_for_the_function_header() -> None:
-    """The comment stands above the whole definition, decorators included."""
+    """The comment is above the whole definition, including decorators."""
     text = """\
     # rlint: ignore
     @torch.no_grad()
@@ -210,12 +210,12 @@ e = cat(e)
     ],
 )
 def test_a_block_is_hidden_from_disable_to_enable(line: int, code: str, hidden: bool) -> None:
-    """Without an `enable` it ends with the function that the comment stands in."""
+    """Without an `enable`, the block ends with the function that contains the comment."""
     assert hides(BLOCKS, line, code) is hidden
 
 
 def test_a_block_at_the_end_of_a_file_needs_no_enable() -> None:
-    """What is disabled at module level stays so to the end."""
+    """A rule disabled at module level stays disabled to the end."""
     text = "x = 1\n# rlint: disable[RL1]\ny = 2\n\n\ndef f():\n    z = 3\n"
     assert hides(text, 7)
     assert not hides(text, 1)
@@ -235,13 +235,13 @@ def test_a_block_at_the_end_of_a_file_needs_no_enable() -> None:
     ],
 )
 def test_marks_of_blocks_that_mean_nothing_are_reported(text: str, message: str) -> None:
-    """A typing error in one of the two comments does not hide things in silence."""
+    """A misspelt code in one of the two comments is reported."""
     messages = reported(text, on(1), on(3))[0]
     assert any(each.startswith("RL901") and message in each for each in messages), messages
 
 
 def test_a_block_that_hides_nothing_goes_with_both_comments() -> None:
-    """So do those of its codes that hide nothing."""
+    """Codes that suppress nothing are removed, too."""
     text = "# rlint: disable[RL101, RL201]\nx = 1\n# rlint: enable[RL201,RL101]\ny = 2\n"
     assert reported(text)[1] == "x = 1\ny = 2\n"
     assert reported(text, on(2))[1] == "# rlint: disable[RL101]\nx = 1\n# rlint: enable[RL101]\ny = 2\n"
@@ -257,7 +257,7 @@ def test_other_line_ends_count_as_python_counts_them(newline: str) -> None:
 
 @pytest.mark.parametrize("text", ["x = (  # noqa\n", "\x00 # noqa", "  x\n y # rlint: ignore", "", "# noqa"])
 def test_broken_files_do_no_harm(text: str) -> None:
-    """What cannot be read has no suppressions."""
+    """A file that cannot be tokenised has no suppressions."""
     parse(text).report("a.py", KNOWN, ALL_ACTIVE)
 
 
@@ -268,7 +268,7 @@ def test_file_that_mentions_no_suppression_is_not_tokenised(monkeypatch: pytest.
 
 
 def reported(text: str, *hidden: Finding, active: list[str] = ALL_ACTIVE) -> tuple[list[str], str]:
-    """Messages about the comments once `hidden` were looked at, and the text with the fixes applied."""
+    """Messages about the comments after suppressing `hidden`, and the fixed text."""
     suppressions = parse(text)
     for one in hidden:
         suppressions.hides(one)
@@ -294,7 +294,7 @@ def reported(text: str, *hidden: Finding, active: list[str] = ALL_ACTIVE) -> tup
     ],
 )
 def test_useless_code_is_reported_and_removed(text: str, fixed: str) -> None:
-    """What hides nothing goes; other tools' codes, other comments and the reason stay."""
+    """Unused codes are removed; other tools' codes, other comments and the reason are kept."""
     messages, result = reported(text)
     assert [message[:5] for message in messages] == ["RL900"]
     assert result == fixed
@@ -314,24 +314,24 @@ def test_useless_code_is_reported_and_removed(text: str, fixed: str) -> None:
     ],
 )
 def test_comments_that_may_be_of_use_are_not_reported(text: str) -> None:
-    """Blanket comments, other tools' codes, and comments that say why are left in peace."""
+    """Bare comments, other tools' codes, and reasons are not reported."""
     assert reported(text) == ([], text)
 
 
 def test_comment_that_hid_a_finding_is_not_reported() -> None:
-    """Both forms count as used, also when they hide the same finding."""
+    """Both forms count as used, even if they suppress the same finding."""
     text = "x = cat(x)  # noqa: RL101  # rlint: ignore[concat-grown-buffer]\n"
     assert reported(text, on(1)) == ([], text)
 
 
 def test_comment_for_a_rule_that_was_off_is_not_reported() -> None:
-    """Whether it is of use was not looked at."""
+    """A comment for a rule that was not checked is not reported as unused."""
     text = "x = cat(x)  # noqa: RL201\ny = cat(y)  # rlint: ignore[RL1]\nz = 1  # rlint: ignore\n"
     assert reported(text, active=["RL101", "RL900", "RL901"])[0] == []
 
 
 def test_bare_ignore_is_reported_when_every_rule_was_on() -> None:
-    """Then nothing is left that it could be for."""
+    """An `enable` without a remaining `disable` is removed."""
     assert reported("x = 1  # rlint: ignore\n") == (
         ["RL900 `rlint: ignore` suppresses no finding"],
         "x = 1\n",
@@ -357,7 +357,7 @@ def test_reports_come_only_when_selected() -> None:
     ],
 )
 def test_comment_that_names_no_rule_is_reported(comment: str, message: str) -> None:
-    """A comment that only looks as if it did something is told from one that does."""
+    """Ineffective comments are distinguished from effective ones."""
     messages, _ = reported(f"x = 1  {comment}\n")
     assert len(messages) == 1
     assert messages[0].startswith("RL901 ")
@@ -389,7 +389,7 @@ def added(text: str, *findings: Finding) -> str:
     ],
 )
 def test_added_comment_joins_what_is_there(text: str, expected: str) -> None:
-    """The codes join an existing list; what is hidden already gets no comment."""
+    """The codes are added to an existing list; suppressed findings get no comment."""
     line = 1 + text.startswith("# rlint")
     assert added(text, on(line)) == expected
 
@@ -411,20 +411,20 @@ def test_added_codes_of_one_line_share_a_comment() -> None:
     ],
 )
 def test_added_comment_stands_where_one_may_stand(text: str, place: Finding, expected: str | None) -> None:
-    """Not in a string and not behind a backslash."""
+    """A comment cannot be added in a string or after a backslash."""
     result = added(text, place)
     assert expected is None or result == expected
 
 
 def test_reports_about_comments_get_no_comment() -> None:
-    """A useless comment is not silenced by another one."""
+    """A finding about an unused comment is not suppressed by another comment."""
     text = "x = 1  # noqa: RL101\n"
     (useless,) = parse(text).report("a.py", KNOWN, ALL_ACTIVE)
     assert add_noqa(text, [useless]) == text
 
 
 def test_broken_file_is_left_as_it_is() -> None:
-    """Where nobody knows what is a comment, none is added."""
+    """If the text cannot be tokenised, no comment is added."""
     assert add_noqa("x = (\n", [on(1)]) == "x = (\n"
 
 

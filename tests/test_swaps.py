@@ -1,5 +1,5 @@
-"""Expressions put in the place of others, in any layout and with any operands: the result means what the
-template says, its operands are what they were, no two tokens are one, and no comment is lost.
+"""Replaced expressions, in any layout and with any operands: the result has the meaning of the template,
+operands are unchanged, no two tokens merge, and no comment is lost.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ _Template = tuple[Callable[[Edits, ast.expr], str], Callable[[ast.expr], ast.exp
 
 
 def parsed(text: str) -> Callable[[ast.expr], ast.expr]:
-    """What a template is with `_` for the operand."""
+    """The AST of a template with `_` for the operand."""
 
     def made(operand: ast.expr) -> ast.expr:
         class Put(ast.NodeTransformer):
@@ -171,7 +171,7 @@ TEMPLATES: list[_Template] = [
 
 
 def tree(text: str) -> ast.Module | None:
-    """What a program says; None where it does not parse."""
+    """The AST of a program; None if it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -189,7 +189,7 @@ def tree(text: str) -> ast.Module | None:
 def test_a_swap_means_what_its_template_says(
     operand: str, place: str, layout: str, template: _Template
 ) -> None:
-    """Parentheses and blanks stand where they are needed, and comments are kept."""
+    """Parentheses and blanks are inserted where needed, and comments are kept."""
     text = f"{NAMES}async def host():\n    {place.format(layout.format(f'old({operand})'))}\n"
     wanted = tree(text)
     assume(wanted is not None)
@@ -216,7 +216,7 @@ def test_a_swap_means_what_its_template_says(
 
 
 class Swapped(ast.NodeTransformer):
-    """Puts what a template says in the place of `old(...)`."""
+    """Replaces `old(...)` according to a template."""
 
     def __init__(self, made: Callable[[ast.expr], ast.expr]) -> None:
         self._made = made

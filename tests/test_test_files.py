@@ -1,4 +1,4 @@
-"""Files of tests: they tell of the code that they use, and no rule looks at them."""
+"""Test files: analysed for facts about the code that they use, but not checked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def found(folder: Path, files: dict[str, str], codes: set[str]) -> list[tuple[st
         ("tests/helpers.py", True, True),
         ("agents/dqn_test.py", True, True),
         ("conftest.py", True, True),
-        ("test.py", True, False),  # many projects evaluate their agent by it
+        ("test.py", True, False),  # many projects evaluate their agent with it
         ("docs/example.py", True, False),
         ("agents/testing/fakes.py", True, False),
         ("agents/latest.py", False, False),
@@ -53,7 +53,7 @@ def test_which_files_are_tests(path: str, is_test: bool, for_runner: bool) -> No
 
 
 def test_what_lies_above_a_project_may_be_called_anything() -> None:
-    """Of an absolute path only the part counts that the project chose."""
+    """Of an absolute path, only the part below the project's root counts."""
     assert not is_test_file("/home/me/tests/agents/dqn.py", "agents.dqn", "")
     assert is_test_file("/home/me/agents/tests/dqn.py", "tests.dqn", "")
 
@@ -83,12 +83,12 @@ def train(env, agent):
     ],
 )
 def test_a_script_is_told_by_what_it_holds(path: str, text: str, is_test: bool) -> None:
-    """A file called like a test that steps an environment or an optimizer and holds no test is checked."""
+    """A file named like a test that steps an environment or an optimizer and contains no test is checked."""
     assert is_test_file(path, path.removesuffix(".py").replace("/", "."), text) is is_test
 
 
 def test_no_rule_looks_at_tests(tmp_path: Path) -> None:
-    """Neither among other files nor alone."""
+    """Test files are not checked, among other files or alone."""
     library = {"dqn.py": CLONED}
     tests = {"tests/test_dqn.py": f"import dqn\n{CLONED}", "test.py": f"import dqn\n{CLONED}"}
     assert found(tmp_path / "a", {**library, **tests}, {"RL305"}) == [("RL305", "dqn.py")]
@@ -96,7 +96,7 @@ def test_no_rule_looks_at_tests(tmp_path: Path) -> None:
 
 
 def test_a_test_that_cannot_be_parsed_is_told_of(tmp_path: Path) -> None:
-    """Also where there is nothing but tests."""
+    """Also if there are only tests."""
     path = tmp_path / "test_dqn.py"
     path.write_text("def broken(:\n")
     report = api.check([Target(None, path, path.name, frozenset({"RL305"}))])
@@ -104,7 +104,7 @@ def test_a_test_that_cannot_be_parsed_is_told_of(tmp_path: Path) -> None:
 
 
 def test_comments_in_tests_are_checked(tmp_path: Path) -> None:
-    """A comment with a code that does not exist is reported wherever it stands."""
+    """A comment with an unknown code is reported in any file."""
     text = "import dqn\nsteps = 3  # rlint: ignore[RL999]\n"
     files = {"dqn.py": CLONED, "tests/test_dqn.py": text}
     assert ("RL901", "tests/test_dqn.py") in found(tmp_path, files, {"RL305", "RL901"})
@@ -138,7 +138,7 @@ def test_calls_of_tests_heat_nothing() -> None:
 
 
 def test_nobody_knows_what_a_test_does_that_is_called() -> None:
-    """A script that calls a test, whatever for, is not told that it does nothing."""
+    """A call of a test function may have any effect."""
     script = (
         "from test_policy import test_policy, score\n\nfor _ in range(9):\n    test_policy(1)\n    score(2)\n"
     )
@@ -149,7 +149,7 @@ def test_nobody_knows_what_a_test_does_that_is_called() -> None:
 
 
 def test_what_tests_read_of_an_object_is_known() -> None:
-    """An attribute that only a test reads is read all the same: it cannot be done without."""
+    """An attribute that only a test reads counts as read."""
     models = build(
         {
             "agent.py": "class Agent:\n    def act(self):\n        self.copied = 1\n",

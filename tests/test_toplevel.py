@@ -1,4 +1,4 @@
-"""Edits that fixes make at module level, and arguments taken out of calls."""
+"""Edits at module level, and removal of arguments from calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlint.findings import Edit
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """The text with edits made, those at one place in their order."""
+    """The text after edits; those at one place are applied in order."""
     done, parts = 0, []
     for edit in sorted(written(edits), key=lambda edit: (edit.start, edit.end)):
         parts += [text[done : edit.start], edit.text]
@@ -35,7 +35,7 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     ],
 )
 def test_a_constant_goes_behind_the_imports(before: str, after: str) -> None:
-    """A new constant stands below the imports and the constants that are there, above its user."""
+    """A new constant is inserted below the imports and existing constants, above its use."""
     model = model_of(before)
     edits = model.importer.module_constant("X", "1", user=find(model, "use()"))
     assert edits is not None
@@ -50,7 +50,7 @@ def test_a_constant_goes_behind_the_imports(before: str, after: str) -> None:
     ],
 )
 def test_a_constant_needs_what_it_is_made_of(program: str) -> None:
-    """Without the import surely done before, there is no place for the constant."""
+    """If the import may not have run before, the constant cannot be placed."""
     model = model_of(program)
     [imported] = model.syntax.of_type(ast.Import)
     assert (
@@ -60,7 +60,7 @@ def test_a_constant_needs_what_it_is_made_of(program: str) -> None:
 
 
 def test_lines_of_a_string_are_not_indented() -> None:
-    """A constant that is written into an indented block keeps the text that it has."""
+    """A constant inserted into an indented block keeps its text."""
     program = "if True:\n    import re\n    def f():\n        use()\n"
     model = model_of(program)
     user = find(model, "use()")
@@ -86,7 +86,7 @@ def test_lines_of_a_string_are_not_indented() -> None:
     ],
 )
 def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:
-    """A missing import goes where a person would put it."""
+    """A missing import is inserted in the usual order."""
     model = model_of(before)
     added = model.importer.module_import("re", user=find(model, "use()"))
     assert added is not None
@@ -95,13 +95,13 @@ def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:
 
 @pytest.mark.parametrize("program", ["use()\n", "import os\nre = 1\nuse()\n"])
 def test_an_import_is_not_added_over_a_name_in_use(program: str) -> None:
-    """Where the name is taken, or nothing is imported, there is no import."""
+    """If the name is taken, or there are no imports, no import is added."""
     model = model_of(program)
     assert model.importer.module_import("re", user=find(model, "use()")) is None
 
 
 def test_the_same_key_gets_the_same_name() -> None:
-    """Two fixes that need the same thing share one name, and nobody's name is taken."""
+    """Two fixes that need the same constant share one name, and existing names are not reused."""
     model = model_of("NAME = 1\n")
     names = [
         model.importer.fresh_name("NAME", "a"),
@@ -128,7 +128,7 @@ def test_the_same_key_gets_the_same_name() -> None:
     ],
 )
 def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
-    """The commas, keywords and parentheses of an argument go with it, everything else stays."""
+    """The comma, keyword and parentheses of an argument are removed with it, everything else is kept."""
     model = model_of(call)
     node = expression(model, call)
     assert isinstance(node, ast.Call)

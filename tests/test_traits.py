@@ -29,18 +29,18 @@ FAILS = (
     NotImplementedError,
     AssertionError,
 )
-"""What a function raises that cannot take the arguments that are tried."""
+"""Exceptions of functions that do not accept the tested arguments."""
 UNWRITTEN = {
     "torch.nn.LSTM": "RNNBase",
     "torch.nn.GRU": "RNNBase",
 }
-"""Classes that hand all arguments on, and the class whose signature they have then."""
+"""Classes that pass all arguments on, and the class whose signature they have."""
 NEWER_NAMES = {"start_or_stop": "start"}
-"""Parameters that newer versions call otherwise."""
+"""Parameters that newer versions have renamed."""
 
 
 def test_every_property_is_told_and_used() -> None:
-    """A property that no row has says nothing."""
+    """Every trait occurs in some row."""
     facts = [fact for rows in by_trait.METHODS.values() for fact in rows.values()]
     facts += by_trait.CALLABLES.values()
     held = 0
@@ -66,7 +66,7 @@ def calls_of(names: Iterator[str] | frozenset[str], *arguments: Any) -> Iterator
 def results_of(
     names: frozenset[str], receiver: Callable[[], Any], *arguments: Any
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Call each method that can be called with these arguments, each on a value of its own."""
+    """Call each method that can be called with these arguments, each on a new value."""
     for name in sorted(names):
         value = receiver()
         with warnings.catch_warnings():
@@ -79,20 +79,20 @@ def results_of(
 
 
 def tensor() -> Any:
-    """Give a tensor of floating-point numbers with three dimensions."""
+    """Return a three-dimensional floating-point tensor."""
     import torch
 
     return torch.linspace(0.1, 0.9, 24).reshape(2, 3, 4)
 
 
 def array() -> Any:
-    """Give the same numbers as an array."""
+    """Return the same numbers as an array."""
     return tensor().numpy().copy()
 
 
 @pytest.mark.parametrize("tag", [TypeTag.TENSOR, TypeTag.NDARRAY])
 def test_methods_of_rows_exist(tag: TypeTag) -> None:
-    """No row about a method that there is not, in any version that rlint knows."""
+    """All methods in the rows exist in some supported version."""
     import numpy as np
     import torch
 
@@ -121,7 +121,7 @@ def test_allocating_functions_give_the_shape_that_is_asked_for() -> None:
 
 
 def test_conversions_take_lists() -> None:
-    """`asarray([1, 2])` and `FloatTensor([1, 2])` hold the numbers."""
+    """`asarray([1, 2])` and `FloatTensor([1, 2])` contain the numbers."""
     names = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
     made = dict(calls_of(names, [1, 0]))
     assert made.keys() == names
@@ -129,7 +129,9 @@ def test_conversions_take_lists() -> None:
 
 
 def test_joins_join() -> None:
-    """All parts are in the result; of one dimension those of `JOINS_FLAT` make one dimension."""
+    """All parts are in the result; functions with `JOINS_FLAT` concatenate one-dimensional parts to one
+    dimension.
+    """
     import torch
 
     parts = [torch.ones(3), torch.zeros(2)]
@@ -150,7 +152,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("make", [tensor, array])
 def test_reshaping_methods_keep_all_elements(make: Callable[[], Any]) -> None:
-    """In their order, where `KEEPS_ORDER` says so; none of them copies what it need not copy."""
+    """The elements keep their order with `KEEPS_ORDER`, and nothing is copied unnecessarily."""
     tag = TypeTag.TENSOR if make is tensor else TypeTag.NDARRAY
     ordered = models.having(Trait.KEEPS_ORDER, tag)
     seen = set()
@@ -165,7 +167,7 @@ def test_reshaping_methods_keep_all_elements(make: Callable[[], Any]) -> None:
 
 
 def test_views_share_memory() -> None:
-    """What changes a view changes the tensor; what `COPIES` gives, changes alone."""
+    """A write to a view changes the tensor; a write to the result of `COPIES` does not."""
     views = models.having(Trait.RESHAPES, TypeTag.TENSOR) - {"unflatten", "view_as", "reshape_as", "t"}
     for name in views:
         for _, value, result in results_of(frozenset({name}), tensor, *SHAPES.get(name, ())):
@@ -198,7 +200,7 @@ def test_what_keeps_values_keeps_them() -> None:
 
 
 def test_elementwise_functions_keep_the_shape_and_reductions_lose_it() -> None:
-    """`exp` gives as many elements as it takes, `sum` gives one."""
+    """Elementwise functions such as `exp` keep the number of elements, `sum` returns one."""
     for name, value, result in results_of(models.having(Trait.ELEMENTWISE, TypeTag.TENSOR), tensor):
         assert result.shape == value.shape, name
     for name, value, result in results_of(models.having(Trait.PAIRWISE, TypeTag.TENSOR), tensor, tensor()):
@@ -216,7 +218,7 @@ def test_elementwise_functions_keep_the_shape_and_reductions_lose_it() -> None:
 
 
 def test_comparisons_give_true_or_false() -> None:
-    """And a pair of the same is equal to itself or not unequal."""
+    """A pair of equal values is equal, or not unequal."""
     for name, _, result in results_of(models.having(Trait.COMPARES, TypeTag.TENSOR), tensor, tensor()):
         assert result in (True, False) if isinstance(result, bool) else str(result.dtype) == "torch.bool", (
             name
@@ -224,7 +226,7 @@ def test_comparisons_give_true_or_false() -> None:
 
 
 def test_methods_that_write_in_place_give_their_tensor_back() -> None:
-    """`x.zero_()` is `x`; `OVERWRITES` leaves nothing of what was there."""
+    """`x.zero_()` returns `x`; methods with `OVERWRITES` overwrite all elements."""
     import torch
 
     arguments: dict[str, tuple[Any, ...]] = {
@@ -252,7 +254,7 @@ def test_methods_that_write_in_place_give_their_tensor_back() -> None:
 
 
 def test_gradients_go_where_the_rows_say() -> None:
-    """No gradient leaves by what detaches, counts or compares."""
+    """Results of functions that detach, count or compare carry no gradient."""
     for name, result in calls_of(
         models.having(Trait.DETACHES | Trait.GIVES_INDEX, "torch"), tensor().requires_grad_()
     ):
@@ -266,7 +268,7 @@ def test_gradients_go_where_the_rows_say() -> None:
 
 
 def test_measuring_a_tensor_reads_no_element() -> None:
-    """A tensor without memory has a form, too, so that none of these waits for a device."""
+    """Functions that read the form work on a meta tensor, so they do not synchronise with a device."""
     import torch
 
     without = torch.empty(2, 3, 4, device="meta")
@@ -280,7 +282,7 @@ def test_measuring_a_tensor_reads_no_element() -> None:
 
 
 def test_containers_change_as_the_rows_say() -> None:
-    """What inserts makes one item more, what removes makes one less, what reorders none."""
+    """Methods that insert add one item, those that remove take one, those that reorder keep the number."""
     import collections
 
     made: dict[TypeTag, Callable[[], Any]] = {
@@ -302,7 +304,7 @@ def test_containers_change_as_the_rows_say() -> None:
 
 
 def test_layers_have_what_the_rows_say() -> None:
-    """A `weight`, parameters or none, and one tensor where nothing else is said."""
+    """Layers have a `weight`, parameters or none, and return one tensor unless declared otherwise."""
     import torch
 
     for name in models.having(Trait.HAS_WEIGHT | Trait.AFFINE | Trait.WITHOUT_PARAMETERS, "torch.nn"):
@@ -337,7 +339,7 @@ def test_methods_of_text_are_of_text_alone() -> None:
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS))
 def test_signatures_are_those_of_the_libraries(name: str) -> None:
-    """Each parameter stands where the table says, so that an argument is not taken for another."""
+    """Each parameter has the position in the table."""
     if not exists(name):
         pytest.skip("not in this version")
     called = find(name)

@@ -1,4 +1,4 @@
-"""Text for users is held to a list of words that it does not use: `words_not_used.py`."""
+"""Text for users and names in the code do not use the words in `words_not_used.py`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from fixture_folders import ROOT, RULES, rule_folders
 from rlint import cli
 from test_pages import FENCE, page_of
-from words_not_used import NOT_USED
+from words_not_used import NAMES_NOT_USED, NOT_USED
 
 COMMANDS = ("", *cli.COMMANDS)
 
@@ -35,7 +36,7 @@ def unused_words(text: str, place: str) -> list[str]:
 
 
 def test_messages() -> None:
-    """What the findings of fixtures say, their advice and what their fixes assume."""
+    """Messages, advice and conditions of the findings of fixtures."""
     wrong = []
     for folder in rule_folders():
         text = (folder / "findings.txt").read_text(encoding="utf-8")
@@ -66,7 +67,7 @@ def test_help(command: str) -> None:
 
 
 def test_every_command_is_asked() -> None:
-    """All commands that users see are asked for their help."""
+    """The help of all visible commands is checked."""
     done = subprocess.run(
         [sys.executable, "-m", "rlint", "--help"],
         cwd=ROOT,
@@ -80,7 +81,7 @@ def test_every_command_is_asked() -> None:
 
 
 def test_the_list_finds_its_words() -> None:
-    """The expressions match the phrases that they are written for, and leave right uses."""
+    """The expressions match the intended phrases, and not correct uses."""
     assert unused_words("append behind the loop", "a text")
     assert unused_words("made anew in each\npass", "a text")
     assert not unused_words("work done behind a lock, and the thread is joined", "a text")
@@ -164,3 +165,48 @@ def test_docstrings_of_functions() -> None:
 def test_words_of_docstrings() -> None:
     """Docstrings are documentation, too: they do not use the words of the list either."""
     assert [line for each in docstrings() for line in unused_words(each.text, each.place)] == []
+
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def names_in(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the names that a module defines, with their lines: its own, and those of functions, classes,
+    parameters, variables and attributes.
+    """
+    yield 1, path.stem
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.Name(ctx=ast.Store()):
+                yield node.lineno, node.id
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.lineno, node.attr
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in snake case or camel case."""
+    return [word.lower() for word in WORD.findall(name)]
+
+
+def test_names() -> None:
+    """Names consist of standard terms, which engineers search for."""
+    wrong = []
+    for folder in ("rlint", "rules", "tests", "trust", "benchmarks"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for line, name in names_in(path):
+                wrong += [
+                    f"{path.relative_to(ROOT).as_posix()}:{line}: {name}: {NAMES_NOT_USED[word]}"
+                    for word in words_of(name)
+                    if word in NAMES_NOT_USED
+                ]
+    assert wrong == []
+
+
+def test_words_of_names() -> None:
+    """Names are split at underscores, digits and capital letters."""
+    assert words_of("_is_told2_by") == ["is", "told", "by"]
+    assert words_of("HTTPServerName") == ["http", "server", "name"]

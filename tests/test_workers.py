@@ -1,4 +1,4 @@
-"""Checking in several processes, as real processes that a user, a system or a lack of memory ends."""
+"""Checking in several real processes, which a user, the system or a lack of memory may end."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ METHOD = """\
 
 
 def write_project(folder: Path, methods: int) -> None:
-    """Programs that do not know of one another, and one of several files, which is too large for one process
-    alone. With 80 methods, checking them takes seconds.
+    """Unrelated programs, and one of several files that is too large for a single process. With 80 methods,
+    checking them takes seconds.
     """
     body = "".join(METHOD.format(number=number) for number in range(methods))
     for number in range(8):
@@ -67,7 +67,7 @@ def started(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
-    """A check and the processes that it has started, all of which are there and at work."""
+    """A running check and its worker processes."""
     write_project(tmp_path, 80)
     process = started("--jobs", str(JOBS), cwd=tmp_path)
     try:
@@ -83,7 +83,7 @@ def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psuti
 
 
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
-    """Whoever checks a file, and whatever of its group was read elsewhere."""
+    """The findings do not depend on which process checks a file, or reads the rest of its group."""
     write_project(tmp_path, 5)
     outputs = []
     for jobs in ("1", "2", "3"):
@@ -100,7 +100,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
 def test_no_process_outlives_the_run(
     checking: tuple[subprocess.Popen[str], list[psutil.Process]], how: signal.Signals
 ) -> None:
-    """Ctrl-C ends all of them; and who is killed cannot tell the others, but they notice."""
+    """Ctrl-C ends all of them; if one is killed, the others notice."""
     process, below = checking
     process.send_signal(how)
     output, errors = process.communicate()
@@ -114,7 +114,7 @@ def test_no_process_outlives_the_run(
 def test_a_process_that_is_killed_is_told_of(
     checking: tuple[subprocess.Popen[str], list[psutil.Process]], number: int
 ) -> None:
-    """A system that is short of memory ends any of them: then nothing is complete, and the run says so."""
+    """The system may kill any of them for lack of memory: the run then reports that it is incomplete."""
     process, below = checking
     below[number].kill()
     output, errors = process.communicate()
@@ -135,7 +135,7 @@ if __name__ == "__main__":
 
 
 def test_processes_that_cannot_be_copied_find_the_same(tmp_path: Path) -> None:
-    """Where there is no fork, each process starts anew."""
+    """Without fork, each process is spawned."""
     write_project(tmp_path, 3)
     script = tmp_path / "spawning" / "start.py"
     script.parent.mkdir()
@@ -162,7 +162,7 @@ def test_processes_that_cannot_be_copied_find_the_same(tmp_path: Path) -> None:
 def test_a_system_that_gives_too_little_is_told_of(
     files: int, jobs: str, status: int, tmp_path: Path
 ) -> None:
-    """What can be done with few open files is done; else it is said what to do."""
+    """Fewer processes are used if few files can be open; otherwise the message says what to do."""
     import resource
 
     write_project(tmp_path, 1)

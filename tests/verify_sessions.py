@@ -1,4 +1,4 @@
-"""Sessions of `rlint verify`, built by hand, for tests of what is made of them."""
+"""Sessions of `rlint verify`, built by hand, for tests of their reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MACHINE = Machine(
     {"rlint": "0.1.0", "torch": "2.13.0+cpu", "numpy": "2.4.0"},
 )
 HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=alert(1)>|`*@everyone"
-"""Text that no format may take for its own."""
+"""Text that every format has to escape."""
 
 
 def measured(

@@ -1,4 +1,4 @@
-"""Words that text for users does not use, each with what is written instead and why."""
+"""Words that text for users and names do not use, each with what is written instead and why."""
 
 from __future__ import annotations
 
@@ -54,3 +54,49 @@ NOT_USED = (
     _phrase(r"of no use", "redundant", "one word says it"),
     _phrase(r"the affair of|the matter of", "covered by", "a rule covers a pattern"),
 )
+
+
+NAMES_NOT_USED = {
+    "alike": "`equal`, `same`, `have_same_form`: say which",
+    "anatomy": "`architecture`, `structure`: the terms for networks",
+    "anew": "`again`, or what is rebound or created",
+    "anybody": "code does it, not a person",
+    "asked": "`queried`, `requested`, `tested`: the terms for queries, options and conditions",
+    "asks": "`queries`, `requests`, `tests`: the terms for queries, options and conditions",
+    "behind": "`after`: code runs after other code",
+    "beside": "`adjacent`, `next_to`, or what the parts have in common",
+    "doings": "`effects`, `summary`: the terms of the semantic model",
+    "elsewhere": "`other_file`, `other_edits`: say where",
+    "excuses": "`allowed_differences`: what `Workload.allowed` declares",
+    "fate": "`escape_level`: the term of escape analysis",
+    "fates": "`escape_levels`: the term of escape analysis",
+    "fed": "`write_only`: the usual term for such containers",
+    "goes": "`continues`, `iterates`, `is_removed`: say what happens",
+    "gone": "`removed`, `exhausted`: say what happened",
+    "guilty": "`failed`, `culprits`: the terms of delta debugging",
+    "heard": "`captured`, `received`: output is captured, data received",
+    "hears": "`receives`: data is received",
+    "kin": "`similar`: not a term of the field",
+    "lent": "`passes_on`, `shared`: values are passed, memory is shared",
+    "lends": "`passes`, `shares`: values are passed, memory is shared",
+    "lie": "`is_on`, `is_in`: the usual words for places",
+    "lies": "`is_on`, `is_in`: the usual words for places",
+    "lives": "`object_calls`: the recorded calls of an object",
+    "mates": "`neighbours`: the statements next to one",
+    "mine": "`own_part`: say what it is",
+    "news": "`is_new`, `new_reports`: say what is new",
+    "nobody": "code does it, not a person",
+    "onlookers": "`evaluation_modules`: what they do",
+    "pacing": "`iteration_frequency`: how often a line runs",
+    "somebody": "code does it, not a person",
+    "speaks": "`mentions_learning`, `is_about_learning`: what is tested",
+    "stranger": "`unrelated_class`: say how it is related",
+    "surroundings": "`process_settings`: say what is stored",
+    "teller": "`encoder`, `describe`: what it does",
+    "tells": "`shows`, `reveals`, `reports`: facts are shown, findings reported",
+    "tempo": "`cadence`, `recurrence`: the terms of the frequency analysis",
+    "theirs": "`other`, `counterpart`: say what it is",
+    "told": "`reported`, `described`, `determined`: findings are reported, types determined",
+    "whoever": "code does it, not a person",
+}
+"""Words of identifiers, each with what is written instead and why."""

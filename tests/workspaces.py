@@ -1,4 +1,4 @@
-"""Programs on disk that the tests let the engine loose on."""
+"""Programs on disk, to be checked and fixed in tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.run_data import FixReport, Report, Target
 
 
 class Workspace:
-    """A program on disk that the engine checks and fixes, as `rlint` would in that folder."""
+    """A program on disk that the engine checks and fixes, as `rlint` does in that folder."""
 
     def __init__(self, folder: Path, files: Mapping[str, bytes]) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class Workspace:
         return Checked(api.Fixer(self._targets(codes), jobs=1))
 
     def fix(self, codes: Iterable[str], *, unsafe: bool = True) -> tuple[Finding, ...]:
-        """Fix all files on disk and give what was fixed; no file may become a problem."""
+        """Fix all files on disk and return the fixed findings; no file may have a problem."""
         return self.checked(codes).fix(unsafe=unsafe)
 
     def content(self) -> dict[str, bytes]:
@@ -53,19 +53,19 @@ class Workspace:
 
 
 class Checked:
-    """Files that are checked and, from there, fixed: one check serves both, as in `rlint fix`."""
+    """Files that are checked once and then fixed, as in `rlint fix`."""
 
     def __init__(self, fixer: api.Fixer) -> None:
         self._fixer = fixer
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What `check` says about the files as they were."""
+        """The result of `check` for the original files."""
         return self._outcome(unsafe=False, allowed=frozenset()).report.findings
 
     def fix(self, *, unsafe: bool = True, only: str | None = None) -> tuple[Finding, ...]:
-        """Fix all files on disk, by the fixes of one rule `only`, if it is given; give what was fixed. No
-        file may become a problem.
+        """Fix all files on disk, by the fixes of one rule `only`, if it is given; return the fixed findings.
+        No file may become a problem.
         """
         outcome = self._outcome(unsafe=unsafe, allowed=None if only is None else frozenset({only}))
         for change in outcome.changed:

@@ -1,11 +1,11 @@
-"""How the time of rlint grows with programs that are made to be slow.
+"""Measure how the time of rlint grows for programs that are constructed to be slow.
 
     python trust/adversarial.py [PART OF A NAME ...] [--most-bytes 100000]
 
-Checks and fixes each kind of program (hostile.py) at doubling sizes, up to so many bytes or ten seconds,
-each in a process of its own. The slope is that of time over size on logarithmic scales, over the last
-sizes: 1 is linear, 2 quadratic. A kind fails if it takes more than ten seconds or a gigabyte, if its slope
-is above 1.5, or if rlint fails.
+Checks and fixes each kind of program (hostile.py) at doubling sizes, up to a number of bytes or ten seconds,
+each in a separate process. The slope is that of time over size on logarithmic scales, over the last sizes: 1
+is linear, 2 quadratic. A kind fails if it takes more than ten seconds or a gigabyte, if its slope is above
+1.5, or if rlint fails.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from rlint.source.files import source_from_text  # noqa: E402
 
 SMALLEST = 32
 LEAST_SECONDS = 0.4
-"""What takes less tells nothing of growth: it is what any file costs."""
+"""Shorter times do not show growth: any file takes as long."""
 STEEP = 1.5
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one size cost, and how it ended."""
+    """The cost and the outcome of one size."""
 
     size: int
     check: float
@@ -57,7 +57,7 @@ class Measured:
 
 
 def main() -> int:
-    """Measure all kinds, or those whose names hold a word; 1 if any fails."""
+    """Measure all kinds, or those whose names contain a word; return 1 if any fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("words", nargs="*")
     parser.add_argument("--most-bytes", type=int, default=100_000)
@@ -129,7 +129,7 @@ def _measure(files: forms.Files, size: int) -> Measured:
 
 
 def slope(rows: Sequence[Measured]) -> float | None:
-    """How steeply time grows over the last three sizes; None where too little time was taken to tell."""
+    """The exponent of the time over the last three sizes; None if the times are too short."""
     told = [row for row in rows if row.seconds >= LEAST_SECONDS][-3:]
     if len(told) < 2:
         return None
@@ -137,7 +137,7 @@ def slope(rows: Sequence[Measured]) -> float | None:
 
 
 def verdict(rows: Sequence[Measured]) -> str:
-    """What is wrong with a kind; empty if nothing is."""
+    """The failure of a kind; empty if there is none."""
     last, steep = rows[-1], slope(rows)
     said = [failure.key for failure in last.failures]
     said += ["slow"] if last.seconds > MOST_SECONDS else []

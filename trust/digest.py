@@ -1,10 +1,10 @@
-"""What a training wrote, as digests that can be compared: tensors by name, other files by their bytes.
+"""Digests of the files of a training: of tensors by name, of other files by their bytes.
 
     python trust/digest.py FOLDER
 
-prints an object: for each file of the folder its parts, for each part `[digest, description]`. It runs with
-the interpreter of the project, whose torch and numpy it needs for checkpoints and arrays. Checkpoints are
-what the training itself has just written: they are unpickled.
+prints an object: for each file of the folder its parts, for each part `[digest, description]`. It runs in the
+project's interpreter, whose torch and numpy it needs for checkpoints and arrays. Checkpoints are unpickled,
+because the training itself has just written them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import IO, Any
 
 Part = tuple[str, str, str]
-"""A name inside of a file, the digest of what it names, and what it looks like."""
+"""A name inside a file, the digest of its value, and a description."""
 
 
 def parts_of(path: Path) -> Iterator[Part]:
-    """What a file holds. Files of events for TensorBoard are read as scalars, without their times."""
+    """The content of a file. TensorBoard event files are read as scalars, without times."""
     if "tfevents" in path.name:
         yield from _events(path)
     elif path.suffix == ".npy":
@@ -67,7 +67,7 @@ def _loaded(file: IO[bytes]) -> object:
 
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:  # it holds more than tensors
+    except pickle.UnpicklingError:  # it contains more than tensors
         file.seek(0)
         return torch.load(file, map_location="cpu", weights_only=False)
 
@@ -97,7 +97,7 @@ def _leaves(name: str, value: Any) -> Iterator[Part]:
         described = str(tensor.dtype).removeprefix("torch.")
         import torch
 
-        # numpy knows neither bfloat16 nor some others: as bytes they are all alike
+        # numpy lacks bfloat16 and other dtypes: these are compared as bytes
         raw = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
         yield _leaf(
             name,
@@ -145,7 +145,9 @@ def _events(path: Path) -> Iterator[Part]:
 
 
 def digests(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
-    """The parts of all files below a folder, by file. Files of events are numbered: their names are times."""
+    """The parts of all files below a folder, by file. Event files are numbered, because their names are
+    times.
+    """
     found: dict[str, dict[str, tuple[str, str]]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -157,7 +159,7 @@ def digests(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:
-    """The name, numbered if there is one like it."""
+    """The name, numbered if it occurs several times."""
     return next(
         each
         for each in itertools.chain([name], (f"{name} #{number}" for number in itertools.count(2)))

@@ -1,4 +1,4 @@
-"""Programs of any size: one form repeated, nested or chained without end."""
+"""Programs of any size: one form repeated, nested or chained."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def train(env, net, optimizer, buffer, steps):
         loss.backward()
         optimizer.step()
 """
-"""A loop whose body is hot; what is put below it, indented by eight, is in it."""
+"""A loop whose body is hot; lines inserted below it, indented by eight, belong to it."""
 
 
 def hot(body: str) -> str:
@@ -30,12 +30,12 @@ def hot(body: str) -> str:
 
 
 def many(line: str) -> Callable[[int], str]:
-    """A statement again and again in a hot loop; `@` is its number."""
+    """A repeated statement in a hot loop; `@` is its number."""
     return lambda n: hot("".join(line.replace("@", str(i)) + "\n" for i in range(n)))
 
 
 def once(line: str, first: str = "") -> Callable[[int], str]:
-    """A statement again and again in a function, in no loop of it, that a hot loop calls."""
+    """A repeated statement, outside of loops, in a function that a hot loop calls."""
 
     def made(n: int) -> str:
         lines = first + "".join(line.replace("@", str(i)) + "\n" for i in range(n))
@@ -60,7 +60,7 @@ def grown(n: int) -> str:
 
 
 def buffers(n: int) -> str:
-    """A class with many buffers, each of which a method of its own fills."""
+    """A class with many buffers, each of which is filled by a separate method."""
     starts = "".join(f"        self.b{i}, self.a{i} = [], np.empty(0)\n" for i in range(n))
     fills = "".join(
         f"\n    def add{i}(self, x):\n        self.b{i}.append(x)\n"
@@ -71,7 +71,7 @@ def buffers(n: int) -> str:
 
 
 def constructors(n: int) -> str:
-    """Classes that each inherit from the one before, with a layer each, and use those of all."""
+    """Classes that each inherit from the previous one, with one layer each, and use the layers of all."""
     return HEAD + "".join(
         f"class C{i}({'nn.Module' if not i else f'C{i - 1}'}):\n    def __init__(self):\n"
         f"        super().__init__()\n        self.a{i} = nn.Linear(3, 3)\n\n    def forward(self, x):\n"
@@ -81,7 +81,7 @@ def constructors(n: int) -> str:
 
 
 def top(line: str) -> Callable[[int], str]:
-    """The same at the top of a module, beside a hot loop."""
+    """The same at module level, next to a hot loop."""
     return lambda n: HEAD + "".join(line.replace("@", str(i)) + "\n" for i in range(n)) + LOOP
 
 
@@ -91,7 +91,7 @@ def chain(start: str, link: str, end: str = "") -> Callable[[int], str]:
 
 
 def nested(head: str, deepest: int = 90) -> Callable[[int], str]:
-    """A compound statement in itself, as deep as Python reads it, and such towers beside one another."""
+    """A compound statement nested in itself as deep as Python parses it, and a sequence of these."""
 
     def made(n: int) -> str:
         towers = []
@@ -105,7 +105,7 @@ def nested(head: str, deepest: int = 90) -> Callable[[int], str]:
 
 
 def blocks(block: str) -> Callable[[int], str]:
-    """A definition again and again; `@` is its number, `<` the number before, `>` the one behind."""
+    """A repeated definition; `@` is its number, `<` the previous number, `>` the next one."""
 
     def made(n: int) -> str:
         numbers = ((str(i), str((i - 1) % n), str((i + 1) % n)) for i in range(n))
@@ -117,14 +117,14 @@ def blocks(block: str) -> Callable[[int], str]:
 
 
 def calls_of_all(n: int) -> str:
-    """Functions that all call all."""
+    """Functions that all call each other."""
     side = max(int(n**0.5), 1)
     calls = "".join(f"    f{i}(x)\n" for i in range(side))
     return HEAD + "".join(f"def f{i}(x):\n{calls}    return x.item()\n\n" for i in range(side)) + LOOP
 
 
 def in_a_circle(n: int) -> Files:
-    """Modules that import one another in a circle, and call what they import."""
+    """Modules that import each other in a cycle, and call the imported functions."""
     files = {
         f"m{i}.py": f"import torch\nfrom m{(i + 1) % n} import f{(i + 1) % n}\n\ndef f{i}(x):\n"
         f"    for step in range(9):\n        x = f{(i + 1) % n}(x).item()\n    return x\n"
@@ -134,7 +134,7 @@ def in_a_circle(n: int) -> Files:
 
 
 def stars_in_a_circle(n: int) -> Files:
-    """Modules that import all of one another in a circle."""
+    """Modules that import all names of each other in a cycle."""
     return {f"m{i}.py": f"import torch\nfrom m{(i + 1) % n} import *\n\nv{i} = g(1)\n" for i in range(n)}
 
 
@@ -149,7 +149,7 @@ def classes_in_a_line(n: int) -> str:
 
 
 def classes_in_pairs(n: int) -> str:
-    """Pairs of classes that each inherit from both of the pair before."""
+    """Pairs of classes that each inherit from both classes of the previous pair."""
     body = "):\n    def f(self, x):\n        self.a = super().f(x).item()\n\n"
     pairs = (("nn.Module",), *((f"A{i}", f"B{i}") for i in range(max(n // 2, 1))))
     return HEAD + "".join(
@@ -158,7 +158,7 @@ def classes_in_pairs(n: int) -> str:
 
 
 def methods(n: int) -> str:
-    """A class of many methods that call one another in a circle."""
+    """A class of many methods that call each other in a cycle."""
     body = "".join(
         f"    def f{i}(self, x):\n        self.a{i} = self.a{(i + 1) % n} + x.item()\n"
         f"        return self.f{(i + 1) % n}(x)\n\n"
@@ -190,7 +190,7 @@ def comprehension(n: int) -> str:
 
 
 def depth(opening: str, closing: str, deepest: int = 80) -> Callable[[int], str]:
-    """Brackets in brackets, as deep as Python reads them, and such expressions beside one another."""
+    """Nested brackets, as deep as Python parses them, and a sequence of such expressions."""
 
     def made(n: int) -> str:
         depths = [min(deepest, n - i) for i in range(0, n, deepest)]
@@ -200,7 +200,7 @@ def depth(opening: str, closing: str, deepest: int = 80) -> Callable[[int], str]
 
 
 def of_fixtures() -> Iterator[tuple[str, Callable[[int], str]]]:
-    """The program of each fixture many times in one file, and what it does in its functions many times in
+    """The program of each fixture many times in one file, and the statements of its functions many times in
     each of them.
     """
     for path in sorted(FIXTURES.glob("*/before.py")):

@@ -1,14 +1,14 @@
-"""Coverage-guided fuzzing of all that rlint reads.
+"""Coverage-guided fuzzing of all inputs of rlint.
 
     pip install atheris
     python trust/fuzz.py --minutes 60 --folder /tmp/fuzz
 
 Starts from small programs of the fixtures, which it changes by expressions, statements, tokens, lines and
 bytes (mutators.py), and from an example of each other kind of input (inputs.py). An input fails if it
-breaks a promise (promises.py), takes more than ten seconds of the processor, or more than a gigabyte of
-memory. Each cause is kept once in FOLDER/failures: the input, reduced to the lines that it needs, and
-beside it what happened. FOLDER/corpus keeps what reached new code, for the next run. `--again` gives every
-kept failure to rlint once more.
+breaks a promise (promises.py), takes more than ten seconds of processor time, or more than a gigabyte of
+memory. Each cause is kept once in FOLDER/failures: the input, reduced to the necessary lines, and a
+description of the failure. FOLDER/corpus keeps what reached new code, for the next run. `--again` runs rlint
+on every stored failure again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> int:
     settings = [
         f"-seed={options.seed + 1}",
         f"-max_len={MOST_INPUT}",
-        "-rss_limit_mb=0",  # libFuzzer itself grows by some 20 kB an input; what rlint takes is watched
+        "-rss_limit_mb=0",  # libFuzzer itself grows by some 20 kB per input; rlint's own memory is monitored
         "-timeout=600",
         "-len_control=0",
         "-report_slow_units=30",

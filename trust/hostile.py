@@ -1,5 +1,5 @@
-"""Programs that are made to be slow to read, by the names of their kinds: of any size, which is that of what
-is repeated in them.
+"""Programs of any size that are constructed to be slow to analyse, by the names of their kinds; the size is
+the number of repetitions.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ KINDS: dict[str, Callable[[int], str | Files]] = {
     ),
     "star imports": top("from m@ import *"),
     "semicolons": chain("0", "; y = x.item()"),
-    # a lot of one thing in a hot loop
+    # many repetitions in a hot loop
     "assignments to one name": many("y = y + @"),
     "augmented assignments": many("y += x@.item()"),
     "assignments to names": many("y@ = x.cpu().numpy()"),
@@ -157,7 +157,7 @@ KINDS: dict[str, Callable[[int], str | Files]] = {
     "concat of one": many("y = np.append(y, x)"),
     "pops": many("y.pop(0)"),
     "arrays grown in one loop": grown,
-    # a lot of one thing in no loop
+    # many repetitions outside of loops
     "ifs in a row": once("if x == @:\n    y = @"),
     "ifs that change a value": once("if x == @:\n    y = y + x.item()"),
     "ifs that leave": once("if x == @:\n    return x.item()"),

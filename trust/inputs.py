@@ -1,4 +1,4 @@
-"""The kinds of input that rlint reads, examples of each, and what has to hold for any input of a kind.
+"""The kinds of input that rlint reads, with examples, and the promises for each kind.
 
 An input is bytes whose first line names the kind, so that one corpus holds all of them.
 """
@@ -43,7 +43,7 @@ _FINDING = Finding(
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of input: what must hold, and whether it is JSON."""
+    """A kind of input: its promises, and whether it is JSON."""
 
     check: Callable[[bytes, Path], list[Failure]]
     is_python: bool = False
@@ -51,7 +51,7 @@ class Kind:
 
 
 def run(data: bytes, folder: Path) -> list[Failure]:
-    """Give an input to what reads its kind; say which promises were broken. `folder` is for its files."""
+    """Read an input according to its kind; return the broken promises. `folder` is for its files."""
     name, _, content = data.partition(b"\n")
     kind = KINDS.get(name.decode("ascii", "replace"), KINDS["python"])
     try:
@@ -81,7 +81,7 @@ def _notebook(content: bytes, folder: Path) -> list[Failure]:
 
 
 def _other_cells(old: bytes, new: bytes) -> Iterator[Failure]:
-    """All that is no source of a cell stays."""
+    """Everything except the sources of cells is unchanged."""
     before, after = (json.loads(text.decode("utf-8-sig")) for text in (old, new))
     for document in (before, after):
         for cell in document.get("cells") or document["worksheets"][0]["cells"]:
@@ -166,7 +166,7 @@ def _profile(content: bytes, folder: Path) -> list[Failure]:
 
 
 def _cache(content: bytes, folder: Path) -> list[Failure]:
-    """A file of results counts as it was stored, or as not there."""
+    """A cache file is read as it was stored, or counts as missing."""
     place = folder / "cache"
     cache = Cache(place)
     cache.store("name", _KEPT)
@@ -200,7 +200,7 @@ KINDS = {
 
 
 def programs() -> Iterator[str]:
-    """The programs of all fixtures, the larger ones in parts: small inputs are tried far more often."""
+    """The programs of all fixtures, large ones in parts: small inputs are tried far more often."""
     for path in sorted(FIXTURES.glob("*/cases/*.py")):
         yield from path.read_bytes().decode("utf-8").replace("\r\n", "\n").split("\n# after\n")[:1]
     for path in sorted(FIXTURES.glob("*/*.py")):
@@ -209,7 +209,7 @@ def programs() -> Iterator[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Each function or class of a program with all that is neither."""
+    """Each function or class of a program, with all other statements."""
     lines = text.splitlines(keepends=True)
     first = [
         min([node.lineno, *(each.lineno for each in _decorators(node))]) for node in ast.parse(text).body
@@ -228,8 +228,8 @@ def _decorators(node: ast.stmt) -> list[ast.expr]:
 
 
 def seeds() -> Iterator[bytes]:
-    """Inputs to begin with: two small programs of each rule, and an example of each other kind. All other
-    programs come in by parts, as what inputs are changed with.
+    """Initial inputs: two small programs of each rule, and an example of each other kind. Parts of all other
+    programs are used as donors for mutations.
     """
     for rule in sorted(FIXTURES.iterdir()):
         cases = sorted(rule.glob("cases/*.py"), key=lambda path: (path.stat().st_size, path.name))

@@ -1,11 +1,11 @@
-"""`rlint fix` killed at any moment: is each file the old one or the new one?
+"""Kill `rlint fix` at random moments, and check that each file is the old one or the new one.
 
     python trust/kill.py [FOLDER] [--times 300] [--seed 0]
 
 Copies FOLDER (by default, all programs of the fixtures) to a scratch folder, fixes it once to learn what
 the files become and how long that takes, and then, again and again from the old files, kills `rlint fix`
 and its worker processes (SIGKILL) after a random time. Each file must be the old or the new one, byte for
-byte, with its mode, and what is left beside them is listed.
+byte, with its mode, and leftover files are listed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _killed(
     before: dict[str, tuple[bytes, int]],
     rng: random.Random,
 ) -> None:
-    """Start a fix and kill it after some time; without one, a moment after it begins to write."""
+    """Start a fix and kill it after some time; without a time, shortly after it begins to write."""
     process = subprocess.Popen(
         FIX,
         cwd=tree,

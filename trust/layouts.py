@@ -1,10 +1,10 @@
-"""Programs in another layout: is the fix of each the same fix?
+"""Check that fixes of programs in other layouts are the same.
 
     python trust/layouts.py [FOLDER] [--rule list-as-queue] [--layout tight] [--jobs 2] [--show 20]
 
 Takes each program of the fixtures and their cases (or below FOLDER), writes the statements that its fixes
 change in other layouts which mean the same, and fixes each finding alone in the original and in the variant.
-By `ast`, the two must be equal, or the variant has no fix. Printed is, by rule, how often that is so.
+By `ast`, the two must be equal, or the variant has no fix. It prints, by rule, how often that is so.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ OUTCOMES = (
     *("identical", "no fix", "another fix", "not found"),
     *("different", "unparsable", "comment lost"),
 )
-"""What became of the fix of a finding. Only the last three are wrong: another fix has another title, safety
-or reason. Rules have several where one would lose a comment, say.
+"""The result of the fix of a finding. Only the last three are wrong: another fix has another title, safety
+or reason. Rules have several fixes, for instance if one would lose a comment.
 """
 WRONG = frozenset({"different", "unparsable", "comment lost"})
 TEXT = ("'note\\n    of two lines'", '"""note\n    of two lines"""')
@@ -63,7 +63,7 @@ class Variant:
 
 @dataclass
 class Seen:
-    """What became of the fixes of one program in all of its variants."""
+    """The results of the fixes of one program in all of its variants."""
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By code and outcome."""
@@ -103,7 +103,7 @@ def compare(text: str, layouts: Sequence[str] | None = None, most: int | None = 
 
 
 def _sign(finding: Finding, others: dict[tuple[str, int], Finding]) -> tuple[str, int]:
-    """A finding is told by its code, and its place among those of the same code."""
+    """A finding is identified by its code, and its position among those of the same code."""
     return finding.code, sum(code == finding.code for code, _ in others)
 
 
@@ -128,7 +128,7 @@ def _outcome(before: Finding, finding: Finding | None, text: str, wanted: Meanin
 
 
 def fixed(text: str) -> Iterator[tuple[Finding, Meaning]]:
-    """The findings of a program that have a fix, each with what the program means with that alone."""
+    """The findings of a program that have a fix, each with the AST of the program after only this fix."""
     for finding in findings_in(text):
         if finding.fix is not None and not finding.fix.elsewhere:
             meaning = _meaning(one_pass(text, [finding], unsafe=True).text, text)
@@ -186,8 +186,8 @@ def _holds(span: tuple[int, int], start: int, end: int) -> bool:
 
 
 def _meaning(text: str, before: str = "") -> Meaning | None:
-    """What a program says, however it is written; None where it does not parse. Names that are not in the
-    program `before` are told by their order: fixes of others may have taken the first that would do.
+    """The AST of a program without its layout; None if it does not parse. New names that are not in `before`
+    are numbered by their order: other fixes may have used the first free one.
     """
     try:
         with warnings.catch_warnings():
@@ -200,8 +200,8 @@ def _meaning(text: str, before: str = "") -> Meaning | None:
 
 
 class _Evaluated(ast.NodeTransformer):
-    """Binds names in a statement of their own: `a = f()` before `g(a)`, and not `g(a := f())`; and puts a new
-    constant itself in the place of a variable that is nothing but another name for it.
+    """Binds names in a statement of their own: `a = f()` before `g(a)`, and not `g(a := f())`; and replaces a
+    variable that is only an alias of a new constant by the constant.
     """
 
     def __init__(self, words: set[str]) -> None:
@@ -210,7 +210,7 @@ class _Evaluated(ast.NodeTransformer):
         self._same: dict[str, str] = {}
 
     def visit(self, node: ast.AST) -> Any:
-        """Visit a node; of a statement, give those before it, too."""
+        """Visit a node; for a statement, pass the preceding ones, too."""
         if not isinstance(node, ast.stmt):
             return super().visit(node)
         match node:
@@ -229,7 +229,7 @@ class _Evaluated(ast.NodeTransformer):
         return ast.Name(self._same.get(node.id, node.id), node.ctx)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
-        """Take a name out of an expression."""
+        """Assign a part of an expression to a new name."""
         self.generic_visit(node)
         self._bound.append(ast.Assign([ast.Name(node.target.id, ast.Store())], node.value))
         return ast.Name(node.target.id, ast.Load())
@@ -249,7 +249,7 @@ def _shape(node: object, words: set[str] | None, new: dict[str, str]) -> Meaning
 
 
 def _plain(node: ast.AST) -> ast.AST:
-    """`x.tolist()` for `[float(a) for a in x.tolist()]`, which RL210 leaves where a comment stands in it; and
+    """`x.tolist()` for `[float(a) for a in x.tolist()]`, which RL210 keeps if there is a comment in it; and
     `PATTERN.search(text)` for `re.search(PATTERN, text)`.
     """
     match node:
@@ -279,7 +279,7 @@ Layout = Callable[[str, ast.Module, Positions, Sequence[ast.stmt]], Iterator[Var
 
 
 def _of_parts(layout: str, write: Callable[[str, int, int], Change | None]) -> Layout:
-    """Variants in which one part of each statement is written in another way."""
+    """Variants in which one part of each statement has another layout."""
 
     def made(
         text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
@@ -299,7 +299,7 @@ def _of_parts(layout: str, write: Callable[[str, int, int], Change | None]) -> L
 
 
 def _parts(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions in a statement, those in its blocks and in texts left out."""
+    """The expressions in a statement, except those in its blocks and in strings."""
     stack: list[ast.AST] = [
         node
         for node in ast.iter_child_nodes(statement)
@@ -352,7 +352,7 @@ def _in_lines(code: str) -> str:
 
 
 def _tight(text: str, start: int, end: int) -> Change | None:
-    """Without the blanks beside it: `return[...]`, `not"cuda" in ...`, `x if y else.5`."""
+    """Without the blanks around it: `return[...]`, `not"cuda" in ...`, `x if y else.5`."""
     first, last = start, end
     while text[first - 1 : first] == " " and not text[:first].endswith("\n "):
         first -= 1
@@ -382,7 +382,7 @@ def _continued(text: str, start: int, end: int) -> Change | None:
 def _in_tabs(
     text: str, _tree: ast.Module, _positions: Positions, _statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
-    """Indented by tabs, as far as lines are by four blanks."""
+    """Indented by tabs, where lines are indented by four blanks."""
 
     def tabs(blanks: re.Match[str]) -> str:
         return "\t" * (len(blanks[0]) // 4)
@@ -393,7 +393,7 @@ def _in_tabs(
 def _behind_another(
     text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
-    """Behind a semicolon, and before one."""
+    """After a semicolon, and before one."""
     for first, second in (("pass", ""), ("", "pass")):
         plain, written = [], []
         for statement in statements:
@@ -411,7 +411,7 @@ def _behind_another(
 def _in_one_line(
     text: str, tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
-    """The only statement of a block beside its header."""
+    """The only statement of a block on the line of its header."""
     changes = []
     for node in ast.walk(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
@@ -427,7 +427,7 @@ def _in_one_line(
 def _beside_a_text(
     text: str, tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
-    """Text of two lines before each statement; then at the beginning of each block that it stands in."""
+    """A string of two lines before each statement, or at the beginning of each enclosing block."""
     blocks = [
         block
         for node in ast.walk(tree)
@@ -449,7 +449,7 @@ def _beside_a_text(
 def _longer_texts(
     text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
-    """Plain texts in the statements with a line break more, written as one."""
+    """Plain strings in the statements with one more line break, as a literal one."""
     plain, written = [], []
     for statement in statements:
         for part in _parts(statement):
@@ -513,7 +513,7 @@ LAYOUTS: dict[str, Layout] = {
 
 
 def programs(folder: Path, names: str = "*.py") -> Iterator[tuple[str, str]]:
-    """The programs below a folder that are one file, by path; of a case, what is given."""
+    """The programs below a folder that are one file, by path; of a case, only its program."""
     for path in sorted(folder.rglob(names)):
         if path.name in ("after.py", "workload.py", "__init__.py") or {"input", "after"} & set(path.parts):
             continue
@@ -523,7 +523,7 @@ def programs(folder: Path, names: str = "*.py") -> Iterator[tuple[str, str]]:
 
 
 def main() -> int:
-    """Compare all programs; 1 if a fix is another than it should be."""
+    """Compare all programs; return 1 if a fix differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "fixtures")
     parser.add_argument("--rule", action="append", help="only programs below folders of this name")

@@ -1,4 +1,4 @@
-"""How long, and with how much memory, one input may keep rlint busy."""
+"""Limits of time and memory for one input."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 class OvertimeError(BaseException):
-    """The time is over. No `except Exception` of rlint's may keep this back."""
+    """The time limit was exceeded. Not an `Exception`, so that rlint's handlers do not catch it."""
 
 
 @dataclass
 class Spent:
-    """What a piece of work took: seconds of the processor, and bytes above what was in use before."""
+    """The cost of some work: processor seconds, and bytes above those in use before."""
 
     seconds: float = 0.0
     bytes: int = 0
@@ -30,7 +30,7 @@ class Spent:
 
 @contextlib.contextmanager
 def watched(most_seconds: float = MOST_SECONDS) -> Iterator[Spent]:
-    """Measure what the body takes; raise OvertimeError in it once it has used more processor time."""
+    """Measure the cost of the body; raise OvertimeError in it once it has used more processor time."""
     spent = Spent()
     before = _begin_memory()
     started = time.process_time()
@@ -50,7 +50,7 @@ def _over(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _begin_memory() -> int:
-    """Let the peak begin anew where the system can; give the bytes in use."""
+    """Reset the peak if the system supports that; return the bytes in use."""
     try:
         _CLEAR.write_text("5")
         return _from_status("VmRSS")

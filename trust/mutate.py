@@ -1,9 +1,9 @@
-"""Real programs, written otherwise: is the same found in them, and are the fixes still right?
+"""Check variants of real programs: they must have the same findings, and correct fixes.
 
     python trust/mutate.py FOLDER [--files 100] [--seed 0] [--variant NAME] [--all]
 
-Takes files below FOLDER by chance, writes each in all ways that variants.py knows, and checks that every
-promise (promises.py) holds for each, and that what means the same is found the same: as many findings of
+Takes random files below FOLDER, writes all variants of each by variants.py, and checks that every
+promise (promises.py) holds for each, and that equivalent variants have the same findings: as many findings of
 each rule, with fixes that are as safe. Differences are printed. Nothing below FOLDER is written.
 """
 
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def differences(text: str, chosen: Sequence[Variant] = VARIANTS) -> Iterator[str]:
-    """What is not as it should be, in a program and its variants."""
+    """Broken promises in a program and its variants."""
     expected = found_in(text)
     for variant in (Variant("itself", str), *chosen):
         try:
@@ -124,7 +124,7 @@ def _readable(path: Path) -> str | None:
 
 
 def _nowhere() -> Path:
-    """A folder that does not exist: files are known alone."""
+    """A folder that does not exist: each file is a project by itself."""
     return Path(tempfile.gettempdir(), "rlint-mutate-nowhere")
 
 

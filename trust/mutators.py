@@ -1,5 +1,5 @@
-"""Changes to inputs that leave most of their structure as it is: far more of them reach deep into rlint than
-of changed bytes.
+"""Mutations that keep most of the structure of inputs: far more of these reach deep code of rlint than random
+bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PythonMutator:
         self._donors = donors
 
     def changed(self, text: str, rng: random.Random) -> str:
-        """One to five changes, most of which keep the text a program."""
+        """One to five changes, most of which keep the text a valid program."""
         for _ in range(rng.choice((1, 1, 1, 2, 3, 5))):
             way = rng.choices(
                 (self._expression, self._statement, self._token, self._line, self._wrapped, self._odd),
@@ -34,7 +34,7 @@ class PythonMutator:
         return text
 
     def _expression(self, text: str, rng: random.Random) -> str:
-        """An expression in place of another, from the same program, another one, or a list of odd ones."""
+        """An expression replaced by one of the same program, of another one, or of a list of unusual ones."""
         places = _nodes(text, ast.expr)
         if not places:
             return self._token(text, rng)
@@ -56,7 +56,7 @@ class PythonMutator:
         return text[:start] + new + text[end:]
 
     def _statement(self, text: str, rng: random.Random) -> str:
-        """A statement taken out, doubled, moved, or put in from another program or a list of forms."""
+        """A statement removed, doubled, moved, or inserted from another program or a list of forms."""
         places = _nodes(text, ast.stmt)
         if not places:
             return self._line(text, rng)
@@ -89,7 +89,7 @@ class PythonMutator:
         return form.format(n=rng.choice(names), m=rng.choice(names), e=found)
 
     def _token(self, text: str, rng: random.Random) -> str:
-        """A token taken out, doubled or put in place of another; a name in place of another one."""
+        """A token removed, doubled or replaced by another; a name replaced by another one."""
         tokens = _tokens(text)
         if not tokens:
             return self._odd(text, rng)
@@ -110,7 +110,7 @@ class PythonMutator:
         return text[:start] + new + text[end:]
 
     def _line(self, text: str, rng: random.Random) -> str:
-        """Lines taken out, doubled, moved, indented otherwise, commented on, or put in from another."""
+        """Lines removed, doubled, moved, re-indented, commented, or inserted from another program."""
         lines = text.splitlines(keepends=True) or [""]
         at = rng.randrange(len(lines))
         count = rng.choice((1, 1, 2, 5, 20))
@@ -137,7 +137,7 @@ class PythonMutator:
         return "".join(lines)
 
     def _wrapped(self, text: str, rng: random.Random) -> str:
-        """Some lines below a header that they had not."""
+        """Some lines moved below a new header."""
         places = _nodes(text, ast.stmt)
         if not places:
             return self._line(text, rng)
@@ -159,7 +159,7 @@ class PythonMutator:
         )
 
     def _odd(self, text: str, rng: random.Random) -> str:
-        """Characters and line ends that few programs have; a program cut off."""
+        """Unusual characters and line ends; a truncated program."""
         at = rng.randrange(len(text) + 1)
         match rng.randrange(6):
             case 0:
@@ -178,7 +178,9 @@ class PythonMutator:
 
 
 def changed_bytes(data: bytes, rng: random.Random) -> bytes:
-    """Any bytes changed, taken out, doubled, or put in from elsewhere in the input or a list of odd ones."""
+    """Bytes changed, removed, doubled, or inserted from another place of the input or a list of unusual
+    ones.
+    """
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(data) + 1)
         count = rng.choice((1, 1, 2, 4, 16, 64))
@@ -200,14 +202,14 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def changed_json(text: str, rng: random.Random) -> str:
-    """JSON with one value replaced, taken out or doubled; text with odd characters where it is no JSON."""
+    """JSON with one value replaced, removed or doubled; other text with unusual characters."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         at = rng.randrange(len(text) + 1)
         return text[:at] + rng.choice((*ODD, "[", "{", '"', ",", ":")) + text[at + rng.randrange(3) :]
     for _ in range(rng.choice((1, 1, 2, 4))):
-        # what was put into itself would have no end: each change begins with values of its own
+        # a value inserted into itself would be infinite: each change works on copies
         data = _changed_value(json.loads(json.dumps(data)), rng)
     return json.dumps(data, indent=rng.choice((None, 1)), ensure_ascii=rng.random() < 0.5)
 
@@ -238,7 +240,7 @@ def _changed_value(data: Any, rng: random.Random) -> Any:
 
 
 def _nodes(text: str, kind: type[ast.expr | ast.stmt]) -> list[tuple[int, int]]:
-    """Where the nodes of a kind stand."""
+    """The spans of the nodes of a kind."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What inputs are changed with: words, forms, characters and values, usual ones and odd ones."""
+"""Material for mutations: words, forms, characters and values, usual and unusual ones."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""Does a project behave alike before and after `rlint fix`? Its tests and its seeded trainings are asked.
+"""Check that a project behaves the same before and after `rlint fix`. Its tests and its seeded trainings are
+compared.
 
     python trust/projects.py PROJECT --tests "python -m pytest -q" [--tests ...] [--train "COMMAND" ...]
                              [--python PYTHON] [--fix PATH ...] [--unsafe-fixes] [--select CODES]
                              [--ignore CODES] [--timeout SECONDS] [--no-coverage] [--json FILE]
 
 The project is copied; the copy holds the original twice and the fixed code once, and each command runs with
-each. Tests are compared by name and by how they end, and by what they say where they fail; those that do not
-end alike each time before fixing are called flaky. Trainings are compared by what they print, times left
-out, and by what they write to the folder `$TRUST_OUT`: checkpoints tensor by tensor, to the bit.
-docs/trust.md says more. Exit status: 0 the same, 1 a difference, 2 nothing could be compared.
+each. Tests are compared by name, outcome and failure message; those with varying outcomes before fixing are
+called flaky. Trainings are compared by their output without times, and by the files that they write to
+`$TRUST_OUT`: checkpoints tensor by tensor, to the bit. docs/trust.md says more. Exit status: 0 the same, 1 a
+difference, 2 nothing could be compared.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rlint.errors import RlintError  # noqa: E402
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare, print, and say by the exit status what was found."""
+    """Compare, print, and return the exit status."""
     order = _parser().parse_args(arguments)
     try:
         found = _compared(order)
@@ -106,7 +107,7 @@ def _compared(order: argparse.Namespace) -> Comparison:
 
 
 def _python(given: Path | None) -> Path:
-    """An interpreter by its path, not resolved: a virtual environment is known by the link to it."""
+    """An interpreter by its path, not resolved: a virtual environment is identified by the link in it."""
     if given is None:
         return Path(sys.executable)
     found = shutil.which(given)

@@ -1,9 +1,8 @@
-"""What rlint promises for any text at all, put to the test on one program.
+"""Tests, on one program, of what rlint promises for any text.
 
-`broken_promises` checks and fixes a program the way the command does, and tells which promises were broken:
-that nothing fails, that what is found lies in the text, that fixed text is Python, says the same to
-Python's compiler, keeps encoding and line ends, binds every name that it reads, and that fixing again
-changes nothing.
+`broken_promises` checks and fixes a program as the command does, and returns the broken promises: nothing
+fails, findings are within the text, fixed text is valid Python, keeps encoding and line ends, binds every
+name that it reads, and fixing again changes nothing.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from rlint.suppression import suppressions
 CODES = frozenset(entry.code for entry in catalogue.catalogue())
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "azure", "junit", "html")
 LONE = {"\r\n": re.compile(r"(?<!\r)\n|\r(?!\n)"), "\n": re.compile(r"\r"), "\r": re.compile(r"\n")}
-"""What a text has not that knows one kind of line end alone."""
+"""Characters that a text with one kind of line end does not have."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A promise that was broken. `sign` is the same for failures that are likely to have one cause."""
+    """A promise that was broken. `sign` is the same for failures that likely have one cause."""
 
     kind: str
     sign: str
@@ -48,7 +47,7 @@ class Failure:
 
 
 def failure_of(kind: str, error: BaseException) -> Failure:
-    """An exception as a failure, told by where in rlint it was raised."""
+    """An exception as a failure, identified by the place in rlint where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f"{Path(frame.filename).name}:{frame.name}" for frame in frames if _is_own(frame.filename)]
     sign = f"{type(error).__name__} {own[-1] if own else ''}"
@@ -56,7 +55,7 @@ def failure_of(kind: str, error: BaseException) -> Failure:
 
 
 def broken_promises(files: Mapping[str, bytes], folder: Path, *, formats: bool = True) -> list[Failure]:
-    """Check and fix the files of a program, as if they lay in `folder`; say which promises were broken."""
+    """Check and fix the files of a program, as if they were in `folder`; return the broken promises."""
     sources, targets, failures = [], [], []
     for name, raw in files.items():
         try:
@@ -81,7 +80,7 @@ def broken_promises(files: Mapping[str, bytes], folder: Path, *, formats: bool =
 
 
 def bug_of(problem: Problem) -> Failure:
-    """A problem that rlint itself calls its own bug."""
+    """A problem that rlint itself reports as its bug."""
     hint = (problem.hint or "").partition("; ")[2]
     where = re.sub(r'File ".*?([^/"]+)", line \d+', r"\1", hint)
     said = re.sub(r"line \d+|`[^`]*`|'[^']*'|\d+", "…", problem.message)[:90]
@@ -111,7 +110,7 @@ def _checked_and_fixed(targets: list[Target], *, formats: bool) -> Iterator[Fail
 
 
 def _in_text(findings: list[Finding], source: Source) -> Iterator[Failure]:
-    """A finding, its fix and its comment lie in the text."""
+    """A finding, its fix and its comment are within the text."""
     positions = Positions(source.text)
     lines = len(positions.starts)
     for finding in findings:
@@ -171,7 +170,7 @@ def _fixed(fixer: api.Fixer, targets: list[Target], *, unsafe: bool) -> Iterator
 
 
 def _again(targets: list[Target], texts: Mapping[str, str], *, unsafe: bool) -> FixReport:
-    """Fix what fixing has made, read anew from its bytes."""
+    """Fix the fixed text again, decoded from its bytes."""
     fixed = []
     for target in targets:
         source = target.source
@@ -180,7 +179,7 @@ def _again(targets: list[Target], texts: Mapping[str, str], *, unsafe: bool) -> 
             try:
                 raw = source.encode(texts[target.name])
             except UnicodeEncodeError:
-                continue  # is not written, and said so
+                continue  # is not written, with a message
             read = source_from_text(raw, source.name, source.path)
             assert isinstance(read, Source), f"what was written cannot be read: {read}"
             assert read.text == texts[target.name], "what was written reads as something else"
@@ -190,7 +189,7 @@ def _again(targets: list[Target], texts: Mapping[str, str], *, unsafe: bool) -> 
 
 
 def _kept(source: Source, text: str) -> Iterator[Failure]:
-    """What is true of the old text is true of the new one."""
+    """Properties of the old text hold for the new one."""
     try:
         raw = source.encode(text)
     except UnicodeEncodeError:
@@ -220,7 +219,7 @@ def _compiled(text: str) -> Exception | None:
 
 
 def _unbound(text: str) -> set[str]:
-    """The names that a module reads and nothing in it binds. Empty where `import *` may bind any."""
+    """The names that a module reads and does not bind. Empty where `import *` may bind any."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if re.search(r"import\s*\(?\s*\*", text):

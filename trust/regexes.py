@@ -1,10 +1,10 @@
-"""The regular expressions of rlint, on texts that are made to be slow for them.
+"""Test rlint's regular expressions on texts that are constructed to be slow for them.
 
     python trust/regexes.py
 
-Imports all of rlint, records every pattern that is compiled, and searches with each in runs of each short
-piece of text that its own parts match, behind some beginnings and before an end that does not match. A
-pattern fails if the time grows faster than the text: rlint's texts come from others.
+Imports all of rlint, records every pattern that is compiled, and searches with each in repetitions of each
+short text that its own parts match, after some prefixes and before a suffix that does not match. A pattern
+fails if the time grows faster than the text: the texts come from untrusted code.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "trust")]
 
 SHORT, LONG = 500, 4_000
-"""Characters of the two texts that are compared. What is linear takes eight times as long for the longer."""
+"""Characters of the two texts that are compared. A linear search takes eight times as long for the longer
+text.
+"""
 MOST_GROWTH = 24.0
 LEAST_SECONDS = 0.002
-"""For LONG characters. What takes less takes a minute at most for a megabyte that is nothing else."""
+"""For LONG characters. Faster searches take at most a minute for a megabyte of such text."""
 _LEFT_OUT = ("rlint.__main__", "rlint.lsp", "rlint.fixtures", "rlint.harness", "rlint.trial.watchdog")
-"""They start something, need an extra, or read only what rlint wrote itself."""
+"""Modules that start processes, need an extra, or read only files that rlint wrote itself."""
 
 
 def main() -> int:
-    """Try all patterns; 1 if one is slow."""
+    """Try all patterns; return 1 if one is slow."""
     slow = 0
     patterns = recorded()
     for pattern, place in sorted(patterns.items(), key=lambda item: (item[1], str(item[0].pattern))):
@@ -55,7 +57,7 @@ def recorded() -> dict[re.Pattern[Any], str]:
 
     def compile_(pattern: Any, flags: int = 0) -> re.Pattern[Any]:
         made = real(pattern, flags)
-        caller = sys._getframe(1).f_code.co_filename  # the way to know who asks
+        caller = sys._getframe(1).f_code.co_filename  # to find the calling module
         if str(ROOT) in caller:
             found.setdefault(made, str(Path(caller).relative_to(ROOT)))
         return made
@@ -98,7 +100,9 @@ def _in_calls(text: str) -> Iterator[re.Pattern[Any]]:
 
 
 def is_anchored(pattern: re.Pattern[Any], place: str) -> bool:
-    """Is a pattern only matched from the beginning of a text? Told by its name in the files beside."""
+    """Whether a pattern is only matched at the beginning of a text. Determined by its name in the
+    neighbouring files.
+    """
     path = ROOT / place
     module = ".".join(Path(place).with_suffix("").parts)
     module = module if module.startswith("rlint") else f"rlint.{module}"
@@ -112,7 +116,7 @@ def is_anchored(pattern: re.Pattern[Any], place: str) -> bool:
 
 
 def attacked(pattern: re.Pattern[Any], *, anchored: bool) -> str | None:
-    """The text that the pattern is slow on, described; None where there is none."""
+    """A description of the text for which the pattern is slow; None if there is none."""
     pieces = sorted(_pieces(pattern))
     for beginning, piece, end in itertools.product(["", "a", *pieces[:2]], pieces, ("\n!", "")):
         long = _seconds(pattern, beginning + piece * (LONG // len(piece)) + end, anchored=anchored)
@@ -143,7 +147,7 @@ def _seconds(pattern: re.Pattern[Any], text: Any, *, anchored: bool) -> float:
 
 
 def _pieces(pattern: re.Pattern[Any]) -> set[str]:
-    """What the parts of a pattern match, shortest forms, and pairs of those."""
+    """The shortest texts that the parts of a pattern match, and pairs of these."""
     rng = random.Random(0)
     source = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
     parsed = _parser.parse(
@@ -191,7 +195,7 @@ def _pieces(pattern: re.Pattern[Any]) -> set[str]:
 
 
 def _as_class(items: Any) -> str:
-    """A character class as it is written."""
+    """The source of a character class."""
     text = ""
     for op, argument in items:
         if op is _constants.NEGATE:

@@ -1,4 +1,4 @@
-"""Real programs with other names in them."""
+"""Real programs with other names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def renamed(text: str) -> str:
-    """With other names for what only one function knows."""
+    """With other names for variables local to one function."""
     if re.search(r"\b(locals|vars|eval|exec|globals)\s*\(", text):
         return text
     taken = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
@@ -74,7 +74,7 @@ def _aliases(tree: ast.Module) -> list[ast.alias]:
 
 
 def _plain_locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """The variables of a function that are bound by plain names alone, and not known to inner functions."""
+    """The variables of a function that are bound only by plain names, and not used by inner functions."""
     try:
         table = symtable.symtable(ast.unparse(function), "f", "exec").get_children()[0]
     except (SyntaxError, IndexError):

@@ -17,18 +17,18 @@ def line_starts(text: str) -> list[int]:
 
 
 def offsets(text: str) -> Callable[[ast.expr | ast.stmt | ast.alias], int]:
-    """What tells where a node starts."""
+    """The start of a node."""
     starts = line_starts(text)
     return lambda node: starts[node.lineno - 1] + node.col_offset
 
 
 def end_of(text: str, node: ast.expr) -> int:
-    """Where an expression ends."""
+    """The end of an expression."""
     return line_starts(text)[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
 
 
 def edited(text: str, edits: list[Edit]) -> str:
-    """A text with edits that do not overlap; of those that do, the last in the text."""
+    """A text with edits that do not overlap; of overlapping ones, the last in the text."""
     until = len(text)
     for start, end, new in sorted(set(edits), reverse=True):
         if end <= until:

@@ -1,4 +1,4 @@
-"""Run a training script as it is, and keep what it trained, to be compared.
+"""Run a training script unchanged, and save its trained weights for comparison.
 
     python trust/trained.py SCRIPT [ARGUMENT ...]
 
@@ -18,7 +18,7 @@ from typing import Any
 
 
 def main(script: str, arguments: list[str]) -> None:
-    """Run the script as `python SCRIPT ARGUMENTS` would, then save what it trained."""
+    """Run the script as `python SCRIPT ARGUMENTS` would, then save the trained weights."""
     import numpy as np
     import torch
 

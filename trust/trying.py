@@ -1,4 +1,4 @@
-"""Trying inputs out: what fails is reduced and kept; and changes that suit the kind of an input."""
+"""Try inputs: failing ones are reduced and stored; mutations depend on the kind of input."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MINIMISE_SECONDS = 30.0
 
 
 def memory_folder() -> str | None:
-    """A folder that is no disk, where there is one."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - files in it have names of their own
+    """A folder in memory, if there is one."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - files in it have unique names
 
 
 class Fuzzer:
-    """Gives inputs to rlint, and keeps those that fail."""
+    """Runs rlint on inputs, and stores those that fail."""
 
     def __init__(self, failures: Path, *, minutes: float) -> None:
         self._failures = failures
@@ -38,11 +38,11 @@ class Fuzzer:
         self._reported = self._started
         self.executions = 0
         self.spent = Spent()
-        """The most that an input took: seconds, and bytes."""
+        """The maximum cost of an input: seconds, and bytes."""
 
     def try_input(self, data: bytes) -> None:
-        """Try one input. Ends the process once its time is up: it is that of the processor, which a busy
-        machine gives to a process with low priority for a small part of the hour.
+        """Try one input. Ends the process once its time is up: it is processor time, of which a busy machine
+        gives little to a process with low priority.
         """
         self.executions += 1
         spent = Spent()
@@ -76,7 +76,7 @@ class Fuzzer:
 
 
 def tried(data: bytes, folder: Path, took: Spent | None = None) -> list[Failure]:
-    """The failures of one input, time and memory included. `took` is told what it took."""
+    """The failures of one input, time and memory included. `took` receives its cost."""
     failures: list[Failure] = []
     spent = Spent()
     try:
@@ -94,7 +94,7 @@ def tried(data: bytes, folder: Path, took: Spent | None = None) -> list[Failure]
 
 
 def minimised(data: bytes, key: str, folder: Path) -> bytes:
-    """The lines of an input without which it does not fail, as far as half a minute allows."""
+    """The lines without which an input does not fail, reduced for at most half a minute."""
     head, _, body = data.partition(b"\n")
     until = time.monotonic() + _MINIMISE_SECONDS
 
@@ -110,7 +110,7 @@ def minimised(data: bytes, key: str, folder: Path) -> bytes:
 
 
 class Mutator:
-    """Changes an input in a way that suits its kind; now and then, in any way at all."""
+    """Mutates an input according to its kind; occasionally, in any way."""
 
     def __init__(self) -> None:
         self._python = PythonMutator(list(programs()))
@@ -134,7 +134,7 @@ class Mutator:
         return (head + b"\n" + body)[:most]
 
     def _in_a_cell(self, text: str, rng: random.Random) -> str:
-        """The code of one cell changed as a program is."""
+        """The code of one cell, mutated like a program."""
         try:
             data = json.loads(text)
             cell = rng.choice([cell for cell in data["cells"] if cell["cell_type"] == "code"])

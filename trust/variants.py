@@ -1,4 +1,4 @@
-"""Real programs written otherwise. Most variants mean the same, and rlint must find the same in them."""
+"""Variants of real programs. Most variants are equivalent, and rlint must report the same for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Variant:
-    """A way to write programs. `same` says whether what is found must be the same."""
+    """A way to write programs. `same` says whether the findings must be the same."""
 
     name: str
     write: Callable[[str], str]
@@ -25,7 +25,7 @@ class Variant:
 
 
 def commented(text: str) -> str:
-    """A comment above each statement, and one behind each line that ends one."""
+    """A comment above each statement, and one after each line that ends one."""
     return _with_lines(text, lambda indent: f"{indent}# a note: x = y.item()\n")
 
 
@@ -40,7 +40,7 @@ def windows(text: str) -> str:
 
 
 def tabbed(text: str) -> str:
-    """Indented by tabs; only lines that do not stand in strings or brackets."""
+    """Indented by tabs; only lines outside of strings and brackets."""
     starts = {node.lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)}
     lines = text.splitlines(keepends=True)
     indents = {len(line) - len(line.lstrip(" ")) for number, line in enumerate(lines, 1) if number in starts}
@@ -67,12 +67,12 @@ def quoted(text: str) -> str:
 
 
 def unparsed(text: str) -> str:
-    """As Python itself writes it: other line breaks, brackets and quotes, and no comments."""
+    """As `ast.unparse` writes it: other line breaks, brackets and quotes, and no comments."""
     return ast.unparse(ast.parse(text)) + "\n"
 
 
 def below_if(text: str) -> str:
-    """All that is no import, docstring or main block inside `if True:`."""
+    """Everything except imports, docstrings and the main block inside `if True:`."""
     tree = ast.parse(text)
     lines = text.splitlines(keepends=True)
     kept = (ast.Import, ast.ImportFrom, ast.Expr)
@@ -85,7 +85,7 @@ def below_if(text: str) -> str:
 
 
 def in_a_function(text: str) -> str:
-    """The whole program in a function. Means something else to rlint."""
+    """The whole program in a function. Has another meaning for rlint."""
     tree = ast.parse(text)
     if (
         _spans_lines(text)
@@ -99,7 +99,7 @@ def in_a_function(text: str) -> str:
 
 
 def reordered(text: str) -> str:
-    """The plain methods of each class, and plain functions that follow one another, the other way round."""
+    """The plain methods of each class, and consecutive plain functions, in reverse order."""
     lines = text.splitlines(keepends=True)
     tree = ast.parse(text)
     for block in [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
@@ -113,7 +113,7 @@ def reordered(text: str) -> str:
 
 
 def extracted(text: str) -> str:
-    """The first argument of calls that stand alone on the right, in a variable of its own before."""
+    """The first argument of calls that are the whole right-hand side, assigned to a variable before."""
     offset, edits = offsets(text), []
     for node in ast.walk(ast.parse(text)):
         match node:
@@ -146,13 +146,13 @@ VARIANTS = (
 
 
 def is_plain(text: str) -> bool:
-    """Can the variants be made of a text? They count in characters that are bytes."""
+    """Whether the variants of a text can be created. They count in characters that are bytes."""
     return text.isascii() and "\r" not in text and "\x0c" not in text
 
 
 def _with_lines(text: str, line_of: Callable[[str], str]) -> str:
-    """Something above each statement that begins a line, unless it is the first of a body with a header on
-    the same line.
+    """A line above each statement that begins a line, unless it is the first of a body with a header on the
+    same line.
     """
     lines = text.splitlines(keepends=True)
     above: dict[int, str] = {}
@@ -167,7 +167,7 @@ def _with_lines(text: str, line_of: Callable[[str], str]) -> str:
 
 
 def _has_other_headers(text: str, starts: set[int]) -> bool:
-    """Do lines begin clauses (`else:`, `except:`, a decorator) that are no statements?"""
+    """Whether lines begin clauses (`else:`, `except:`, a decorator) that are no statements."""
     words = r"^\s+(else|elif|except|finally|case|@)\b|^\s+@"
     return any(
         re.match(words, line) for number, line in enumerate(text.splitlines(), 1) if number not in starts
@@ -180,7 +180,7 @@ def _spans_lines(text: str) -> bool:
 
 
 def _runs(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    """Functions without decorators, with names of their own, that follow one another."""
+    """Consecutive functions without decorators, with distinct names."""
     run: list[ast.stmt] = []
     for node in [*block, ast.Pass()]:
         if isinstance(node, _FUNCTIONS) and not node.decorator_list:

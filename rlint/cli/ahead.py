@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _CHECKING = "rlint.engine.group_checks"
 """Modules whose import takes as long as all other work before the check."""
 _MOST = 100
-"""Maximum number of processes: for each, two files are open until their number is known."""
+"""Maximum number of processes: each keeps two files open until the final number is known."""
 
 
 @contextmanager

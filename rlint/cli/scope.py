@@ -31,7 +31,7 @@ class CheckScope:
         self._since = _changed_lines(work, targets)
         self._baseline = _baseline(work)
         self.targets: Sequence[Target] = targets
-        """The files; unchanged ones are only needed for their information about others."""
+        """The files; unchanged ones are only read for what they show about others."""
         if self._since is not None:
             self.targets = [t if t.name in self._since else replace(t, codes=None) for t in targets]
             if targets and all(target.codes is None for target in self.targets):
@@ -101,8 +101,8 @@ class CheckScope:
     def _new(self, name: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
         """Return the findings that the baseline does not hide, now or before earlier passes of fixing.
 
-        A fix may change the line of a known finding, which looks new then. As many as have disappeared from
-        the known ones of a rule and function are not reported.
+        A fix may change the line of a known finding, which looks new then. For each rule and function, as
+        many new findings are not reported as known ones have disappeared.
         """
         assert self._baseline is not None
         from rlint.suppression.fingerprints import finding_keys

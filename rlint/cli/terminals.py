@@ -15,9 +15,9 @@ def is_plain(stream: IO[str]) -> bool:
 def wants_color(asked: str, *, to_file: bool = False, stream: IO[str] | None = None) -> bool:
     """Whether to colour output to `stream` (standard output, if not given).
 
-    `--color always` and `never` decide; then a file, which gets none; then `NO_COLOR`, `FORCE_COLOR` and
-    `CLICOLOR_FORCE`, each unless empty (the last two unless 0, too); then whether it is a terminal that
-    supports colours, and `CLICOLOR=0`.
+    The first of these that applies decides: `--color always` or `never`; a file as destination (no colours);
+    `NO_COLOR`, `FORCE_COLOR` and `CLICOLOR_FORCE`, unless empty (the last two also unless 0); `CLICOLOR=0`,
+    and whether it is a terminal that supports colours.
     """
     if asked != "auto":
         return asked == "always"

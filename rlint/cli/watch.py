@@ -46,7 +46,7 @@ def _refuse_what_makes_no_sense(request: Request) -> None:
     if request.reads_stdin:
         raise RlintError("`--watch` watches files; it cannot be used with standard input")
     if request.overrides.get("fix"):
-        raise RlintError("`--watch` cannot apply fixes; run `rlint fix` beside it")
+        raise RlintError("`--watch` cannot apply fixes; run `rlint fix` separately")
     for name in _REFUSED:
         if getattr(request, name, None):
             raise RlintError(f"`--watch` and `--{name.replace('_', '-')}` exclude each other")

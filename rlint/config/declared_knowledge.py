@@ -62,5 +62,5 @@ NOTHING_DECLARED = DeclaredKnowledge()
 
 
 def means(pattern: str, name: str) -> bool:
-    """Whether a pattern matches a dotted name: as a whole, or all of it after some dot."""
+    """Whether a pattern matches a dotted name, completely or from one of its parts to the end."""
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"*.{pattern}")

@@ -1,8 +1,8 @@
 """Rule selection: `select` and `ignore` of several layers become a set of codes.
 
-Within a layer the more specific selector wins (a code or name over RL10, that over RL1, that over ALL); of
-two alike, `ignore`. A layer with `select` starts afresh; one without modifies the selection of the layers
-before it.
+Within a layer the more specific selector wins (a code or name over RL10, that over RL1, that over ALL); if
+two are equally specific, `ignore` wins. A layer with `select` starts afresh; one without modifies the
+selection of the layers before it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Rules:
     plugins: frozenset[str] = frozenset()
     """Plugins in use."""
     complete: bool = True
-    """Whether no plugin is missing, whose rules selectors may mean."""
+    """Whether all plugins are present: selectors may refer to rules of a missing one."""
     left_out: list[str] = field(default_factory=list, compare=False)
     """The selectors that match nothing, perhaps because a plugin is missing."""
 

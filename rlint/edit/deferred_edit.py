@@ -43,7 +43,7 @@ class DeferredEdit(Edit):
     @property
     def text(self) -> str:
         """Return the text that replaces all of `start:end`."""
-        raise NotImplementedError("ask `written`: there may be several edits")
+        raise NotImplementedError("use `written`: there may be several edits")
 
     def __eq__(self, other: object) -> bool:
         """Whether it inserts the same code at the same position; an edit without code only equals itself."""
@@ -64,7 +64,7 @@ class DeferredEdit(Edit):
         return tuple(edit.as_shared() for edit in self._written) if self.shared else self._written
 
     def as_shared(self) -> DeferredEdit:
-        """Return the same edit as one that several fixes may share."""
+        """Return a copy of the edit that several fixes may share."""
         return DeferredEdit(
             self.start,
             self.end,

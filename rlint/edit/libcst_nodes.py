@@ -58,11 +58,12 @@ class LibcstNodes:
         """Return the `ast` node for one of LibCST. Raise `TypeError` if there is none."""
         part, kind = self._homes.get(node), type(node).__name__
         if part is None:
-            raise TypeError(f"this `{kind}` is no node of the checked file, but was made anew")
+            raise TypeError(f"this `{kind}` is not a node of the checked file: it was newly created")
         found = part.fast.get(node)
         if found is None:
             raise TypeError(
-                f"a `{kind}` such as `{code(node).strip()}` has no meaning of its own: ask for its parent"
+                f"a `{kind}` such as `{code(node).strip()}` has no meaning of its own: query its parent "
+                "instead"
             )
         return found
 
@@ -158,8 +159,8 @@ class _Part:
             self.fast[slow], self.slow[fast] = fast, slow
 
     def _pair_by_part(self, slow: cst.CSTNode) -> None:
-        """Find the counterpart of a node that has another position in `ast`, or none, through that of its
-        part.
+        """Find the counterpart of a node whose position in `ast` differs or is missing, through one of its
+        parts.
         """
         parents = self._source.syntax.parents
         match slow:

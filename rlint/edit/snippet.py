@@ -89,7 +89,7 @@ def as_line(node: Statement) -> cst.BaseStatement:
 
 class _Replaced(cst.CSTTransformer):
     """Replaces statements by others. Other statements on their line get a line of their own, and a statement
-    beside a header becomes a block.
+    on the line of its header becomes a block.
     """
 
     def __init__(self, replacements: Replacements) -> None:
@@ -97,7 +97,7 @@ class _Replaced(cst.CSTTransformer):
         self._replacements = replacements
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
-        """Write a statement, or the line of one, again."""
+        """Render a statement, or the line of one, after a change."""
         node = super().on_leave(original_node, updated_node)
         found: object = node
         if isinstance(original_node, cst.SimpleStatementLine):

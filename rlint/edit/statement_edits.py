@@ -73,5 +73,5 @@ def _snippet(run: Collection[ast.stmt], source: SourceText) -> Snippet:
     ordered = sorted(known, key=lambda mate: source.span(mate[0]))
     first, last = ordered[0][0], max((mate[1] for mate in known), key=lambda each: source.span(each)[1])
     if source.syntax.parents.get(first) is not source.syntax.parents.get(last):
-        raise CannotWriteError("the statements stand in several blocks")
+        raise CannotWriteError("the statements are in several blocks")
     return Snippet(first, last, source)

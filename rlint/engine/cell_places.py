@@ -19,7 +19,7 @@ from rlint.run_data import FileResult
 from rlint.source.files import Source
 
 _LINES = regex(r"\bline (\d+(?:, \d+)*)")
-_SHOWN = "the notebook shows the value of a cell's last line, which would be another expression"
+_SHOWN = "the fix would change the last line of a cell, whose value the notebook shows"
 
 
 def placed(result: FileResult, source: Source, text: str) -> FileResult:

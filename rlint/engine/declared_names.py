@@ -37,7 +37,7 @@ def unknown_names(targets: Sequence[Target]) -> list[str]:
             )
             where = f" ({origin})" if origin else ""
             what = "file" if pattern.endswith((".py", ".ipynb")) else "function"
-            found.append(f"`{pattern}` in `{key}`{where} means no {what} of the project{nearest}")
+            found.append(f"`{pattern}` in `{key}`{where} matches no {what} of the project{nearest}")
     return found
 
 

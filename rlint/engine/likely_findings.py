@@ -47,8 +47,8 @@ def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Findin
 
 
 def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first of several assumptions with which alone the rule reports a finding; all of them, if
-    there is none.
+    """Return the first assumption that suffices by itself for the rule to report a finding; all of them if
+    none does.
     """
     for assumption in assumed:
         found, rests_on, _ = _found(rule, node, likely.only(assumption))

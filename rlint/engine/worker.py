@@ -295,7 +295,7 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
                 other.code for other, _ in broken if other.plugin and other.plugin.name == entry.plugin.name
             ]
             what = catalogue.left_out(entry, reason)
-            more = f"; the same goes for {', '.join(codes[1:])}" if len(codes) > 1 else ""
+            more = f"; the same applies to {', '.join(codes[1:])}" if len(codes) > 1 else ""
             hint = f"fix the plugin, install another version of {entry.plugin.name}, or ignore {entry.code}"
             problems[entry.plugin.name] = Problem(entry.plugin.name, what + more, hint=hint, is_bug=True)
     return list(problems.values())

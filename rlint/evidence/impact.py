@@ -93,7 +93,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         basis = f"not measured on {where}, where the cost arises"
         if TrainingStep.TOKEN in finding.steps:
             # a transfer takes microseconds, the step of a language model milliseconds to seconds
-            return Impact(ImpactLevel.LOW, f"{basis}, beside the step of a language model")
+            return Impact(ImpactLevel.LOW, f"{basis}, compared with the step of a language model")
         return Impact(ImpactLevel.UNKNOWN, basis)
     if not saving.seconds:
         if saving.memory >= _MUCH_MEMORY:
@@ -140,7 +140,7 @@ def _basis(
 
 
 def _at(sizes: Sequence[tuple[int, str]]) -> str:
-    """Return the sizes that a saving was measured at; "" for more than are read at a glance."""
+    """Return the sizes that a saving was measured at; "" if there are too many to show."""
     distinct = sorted(set(sizes))
     if not 0 < len(distinct) <= _SIZES_SHOWN:
         return ""

@@ -100,7 +100,7 @@ def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
         except (OSError, ValueError) as error:
             what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             unreadable.append(
-                f"{path}: cannot be read ({what}); `rlint verify {entry.code} --record` writes it anew"
+                f"{path}: cannot be read ({what}); `rlint verify {entry.code} --record` rewrites it"
             )
         else:
             recordings.append(recording)
@@ -180,7 +180,7 @@ def _recording(data: Any) -> Recording:
         Hashes(**hashes),
         session.outcomes,
     )
-    _require(data["gain"] == recording.gain.value, "its `gain` is not what its outcomes say")
+    _require(data["gain"] == recording.gain.value, "its `gain` contradicts its outcomes")
     return recording
 
 

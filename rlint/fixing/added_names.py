@@ -30,7 +30,7 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
         return f"`{added[-1]}` would be one of the variables of the module, which other code iterates over"
     taken = sorted(_functions(fix, model))
     if taken and model.index.is_observed(*taken):
-        return f"the code of the function is also run elsewhere, where there is no `{added[-1]}`"
+        return f"the code of the function also runs in another namespace, which has no `{added[-1]}`"
     if any(_is_compiled(node, model) for node in _definitions(fix, model)):
         return f"the function is compiled (`torch.jit.script`) and may not read `{added[-1]}`"
     for name in added:

@@ -16,7 +16,7 @@ _SHOWS_ITSELF = regex(r"[\s)]*=\s*[!:}]")
 
 
 def shown_source_reason(fix: Fix, model: SemanticModel) -> str | None:
-    """Return an expression changed by a fix whose source the program shows."""
+    """Return an expression that a fix changes although the program shows its source."""
     for start, end in _shown(model):
         text = model.syntax.text[start:end]
         if any(text not in new_code(edit) for edit in _within(fix, start, end)):

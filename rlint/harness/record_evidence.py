@@ -68,7 +68,7 @@ def _groups(session: Session) -> list[tuple[str, str, tuple[RuleOutcome, ...]]]:
 
     own = sorted({outcome.subject for outcome in session.outcomes if not outcome.name})
     if own:
-        raise RlintError(f"nothing was recorded: evidence is about rules, and {own[0]} is none")
+        raise RlintError(f"nothing was recorded: evidence belongs to rules, and {own[0]} is not a rule")
     groups = [tuple(group) for _, group in groupby(sorted(session.outcomes, key=key), key=key)]
     return [
         (group[0].subject, group[0].device, group)

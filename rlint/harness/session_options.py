@@ -22,7 +22,7 @@ class Pace:
     """Seconds for timing all workloads, without starts of processes; shared between them."""
     least: float
     most: float
-    """Maximum of that for one workload in one process."""
+    """Maximum of that time for one workload in one process."""
     behaviour: float
     """Seconds for comparing the behaviour of one workload, which usually takes far less."""
     together: bool

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _OF_PHASE = {MEMORY: {"mem", "alloc"}, SYNCHRONISATIONS: {"sync"}}
-"""The claims that phases other than timing are about."""
+"""Claims that are measured in phases other than timing."""
 
 
 def verify(
@@ -73,7 +73,7 @@ class _Verification:
             interrupted=interrupted,
         )
 
-    # --- behaviour and memory, on all cores: neither suffers from what else the machine does ---
+    # --- behaviour and memory, on all cores: other load of the machine affects neither ---
 
     def _compare_and_weigh(self) -> None:
         wanted = self._options.devices
@@ -143,7 +143,7 @@ class _Verification:
             return
         budget = min(max(pace.timing / (count * pace.processes), pace.least), pace.most)
         self._progress.expect(len(places) * pace.processes)
-        # Of several machines, each times one program at a time, and each of their GPUs another.
+        # Each machine times one program at a time, and each of its GPUs another.
         alone = self._slots["nodes"] + self._slots.get("cuda", 0)
         with _Pool(self._slots["cpu"] if pace.together else alone, self._bench.stop) as submit:
             for number in range(pace.processes):
@@ -187,7 +187,7 @@ class _Verification:
         for record, data in self._bench.run(job, experiment, hash_seed=number):
             record.rounds += data
 
-    # --- what it came to ---
+    # --- the overall result ---
 
     def _outcomes(self, *, interrupted: bool) -> Iterator[RuleOutcome]:
         for experiment in self._experiments:

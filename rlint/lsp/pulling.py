@@ -18,8 +18,8 @@ _ID = "diagnostics"
 class Pulling:
     """Answers requests for diagnostics, once the client is known to make them.
 
-    If the client supports dynamic registration, that is done when the settings are known, and again when they
-    begin or cease to include files that are not open; else at the start.
+    If the client supports dynamic registration, it is registered when the settings are known, and again when
+    they begin or cease to include files that are not open; else at the start.
     """
 
     def __init__(self, server: Server) -> None:

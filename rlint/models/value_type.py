@@ -93,9 +93,9 @@ class Caveat(NamedTuple):
 
     `doubtful` says that the value comes from an attribute of a class which restores attributes by name
     (`__setstate__`, `self.__dict__.update(state)`), after which its type may be another. `short` says that a
-    likelier answer exists: a join lost a part on the way. `choices` are the parts of that join, if it is the
-    type itself. `assumes` are the independent assumptions of a likely type; of a chain of them, only the
-    first.
+    likelier answer exists: a join has dropped one of the possible types. `choices` are the parts of that
+    join, if it is the type itself. `assumes` are the independent assumptions of a likely type; of a chain of
+    them, only the first.
     """
 
     doubtful: bool = False
@@ -218,8 +218,8 @@ _HELD = frozenset(TypeTag[name] for name in "LIST DICT SET DEQUE ITERATOR".split
 
 
 def _says_less(first: Type, second: Type) -> bool:
-    """Whether a join of two types with the same tag loses what only one of them knows; of two devices, the
-    accelerator matters.
+    """Whether a join of two types with the same tag loses information that only one of them has; of two
+    devices, the accelerator matters.
     """
     if {first.device, second.device} == _MOVED and first.tag in _OF_TENSORS:
         return True

@@ -220,7 +220,7 @@ class _Reader:
 
     def _items(self, what: str) -> Iterator[None]:
         """Yield the items of the list that starts here. Consumers move `at` past each item."""
-        self._open("[", f"{what}, which is to be a list")
+        self._open("[", f"{what}, which must be a list")
         while not self._closed("]"):
             yield
             self._comma("]")

@@ -49,7 +49,7 @@ class Masks:
         for match in self._token.finditer(text):
             number = int(match[1])
             if number >= len(self.found):
-                raise TornError(f"there is no stand-in {number}")
+                raise TornError(f"there is no placeholder {number}")
             mask = self.found[number]
             start = match.start() - mask.at
             if start < 0 or not text.startswith(mask.presented, start):

@@ -73,7 +73,7 @@ class Notebook:
             view.id, view.pinned = cell.raw.id, cell.pinned
             kept = [number for _, _, number in self.masks.places(cell.presented)]
             if [number for _, _, number in self.masks.places(view.presented)] != kept:
-                raise TornError(f"what is no Python in cell {view.index} was moved, copied or removed")
+                raise TornError(f"non-Python text of cell {view.index} was moved, copied or removed")
         return found
 
     def rendered(self, text: str) -> str:
@@ -100,7 +100,7 @@ class Notebook:
             raise TornError(str(error)) from error
         for view in changed:
             if _LINE_END.sub("\n", sources.get(view.index, "")) != view.shown:
-                raise TornError(f"cell {view.index} would not be what it is meant to be")
+                raise TornError(f"cell {view.index} would not have the intended content")
             if isinstance(parse(view.presented, ""), Problem):
                 raise TornError(f"cell {view.index} would be no Python any more")
 

@@ -97,7 +97,7 @@ def _worth_showing(findings: Sequence[Finding], left: int) -> Sequence[int]:
     for index, finding in enumerate(findings):
         by_message.setdefault(_NAMES.sub("", finding.message), index)
     most = min(SHOWN_OF_A_RULE, left)
-    # one more takes no more lines than the note that there is one more
+    # showing one more takes no more lines than a note that there is one more
     if len(findings) == len(by_message) == most + 1 and left > most:
         return range(len(findings))
     return list(by_message.values())[:most]

@@ -53,8 +53,8 @@ class Python2Error(Exception):
 
 @lru_cache(maxsize=8)  # a file is read several times in a run, and LibCST is slow
 def constructs_of_text(source: bytes) -> tuple[Hole, list[tuple[int, int]]]:
-    """Return what the running Python cannot parse in a text, as a hole that is all of it; and the spans of
-    comments.
+    """Return the constructs that the running Python cannot parse, in a hole that spans the whole text; and
+    the spans of comments.
     """
     spans = _spans(_readable(source))
     finder = _Finder(source, spans)

@@ -127,8 +127,8 @@ NEWEST = _NewestGrammar()
 
 
 def _read_newer(text: str, refused: SyntaxError) -> Reading:
-    """Read a text that the running Python refuses. If nothing parses it, the error is the one further below:
-    text above it is valid in one of them.
+    """Read a text that the running Python refuses. If no grammar parses it, the later of the errors is
+    reported: the text before it is valid in one of them.
     """
     from rlint.parsing.constructs_of_text import Python2Error, UnreadableError
 

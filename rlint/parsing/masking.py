@@ -1,5 +1,5 @@
 """Mask newer syntax: text of the same length and lines that the running Python can parse. The replacement of
-a construct contains no name or value of its own, and all other bytes are the text's.
+a construct adds no names or values, and all other bytes stay as they are.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def _problem(error: SyntaxError, text: str, name: str) -> Problem:
     message = error.msg or "invalid syntax"
     hint = None
     if is_python_2(text, error):
-        hint = "written for Python 2, which rlint does not read"
+        hint = "written for Python 2, which rlint does not support"
     elif "f-string" not in message and "invalid syntax" in message:
         hint = f"read as Python {sys.version_info.major}.{sys.version_info.minor}"
     column = error.offset if error.offset and error.offset > 0 else None

@@ -65,8 +65,8 @@ class ProfileGraph:
                 self._out[edge.caller].append(edge)
 
     def _program(self, edges: Sequence[ProfileEdge]) -> ProfileEdge | None:
-        """Return the call of the program itself, by `exec`, which also runs imported modules: with it, the
-        program would be a part of its own imports.
+        """Return the call by which `exec` runs the program itself. `exec` also runs imported modules, so the
+        program would otherwise count as a part of its own imports.
         """
         modules = [
             edge

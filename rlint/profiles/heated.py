@@ -78,7 +78,7 @@ class HotFunction:
     """The class of bottleneck that its name suggests."""
     advice: str | None
     seed: str | None
-    """Where the documents that rlint began with describe the class."""
+    """The sections of the seed documents that describe the class."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class _Reader:
         return self._place
 
     def value(self, depth: int = 0) -> Any:
-        """Read one value. Raises ValueError for what no profile has."""
+        """Read one value. Raises ValueError for values that no profile contains."""
         if depth > _DEEPEST:
             raise ValueError("it nests deeper than any profile")
         byte = self._take(1)[0]

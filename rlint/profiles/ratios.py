@@ -29,8 +29,8 @@ class Known(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TimeRatio:
-    """The speedup of the rule's programs: over all workloads that claim time, the interval's ends of the
-    worst and of the best.
+    """The speedup of the rule's programs: the lower bound for the worst and the upper bound for the best of
+    the workloads that claim time.
     """
 
     known: Known

@@ -120,7 +120,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _run_sampled(program: Program, options: Mapping[str, object], sampler: list[str], result: Path) -> int:
-    """Run a program under py-spy, which prints to standard output: that belongs to the program only."""
+    """Run a program under py-spy without py-spy's output: standard output belongs to the program only."""
     if os.name == "nt":
         return _run([*program.launcher, *sampler, *program.started(json.dumps(options))], result)
     sys.stdout.flush()

@@ -122,7 +122,9 @@ def _script(path: str) -> tuple[types.CodeType, str]:
 
 
 def _set_first_path(folder: str) -> None:
-    """Put a folder where Python puts that of its script, in place of this file's own, if that is there."""
+    """Put a folder first on the path, as Python does with that of its script, in place of this file's own
+    folder.
+    """
     if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
         sys.path[0] = folder
 

@@ -60,7 +60,7 @@ class SourcePlace:
 
 
 class ProfiledSource:
-    """The functions of a file. Raises ValueError for what is no Python."""
+    """The functions of a file. Raises ValueError for text that is not Python."""
 
     def __init__(self, text: str) -> None:
         with warnings.catch_warnings():

@@ -32,7 +32,7 @@ def read(data: dict[str, Any]) -> Stacks:
         for profile in profiles:
             for stack, weight in _stacks(profile):
                 if stack and not 0 <= min(stack) <= max(stack) < len(frames):
-                    raise ValueError("a stack in it names a frame that it does not have")
+                    raise ValueError("a stack in it refers to a frame that does not exist")
                 weights[stack] += weight * _SECONDS.get(unit, 1.0)  # type: ignore[assignment]
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         raise ValueError(f"it is no complete speedscope file ({type(error).__name__}: {error})") from error
@@ -83,4 +83,4 @@ def _from_events(events: list[dict[str, Any]]) -> Iterable[tuple[Stack, float]]:
         if event["type"] == "O":
             opened.append(int(event["frame"]))
         elif not opened or opened.pop() != event["frame"]:
-            raise ValueError("a frame in it is closed that is not the innermost open one")
+            raise ValueError("it closes a frame that is not the innermost open one")

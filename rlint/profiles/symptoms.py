@@ -1,6 +1,6 @@
 """Symptoms: the bottleneck that a hot function suggests, judging by its name.
 
-The classes are those of the documents that rlint began with: "S1.T1" is the first bottleneck of the training
+The classes are those of the seed documents: "S1.T1" is the first bottleneck of the training
 loop in the second of them. A rule finds what is wrong with a piece of code; a class says where to look when
 no rule finds anything.
 """

@@ -66,8 +66,8 @@ def _missing(name: str, installed: Installed) -> str:
     where = installed.elsewhere(name)
     if where is not None:
         return (
-            f"it lies in {where}, beside the code that is checked, from where rlint loads nothing; "
-            f"install it: `pip install {where}`, or into another folder"
+            f"it is in {where}, next to the checked code, and rlint loads nothing from there; install it: "
+            f"`pip install {where}`, or into another folder"
         )
     known = [each.metadata["Name"] for each in installed.with_group(GROUP)]
     hint = did_you_mean(name, known)
@@ -140,7 +140,7 @@ def _check_against_others(name: str, prefix: str, entries: list[RuleEntry]) -> N
             same = (
                 f"with {prefix}" if prefix == other else f"with {prefix}, which {other} cannot be told from"
             )
-            raise RlintError(f"its codes begin {same}, and that is taken by {owner}; it needs another prefix")
+            raise RlintError(f"its codes begin {same}, a prefix that {owner} already uses; it needs another")
     names = {entry.name: entry for entry in others}
     for entry in entries:
         if entry.name in names:

@@ -88,7 +88,7 @@ def _wrong_kind(kind: Any) -> str | None:
         if fast_kinds(kind):
             return None
         return (
-            f"`visits` names `{kind.__name__}` of LibCST, for which the fast tree has no node: "
+            f"`visits` names `{kind.__name__}` of LibCST, which has no counterpart in `ast`: "
             "visit the expression or statement that it is part of"
         )
     if not (isinstance(kind, type) and issubclass(kind, ast.AST)):

@@ -124,8 +124,8 @@ class DataflowQueries:
 
     def uses_across_functions(self, expression: ast.expr, follows: Callable[[Use], bool]) -> list[Use]:
         """Return the uses of an expression's value in the whole file: also in functions that it is passed to
-        or returned to, and where an attribute that holds it is read. `follows` decides whether what a use
-        makes of it (the result of a call, the items of a loop) is followed as well.
+        or returned to, and where an attribute that holds it is read. `follows` decides whether the result of
+        a use (that of a call, the items of a loop) is followed as well.
         """
         walk = UsesAcrossFunctions(self._analysis, follows, self._leaving.values(), self._functions_given)
         return walk.uses(expression)

@@ -93,7 +93,7 @@ class FrequencyQueries:
         return self._heat.inside(summary, around, guards) if guards else heat
 
     def runs_each_pass(self, node: ast.AST, *, innermost: bool = False) -> bool:
-        """Whether a node runs each time that the code which makes it this hot runs: in each environment step
+        """Whether a node runs in every run of the code that makes it this hot: in each environment step
         of the loop, or each gradient step of the update. False under an interval (`if step % n == 0`), at the
         node or at all calls that lead to it, and if in doubt. With `innermost`, whether it runs in each
         iteration of the innermost loop around it, or else in each call of its function.
@@ -113,7 +113,9 @@ class FrequencyQueries:
         return self._heat.holds(place.function, guards, each_pass=place.each_pass) is not False
 
     def _place(self, node: ast.AST) -> CodePlace | None:
-        """Return a node by its function, loops and conditions; None for code that is not summarised."""
+        """Return the position of a node by its function, loops and conditions; None for code that is not
+        summarised.
+        """
         summary = self._symbols.function_at(node)
         if summary is None:
             return None

@@ -93,7 +93,7 @@ class ProgramQueries:
 
     def parametrizes_weights(self) -> bool:
         """Whether the program computes weights of layers from other parameters whenever they are read, by
-        `torch.nn.utils.parametrize` or what is made with it.
+        `torch.nn.utils.parametrize` or functions based on it.
         """
         return self.mentions(*_PARAMETRIZES) or any(map(self.is_imported_anywhere, _PARAMETRIZATIONS))
 

@@ -23,7 +23,7 @@ def replace_file(
 
     The new file has the mode of `like`, and its owner and extended attributes (such as access lists) if the
     system permits; without it, the mode that the system gives to new files. With `holding`, nothing is done
-    and False is returned if the file's content is no longer that. Without `sync`, a file may be truncated
+    and False is returned if the file has other content by now. Without `sync`, a file may be truncated
     after a power failure.
     """
     # In the same folder, because a file can only be renamed in one step within a file system.

@@ -59,7 +59,7 @@ class IgnoreRules:
     @cached_property
     def _sorted_out(self) -> tuple[_PlainLines, list[str]]:
         """Return the lines of plain forms, and all others. If a line negates another, the result depends on
-        the order, and all are for `pathspec`.
+        the order, and `pathspec` matches all of them.
         """
         lines = [line for line in self._lines if line and not line.startswith("#")]
         if any(line.startswith("!") for line in lines):

@@ -1,7 +1,7 @@
 """Shortest edit script between two lists of lines (Myers' greedy algorithm).
 
-Used in place of `difflib`: 3,000 lines of which every other one changed take 120 s there without `autojunk`
-(here: 0.06 s); with `autojunk`, it shows lines of long files as changed that are not.
+Used in place of `difflib`: without `autojunk`, that takes 120 s (here: 0.06 s) for 3,000 lines of which every
+other one changed; with `autojunk`, it shows unchanged lines of long files as changed.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class JobGuard:
         return _how(os.waitpid(process, 0)[1])
 
     def _hears(self) -> bool:
-        """Whether the worker is still alive, from which data arrived."""
+        """Whether the worker is still alive, after data from it arrived."""
         heard = os.read(self._given, 65_536)
         self._buffer += heard
         return bool(heard)
@@ -137,7 +137,7 @@ def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number == signal.SIGKILL:
-            return "was killed, as the system does with what takes too much memory"
+            return "was killed, probably because it used too much memory"
         return f"crashed with {signal.Signals(number).name}"
     if os.WEXITSTATUS(status) == _OUT_OF_MEMORY:
         return "ran out of memory"

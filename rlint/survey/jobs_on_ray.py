@@ -179,7 +179,7 @@ def _present(files: Mapping[str, bytes]) -> Iterator[None]:
                 path = Path(place)
                 try:
                     if path.read_bytes() != content:
-                        raise EndedError(f"needs {path}, which is another file on a node")
+                        raise EndedError(f"needs {path}, but a node has another file at this path")
                 except FileNotFoundError:
                     made = [each for each in (path.parent, *path.parent.parents) if not each.exists()]
                     path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ def merged(parts: Sequence[Sequence[ReportEntry]]) -> list[ReportEntry]:
 
 
 def _shared(lists: Sequence[Sequence[ReportEntry]]) -> list[ReportEntry]:
-    """Return what all lists begin with."""
+    """Return the common beginning of all lists."""
     shared = []
     for entries in zip(*lists, strict=False):
         if any(entry != entries[0] for entry in entries):

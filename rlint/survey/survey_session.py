@@ -46,7 +46,7 @@ def run(repositories: Sequence[SurveyedRepository], options: dict[str, Any]) -> 
 
 
 def options_of(options: dict[str, Any]) -> SurveyOptions:
-    """Return what the options mean, the settings checked."""
+    """Return the meaning of the options, after checking the settings."""
     from rlint.cli.request import build_resolver
 
     overrides: dict[str, Any] = {}

@@ -78,7 +78,7 @@ def is_constant(expression: ast.AST | None, value: bool | None) -> bool:  # noqa
 
 
 def same_code(first: ast.AST | None, second: ast.AST) -> bool:
-    """Whether two expressions are written alike, blanks and brackets aside."""
+    """Whether two expressions have the same source, apart from blanks and brackets."""
     return first is not None and _is_same(first, second)
 
 

@@ -9,8 +9,8 @@ Item = TypeVar("Item")
 
 
 def ddmin(items: Sequence[Item], fails: Callable[[Sequence[Item]], bool]) -> list[Item]:
-    """Return, of `items`, with all of which the test fails, a part with which it fails and without any one of
-    whose items it passes. A single culprit is found in about two tests for each halving.
+    """Return a part of `items` with which the test fails, and without any one of whose items it passes. It
+    has to fail with all items. A single culprit is found in about two tests for each halving.
     """
     current = list(items)
     pieces = 2

@@ -46,7 +46,7 @@ class TrialPlace:
 
     def environment(self, copy: Path, fixed: Iterable[Path]) -> dict[str, str]:
         """Return the variables of the command. They are those of rlint, but Python searches packages in the
-        copy first: an editable install would lead it to the tree.
+        copy first: otherwise an editable install would be imported from the tree.
         """
         found = dict(os.environ)
         given = [entry for entry in found.get("PYTHONPATH", "").split(os.pathsep) if entry]

@@ -79,7 +79,7 @@ from collections.abc import Iterator
 from rlint.rule import Applicability, Binding, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, regex
 from rlint.rules.debugging._shared import copies, removal, traces
 
-# copies that are made to be kept, whatever reads them
+# copies that are stored on purpose, whether or not they are read
 _KEPT = regex(r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?)(_|$)")
 _KEPT_BY_OBJECT = regex(
     r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?|targets?|ema|averaged?|swa|shadow|snapshots?|reference|"

@@ -34,7 +34,7 @@ def third(e: nn.Module, f: nn.Module) -> None:
 
 @pytest.fixture
 def project(folder: Path) -> Path:
-    """A project with three findings, none of them from the folder's other programs."""
+    """A project with three findings, all in its own program."""
     for name in ("fixable.py", "unfixable.py", "clean.py"):
         (folder / name).unlink()
     (folder / "rlint.toml").write_text('select = ["RL305"]\nunsafe-fixes = true\n')
@@ -53,7 +53,7 @@ def check(run: Run, *arguments: str) -> list[tuple[str, int]]:
 
 
 def test_known_findings_are_hidden_and_new_ones_are_not(run: Run, project: Path) -> None:
-    """Write the baseline once; from then on only new findings count, wherever the old ones move."""
+    """Write the baseline once; afterwards only new findings count, even if known ones move to other lines."""
     written = run("check", "--write-baseline", "known.json")
     assert (written.exit_code, written.stdout) == (0, "")
     assert "Wrote 3 findings to known.json." in written.stderr
@@ -70,7 +70,7 @@ def test_known_findings_are_hidden_and_new_ones_are_not(run: Run, project: Path)
 
 
 def test_more_of_the_same_is_new(run: Run, project: Path) -> None:
-    """A line that was known once, and is there twice now, is one finding more."""
+    """A known line that now occurs twice is one new finding."""
     (project / "nets.py").write_text(PATTERNS + NEW)
     run("check", "--write-baseline", "known.json")
     (project / "nets.py").write_text(PATTERNS + NEW + NEW.splitlines()[-1] + "\n")
@@ -100,7 +100,7 @@ def test_the_file_is_made_for_small_diffs(run: Run, project: Path) -> None:
 
 
 def test_entries_that_are_not_needed_are_named_and_taken_out(run: Run, project: Path) -> None:
-    """What was repaired must not come back unseen."""
+    """A finding that was fixed is new if it comes back."""
     run("check", "--write-baseline", "known.json")
     (project / "nets.py").write_text(
         PATTERNS.replace("v in b.", "v in a.").replace("v.clone() for k, v in a", "v for k, v in a")
@@ -116,7 +116,7 @@ def test_entries_that_are_not_needed_are_named_and_taken_out(run: Run, project: 
 
 
 def test_what_was_not_checked_keeps_its_entries(run: Run, project: Path) -> None:
-    """A run over one file or one rule knows nothing of the others, whether it reads or writes."""
+    """A run over one file or one rule leaves the entries of others unchanged."""
     (project / "other.py").write_text(PATTERNS)
     (project / "broken.py").write_text(PATTERNS)
     run("check", "--write-baseline", "known.json")
@@ -129,7 +129,9 @@ def test_what_was_not_checked_keeps_its_entries(run: Run, project: Path) -> None
 
 
 def test_the_configuration_names_it(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative to the configuration, whatever folder rlint is started in; also where it is written."""
+    """Paths are relative to the configuration file, whatever the working folder, also when the baseline is
+    written.
+    """
     (project / "rlint.toml").write_text('select = ["RL305"]\nbaseline = "ci/known.json"\n')
     missing = run("check")
     assert missing.exit_code == 2
@@ -146,7 +148,7 @@ def test_the_configuration_names_it(run: Run, project: Path, monkeypatch: pytest
 
 
 def test_fix_leaves_known_findings_alone(run: Run, project: Path) -> None:
-    """What the report does not show, fixing does not touch."""
+    """Findings that the baseline hides are not fixed."""
     run("check", "--write-baseline", "known.json")
     (project / "nets.py").write_text(PATTERNS + NEW)
     diff = run("check", "--diff", "--baseline", "known.json").stdout
@@ -188,7 +190,7 @@ def test_a_fix_in_the_line_of_a_known_finding_does_not_bring_it_back_at_once(run
 
 
 def test_fixing_and_writing(run: Run, project: Path) -> None:
-    """What remains after fixing is what the baseline gets."""
+    """The baseline contains the findings that remain after fixing."""
     written = run("fix", "--write-baseline", "known.json")
     assert "Wrote 0 findings" in written.stderr
     assert ".clone()" not in (project / "nets.py").read_text()
@@ -221,7 +223,9 @@ def test_fixing_and_writing(run: Run, project: Path) -> None:
 def test_a_damaged_file_is_an_error_and_is_not_overwritten(
     run: Run, project: Path, content: bytes, said: str
 ) -> None:
-    """Nothing is hidden or lost by guessing; the message says what is wrong, where, and what to do."""
+    """A damaged baseline hides no finding and loses no entry; the message says what is wrong, where, and what
+    to do.
+    """
     (project / "known.json").write_bytes(content)
     for arguments in (["check"], ["fix"]):
         result = run(*arguments, "--baseline", "known.json")
@@ -250,7 +254,7 @@ def test_a_damaged_file_is_an_error_and_is_not_overwritten(
     ],
 )
 def test_mistakes_are_told(run: Run, project: Path, arguments: list[str], said: str) -> None:
-    """A forgotten file name costs neither a program nor data; what contradicts itself is refused."""
+    """A missing file name never overwrites a program or data; contradictory options are refused."""
     (project / "sub").mkdir()
     for name in ("notes.txt", "package.json"):
         (project / name).write_text('{"name": "notes"}\n')
@@ -284,7 +288,7 @@ def test_what_is_to_be_checked_is_not_taken_for_the_baseline(run: Run, project: 
 
 
 def test_a_damaged_baseline_may_be_deleted_and_nothing_else(run: Run, project: Path) -> None:
-    """Advice to delete is given about what rlint has written alone."""
+    """The advice to delete a file is given only for files that rlint has written."""
     run("check", "--write-baseline", "known.json")
     text = (project / "known.json").read_text()
     (project / "known.json").write_text(text[:-20])
@@ -296,7 +300,7 @@ def test_a_damaged_baseline_may_be_deleted_and_nothing_else(run: Run, project: P
 
 
 def test_a_merge_may_leave_an_entry_twice(run: Run, project: Path) -> None:
-    """Two branches that wrote the same line hide what one of them would have hidden."""
+    """If two branches wrote the same line, the merged baseline hides the same findings as one of them."""
     run("check", "--write-baseline", "known.json")
     data = json.loads((project / "known.json").read_text())
     data["findings"] *= 2

@@ -1,4 +1,4 @@
-"""Results of earlier runs: never wrong, whatever happens to the files they are kept in."""
+"""Cached results are never wrong, whatever happens to the files that contain them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(texts, env):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Two files that know of one another, and one beside them."""
+    """Two files that depend on each other, and an unrelated one."""
     for name, text in {"library.py": LIBRARY, "script.py": SCRIPT, "other.py": LIBRARY}.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "rlint.toml").write_text('select = ["RL5"]\n')
@@ -60,19 +60,19 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
 
 
 def kept(folder: Path) -> list[Path]:
-    """All files that are kept."""
+    """All files in the cache."""
     files = folder.glob(".rlint_cache/*/*.*")
     return sorted(path for path in files if path.suffix in (".json", ".summary"))
 
 
 def groups(folder: Path) -> set[str]:
-    """What the results of groups of files are kept under."""
+    """The keys of cached results."""
     (path,) = folder.glob(".rlint_cache/*/run-*.json")
     return set(json.loads(path.read_bytes().partition(b"\n")[2]))
 
 
 def test_a_second_run_says_the_same_without_reading_trees(project: Path) -> None:
-    """Whatever is unchanged is not parsed, nor is what would parse it imported."""
+    """Unchanged files are not parsed, and the parser is not imported."""
     first = check(project)
     assert "library.py:5" in first
     assert "script.py" in first  # why the line is hot
@@ -95,7 +95,9 @@ def test_a_second_run_says_the_same_without_reading_trees(project: Path) -> None
 
 
 def test_a_change_is_noticed_in_all_files_that_know_of_it(project: Path) -> None:
-    """The callee is not hot any more once the caller calls it no more; the file beside them stays."""
+    """The callee is no longer hot once the caller does not call it; the unrelated file is not checked
+    again.
+    """
     first = check(project)
     before = groups(project)
     (project / "script.py").write_text(SCRIPT.replace("parse(text)", "0"))
@@ -107,7 +109,7 @@ def test_a_change_is_noticed_in_all_files_that_know_of_it(project: Path) -> None
 
 
 def test_other_rules_are_another_result(project: Path) -> None:
-    """What is selected counts, for each file."""
+    """The results depend on the selected rules of each file."""
     first = check(project)
     assert "RL502" not in check(project, "--ignore", "RL502")
     assert "library.py" not in check(project, "--per-file-ignores", "library.py:RL502").replace(
@@ -137,7 +139,7 @@ def test_suppressions_that_are_ignored_are_another_result(project: Path) -> None
     ids=["empty", "cut-off", "changed", "foreign", "folder"],
 )
 def test_damaged_results_count_as_none(project: Path, damage: object) -> None:
-    """They are found anew, and nobody hears of it."""
+    """The results are computed again, without a message."""
     first = check(project)
     for path in kept(project):
         damage(path)  # type: ignore[operator]
@@ -151,7 +153,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(project: Path) -> None:
 
 
 def test_runs_at_the_same_time_get_along(project: Path) -> None:
-    """Each says the same, and what they leave behind is sound."""
+    """Concurrent runs report the same, and leave a valid cache."""
     processes = [start(project) for _ in range(4)]
     reports = {process.communicate() for process in processes}
     assert len(reports) == 1
@@ -160,7 +162,7 @@ def test_runs_at_the_same_time_get_along(project: Path) -> None:
 
 
 def test_where_results_are_kept(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Beside the configuration, in the folder that is configured or given, or nowhere; git ignores them."""
+    """The cache is next to the configuration, in the configured folder, or disabled; git ignores it."""
     check(project, "--no-cache")
     assert not (project / ".rlint_cache").exists()
     check(project)
@@ -175,7 +177,7 @@ def test_where_results_are_kept(project: Path, tmp_path_factory: pytest.TempPath
 
 
 def test_old_results_go(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of other versions at once, and the oldest half of too many."""
+    """Results of other versions are deleted at once, and the oldest half if there are too many."""
     from rlint.engine.cache import store
 
     folder = project / ".rlint_cache"

@@ -39,7 +39,9 @@ Run = Callable[..., Result]
     ],
 )
 def test_exit_status(run: Run, folder: Path, arguments: list[str], status: int) -> None:
-    """0 says clean, 1 says findings or files that could not be checked, 2 that nothing could be done."""
+    """Exit status: 0 without findings, 1 for findings or files that could not be checked, 2 if nothing could
+    be checked.
+    """
     (folder / "broken.py").write_text("def f(:\n") if "broken.py" in arguments else None
     (folder / "pyproject.toml").write_text("")
     assert run("check", *arguments).exit_code == status
@@ -55,7 +57,7 @@ def test_the_report_ends_with_a_summary(run: Run) -> None:
 
 
 def test_who_checks_tests_alone_is_told_that_they_are_not_checked(run: Run, folder: Path) -> None:
-    """`test.py`, say, by which many projects evaluate their agent."""
+    """Such as `test.py`, with which many projects evaluate their agent."""
     (folder / "test.py").write_text("steps = 3\n")
     nothing = "Nothing to check: tests and documentation are parsed but not checked.\n"
     assert run("check", "test.py").stdout == nothing
@@ -63,7 +65,7 @@ def test_who_checks_tests_alone_is_told_that_they_are_not_checked(run: Run, fold
 
 
 def test_quiet_silent_and_verbose(run: Run, folder: Path) -> None:
-    """-q leaves out the summary, -s everything but errors, -v tells what is done."""
+    """-q omits the summary, -s everything except errors, -v reports what is done."""
     quiet = run("check", "-q", "--output-format", "concise")
     assert quiet.stdout.count("\n") == 2
     assert run("check", "-q", "clean.py").output == ""
@@ -74,7 +76,7 @@ def test_quiet_silent_and_verbose(run: Run, folder: Path) -> None:
 
 
 def test_selection_options(run: Run) -> None:
-    """The rules on the command line are those of ruff's users' habits."""
+    """The options that select rules work as in ruff."""
 
     def codes(*options: str) -> set[str]:
         return {entry["code"] for entry in json.loads(run("check", "--output-format=json", *options).stdout)}
@@ -107,7 +109,7 @@ def test_what_could_not_be_checked_is_said_on_standard_error(run: Run, folder: P
 
 
 def test_no_files_is_a_warning(run: Run, folder: Path) -> None:
-    """An empty folder is no mistake, but worth a word."""
+    """An empty folder gives a warning, not an error."""
     (folder / "empty").mkdir()
     found = run("check", "empty")
     assert found.exit_code == 0
@@ -116,7 +118,7 @@ def test_no_files_is_a_warning(run: Run, folder: Path) -> None:
 
 
 def test_a_selection_of_nothing_is_a_warning(run: Run) -> None:
-    """A prefix that means opt-in rules only selects nothing, and says so."""
+    """A prefix of only opt-in rules selects nothing, with a message."""
     assert "no rules are selected" in run("check", "--select", "RL9").stderr
 
 
@@ -148,7 +150,7 @@ def test_statistics(run: Run) -> None:
 
 
 def test_colors(run: Run) -> None:
-    """Colours come with a terminal, or when they are asked for."""
+    """Output is coloured on a terminal, or on request."""
     assert "\x1b[" not in run("check").output
     assert "\x1b[" in run("check", "--color", "always").output
 
@@ -163,7 +165,7 @@ def test_add_noqa_changes_nothing_where_nothing_is_found(run: Run, folder: Path)
 
 
 def test_a_cache_is_accepted_and_not_made(run: Run, folder: Path) -> None:
-    """--no-cache is a habit of ruff's users; rlint keeps none."""
+    """--no-cache is accepted, as in ruff."""
     before = sorted(path.name for path in folder.iterdir())
     assert run("check", "--no-cache", "clean.py").exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == before

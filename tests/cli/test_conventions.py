@@ -1,4 +1,4 @@
-"""What users of ruff expect of the command line: `--fix-only`, `rlint clean`, environment variables."""
+"""Conventions of ruff's command line: `--fix-only`, `rlint clean`, environment variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Run = Callable[..., Result]
 
 
 def test_fix_only_repairs_and_reports_nothing_else(run: Run, folder: Path) -> None:
-    """What it cannot fix is no reason to fail a pre-commit hook."""
+    """Findings without a fix do not fail a pre-commit hook."""
     done = run("check", "--fix-only")
     assert done.exit_code == 0, done.output
     assert (folder / "fixable.py").read_text() == "x = 1\n"
@@ -35,7 +35,7 @@ def test_fix_only_reads_standard_input(run: Run) -> None:
 
 
 def test_fix_only_contradicts_no_fix(run: Run) -> None:
-    """Which of the two is meant is not guessed."""
+    """Contradictory options are refused."""
     assert "exclude each other" in run("check", "--fix-only", "--no-fix").output
 
 
@@ -51,7 +51,7 @@ def test_clean_removes_what_rlint_has_kept(run: Run, folder: Path) -> None:
 
 
 def test_clean_leaves_what_others_have_put_there(run: Run, folder: Path) -> None:
-    """Files of others, links, and folders that rlint did not make."""
+    """Files of other programs, links, and folders that rlint did not create."""
     run("check", "--exit-zero")
     cache = folder / ".rlint_cache"
     (cache / "notes.txt").write_text("mine")

@@ -1,4 +1,6 @@
-"""What a configuration, or a comment, declares of how often code runs and on what: it beats every guess."""
+"""Declarations in a configuration or a comment of how often code runs and on which device override every
+inference.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +66,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
 
 
 def codes(result: Result) -> list[str]:
-    """The codes of what was reported, by line."""
+    """The codes of the reported findings, by line."""
     return re.findall(r"\b(RL\d{3}) ", result.output)
 
 
 def test_hot_functions(run: Run, project: Callable[..., Path]) -> None:
-    """A function that is declared hot is hot, and so is what it calls; the chain says who says so."""
+    """A function that is declared hot is hot, and so is what it calls; the heat chain names the
+    declaration.
+    """
     project()
     assert codes(run("check", "--select", "RL301")) == []
     for pattern in ("pkg.worker.Worker.rate", "Worker.rate", "pkg.*.rate"):
@@ -85,7 +89,7 @@ def test_hot_functions(run: Run, project: Callable[..., Path]) -> None:
 
 
 def test_cold_beats_what_is_inferred(run: Run, project: Callable[..., Path]) -> None:
-    """A function that is declared cold is so, with its loops and what only it calls."""
+    """A function that is declared cold is cold, with its loops and the functions that only it calls."""
     train = WORKER.replace(
         "for row in rows:",
         "for row in rows:\n            optimizer.step()\n            self.critic(row).mean().backward()",
@@ -110,7 +114,9 @@ def test_cold_beats_what_is_inferred(run: Run, project: Callable[..., Path]) -> 
     ],
 )
 def test_comments(run: Run, project: Callable[..., Path], old: str, new: str, reported: list[str]) -> None:
-    """A comment on a def or loop, or right above it, does the same, and is no unknown comment."""
+    """A comment on a def or loop, or directly above it, has the same effect, and is not reported as
+    unknown.
+    """
     project(pkg__worker=WORKER.replace(old, new))
     found = run("check", "--select", "RL301,RL9")
     assert codes(found) == reported
@@ -119,14 +125,14 @@ def test_comments(run: Run, project: Callable[..., Path], old: str, new: str, re
 
 
 def test_comments_beat_the_configuration(run: Run, project: Callable[..., Path]) -> None:
-    """What stands at the code has the last word."""
+    """Comments in the code override the configuration."""
     comment = WORKER.replace("def rate(self, row):", "def rate(self, row):  # rlint: cold")
     project('hot = ["*.rate"]', pkg__worker=comment)
     assert codes(run("check", "--select", "RL301")) == []
 
 
 def test_kept_results_know_what_was_declared(run: Run, project: Callable[..., Path]) -> None:
-    """A change of what is declared is a change of the results, cache or not."""
+    """Changed declarations change the results, with or without a cache."""
     for settings, expected in (
         ("", []),
         ('hot = ["*.rate"]', ["RL301"]),
@@ -166,7 +172,7 @@ while True:
 
 
 def test_an_entry_point_is_called_once(run: Run, project: Callable[..., Path]) -> None:
-    """What a program begins with is not taken for a method that others call in each step."""
+    """An entry point does not count as a method that other code calls in each step."""
     agent = WORKER.replace("def rate(", "def act(")
     project(pkg__worker=agent)
     assert codes(run("check", "--select", "RL301")) == ["RL301"]
@@ -187,7 +193,7 @@ class Agent:
 
 
 def test_accelerators(run: Run, project: Callable[..., Path]) -> None:
-    """A device that the code leaves open is one, none, or unknown as before."""
+    """An unspecified device is an accelerator, is none, or stays unknown."""
     found = {}
     for value in ('"auto"', "true", "false"):
         project(f"accelerator = {value}", pkg__agent=MOVES)
@@ -199,25 +205,25 @@ def test_accelerators(run: Run, project: Callable[..., Path]) -> None:
 
 
 def test_names_that_mean_nothing(run: Run, project: Callable[..., Path]) -> None:
-    """What is declared of code that is not there is told, with the nearest that is."""
+    """A declaration for code that does not exist is reported, with the most similar name."""
     project(
         'hot = ["pkg.worker.Worker.raet", "Worker.rate"]\ncold = ["setup.*"]\n'
         'entry-points = ["main.py", "pkg.worker:main"]'
     )
     warnings = [line for line in run("check").output.splitlines() if "warning" in line]
     assert warnings == [
-        "warning: `pkg.worker.Worker.raet` in `hot` (rlint.toml) means no function of the project;"
+        "warning: `pkg.worker.Worker.raet` in `hot` (rlint.toml) matches no function of the project;"
         " did you mean `pkg.worker.Worker.rate`?",
-        "warning: `setup.*` in `cold` (rlint.toml) means no function of the project",
-        "warning: `main.py` in `entry-points` means no file of the project",
-        "warning: `pkg.worker:main` in `entry-points` means no function of the project",
+        "warning: `setup.*` in `cold` (rlint.toml) matches no function of the project",
+        "warning: `main.py` in `entry-points` matches no file of the project",
+        "warning: `pkg.worker:main` in `entry-points` matches no function of the project",
     ]
     project('hot = ["Worker.rate"]')
-    assert "warning" not in run("check", "pkg/networks.py").output  # what lies beside it counts
+    assert "warning" not in run("check", "pkg/networks.py").output  # files next to it are analysed
 
 
 def test_settings_are_shown_and_checked(run: Run, project: Callable[..., Path]) -> None:
-    """`rlint config` lists what is declared; what is no declaration is a mistake in the settings."""
+    """`rlint config` lists declarations; an invalid one is an error in the settings."""
     project('hot = ["*.rate"]\naccelerator = true')
     shown = run("config").output
     assert 'hot = ["*.rate"]  # rlint.toml' in shown

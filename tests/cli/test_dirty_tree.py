@@ -23,14 +23,14 @@ FIXED = UNSAFE.replace(".clone()", "")
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody."""
+    """Run git with a fixed author."""
     command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture
 def tree(folder: Path) -> Path:
-    """A repository, all committed; `agent.py` has an unsafe fix, `fixable.py` a safe one."""
+    """A repository without uncommitted changes; `agent.py` has an unsafe fix, `fixable.py` a safe one."""
     (folder / "agent.py").write_text(UNSAFE)
     git(folder, "init", "-q")
     git(folder, "add", ".")
@@ -39,7 +39,7 @@ def tree(folder: Path) -> Path:
 
 
 def test_a_clean_tree_is_fixed(run: Run, tree: Path) -> None:
-    """Nothing is asked where `git diff` will show the fixes alone; what git ignores does not count."""
+    """The user is not prompted if `git diff` will show only the fixes; ignored files do not count."""
     (tree / ".git" / "info" / "exclude").write_text("runs/\n")
     (tree / "runs").mkdir()
     (tree / "runs" / "log").write_text("")
@@ -52,7 +52,9 @@ def test_a_clean_tree_is_fixed(run: Run, tree: Path) -> None:
 def test_uncommitted_changes_keep_unsafe_fixes_back(
     run: Run, tree: Path, how: str, command: tuple[str, ...]
 ) -> None:
-    """Status 2, the files are named, and nothing is changed, safe fixes included; --allow-dirty goes on."""
+    """The status is 2, the files are named, and nothing is changed, not even by safe fixes; --allow-dirty
+    continues.
+    """
     named = "clean.py"
     if how == "changed":
         (tree / "clean.py").write_text("z = 4\n")
@@ -79,7 +81,7 @@ def test_uncommitted_changes_keep_unsafe_fixes_back(
 
 
 def test_safe_fixes_need_no_clean_tree(run: Run, tree: Path) -> None:
-    """A safe fix changes nothing that a reader has to look at; --diff changes nothing at all."""
+    """A safe fix needs no review; --diff changes nothing at all."""
     (tree / "clean.py").write_text("z = 4\n")
     run("fix")
     assert (tree / "fixable.py").read_text() == "x = 1\n"
@@ -88,7 +90,7 @@ def test_safe_fixes_need_no_clean_tree(run: Run, tree: Path) -> None:
 
 
 def test_without_a_repository_nothing_is_asked(run: Run, folder: Path) -> None:
-    """Where nothing is tracked, nothing can be told apart."""
+    """Without a repository, there is no check for changes."""
     (folder / "agent.py").write_text(UNSAFE)
     assert run("fix", "--unsafe-fixes", "agent.py").exit_code == 0
 
@@ -109,7 +111,7 @@ def test_a_repository_that_git_does_not_read_counts_as_changed(
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals of POSIX")
 @pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
 def test_on_a_terminal_it_is_asked(tree: Path, answer: str, status: int) -> None:
-    """Yes goes on; no, or nothing, changes nothing."""
+    """The answer yes continues; no, or no answer, changes nothing."""
     import pty
     import sys
 
@@ -135,7 +137,7 @@ def test_on_a_terminal_it_is_asked(tree: Path, answer: str, status: int) -> None
 def test_nothing_that_a_repository_configures_is_run(
     run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Filters, monitors, hooks, pagers, aliases and a `git` in the tree itself stay what they are: text."""
+    """Filters, monitors, hooks, pagers, aliases and a `git` in the tree are never run."""
     trap = tree.parent / "trap.sh"
     sprung = tree.parent / "sprung"
     sprung.unlink(missing_ok=True)

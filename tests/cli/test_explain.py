@@ -1,4 +1,4 @@
-"""`rlint explain`: what each rule knows of a line, and why it is silent there."""
+"""`rlint explain`: what each rule knows about a line, and why it reports nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ HOT = AGENT[: AGENT.index("value = rater.critic")].count("\n") + 1
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Writes a program, with settings, and goes into its folder."""
+    """Writes a program with settings, and changes to its folder."""
 
     def build(text: str = AGENT, settings: str = "", name: str = "agent.py") -> Path:
         (tmp_path / "rlint.toml").write_text(settings)
@@ -64,7 +64,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
 
 
 def explained(run: Run, *arguments: str) -> dict[str, Any]:
-    """What `rlint explain` says of one place, as data."""
+    """The output of `rlint explain` for one place, as data."""
     result = run("explain", *arguments, "--output-format", "json")
     assert result.exit_code == 0, result.output
     [told] = json.loads(result.output)
@@ -73,14 +73,16 @@ def explained(run: Run, *arguments: str) -> dict[str, Any]:
 
 
 def rule(told: dict[str, Any], code: str) -> dict[str, Any]:
-    """What is said of one rule."""
+    """The explanation of one rule."""
     [found] = [each for each in told["rules"] if each["code"] == code]
     assert isinstance(found, dict)
     return found
 
 
 def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
-    """A rule that is silent says why, and what would make it speak; that is tried out, not guessed."""
+    """For a silent rule, the reason and a change that would make it report are given; the change is tested,
+    not guessed.
+    """
     program()
     told = explained(run, f"agent.py:{RATE}")
     assert told["heat"] == "cold"
@@ -100,7 +102,7 @@ def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
 
 
 def test_the_report_for_people(run: Run, program: Callable[..., Path]) -> None:
-    """The near misses come first, and the rest is a count."""
+    """Rules that were close to a finding come first; the others are only counted."""
     program()
     shown = run("explain", f"agent.py:{RATE}").output
     assert shown.startswith(
@@ -117,7 +119,7 @@ def test_the_report_for_people(run: Run, program: Callable[..., Path]) -> None:
 
 
 def test_what_is_reported(run: Run, program: Callable[..., Path]) -> None:
-    """A finding is told as it is, with the chain that makes the line hot."""
+    """A finding is shown with the chain that makes the line hot."""
     program()
     told = explained(run, f"agent.py:{HOT}")
     assert told["frequency"][0] == f"hot, each step: agent.py:{HOT - 2} while True"
@@ -137,7 +139,7 @@ def test_what_is_reported(run: Run, program: Callable[..., Path]) -> None:
 def test_what_is_hidden(
     run: Run, program: Callable[..., Path], settings: str, comment: str, verdict: str, why: str
 ) -> None:
-    """A finding that is not shown says what hides it."""
+    """For a hidden finding, the reason is given."""
     line = "        value = rater.critic(state)"
     program(AGENT.replace(line, line + comment), settings)
     found = rule(explained(run, f"agent.py:{HOT}"), "RL301")
@@ -146,7 +148,7 @@ def test_what_is_hidden(
 
 
 def test_baselines(run: Run, program: Callable[..., Path]) -> None:
-    """What a baseline knows is found, and not shown."""
+    """For a finding in the baseline, the explanation says that it is hidden."""
     program()
     run("check", "--write-baseline")
     program(settings='baseline = "rlint-baseline.json"')
@@ -158,7 +160,7 @@ def test_baselines(run: Run, program: Callable[..., Path]) -> None:
 
 
 def test_files_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> None:
-    """A test says that it is one, and a program without learning that it has none."""
+    """For a test, and for a program without machine learning, the explanation says so."""
     program(
         "import torch\n\n\ndef test_it():\n    for _ in range(9):\n        x = torch.zeros(3).item()\n",
         name="test_it.py",
@@ -168,14 +170,14 @@ def test_files_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> 
 
 
 def test_lines_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> None:
-    """Such a line says what it is."""
+    """For such a line, its kind is given."""
     program()
     assert explained(run, "agent.py:1")["notes"] == ["no rule examines an import like this"]
     assert explained(run, "agent.py:3")["notes"][0].startswith("no statement on this line")
 
 
 def test_conditions(run: Run, program: Callable[..., Path]) -> None:
-    """What a line stands behind is told, with its place."""
+    """The conditions of a line are listed with their places."""
     guarded = AGENT.replace(
         "        print(value.item())", "        if env.steps % 500 == 0:\n            print(value.item())"
     )
@@ -188,7 +190,7 @@ def test_conditions(run: Run, program: Callable[..., Path]) -> None:
 
 
 def test_accelerators(run: Run, program: Callable[..., Path]) -> None:
-    """Where an accelerator would change the answer, that is said, unless one is declared."""
+    """If an accelerator would change the answer, that is said, unless one is declared."""
     text = """\
 import torch
 
@@ -206,7 +208,7 @@ class Agent:
 
 
 def test_columns_and_several_places(run: Run, program: Callable[..., Path]) -> None:
-    """A column narrows the answer to what stands there; several places are explained one after the other."""
+    """A column restricts the answer to the code there; several places are explained one after the other."""
     program()
     there = explained(run, f"agent.py:{RATE}:18")
     assert rule(there, "RL301")["subject"] == "`self.critic(row)`"
@@ -219,8 +221,8 @@ def test_columns_and_several_places(run: Run, program: Callable[..., Path]) -> N
 def test_knows_what_a_run_over_the_folder_knows(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line is explained as `rlint check .` sees it: by its callers in other folders, too, and without a
-    file that marks the top of a project.
+    """A line is explained as in `rlint check .`: with its callers in other folders, even if no file marks the
+    root of the project.
     """
     agents, package = tmp_path / "scripts", tmp_path / "lib" / "agents"
     agents.mkdir()
@@ -255,7 +257,7 @@ def test_notebooks(run: Run, program: Callable[..., Path]) -> None:
     ],
 )
 def test_places_that_are_none(run: Run, program: Callable[..., Path], place: str, said: str) -> None:
-    """A place that cannot be explained is a mistake of the caller."""
+    """A place that cannot be explained is a usage error."""
     folder = program()
     (folder / "broken.py").write_text("x = (\n")
     result = run("explain", place, "-n")
@@ -263,7 +265,7 @@ def test_places_that_are_none(run: Run, program: Callable[..., Path], place: str
 
 
 def test_no_rule_breaks(run: Run, tmp_path: Path) -> None:
-    """Every rule can be asked by the model that keeps a record, on its own fixture."""
+    """Every rule works with the recording model, on its own fixture."""
     root = Path(__file__).parents[2] / "fixtures"
     for name in ("create-then-move", "log-every-step", "duplicate-extract-call", "recomputed-constant"):
         (tmp_path / "before.py").write_text((root / name / "before.py").read_text())

@@ -13,7 +13,7 @@ Run = Callable[..., Result]
 def test_fixing_changes_files_and_reports_what_remains(
     run: Run, folder: Path, command: tuple[str, ...]
 ) -> None:
-    """`rlint fix` repairs what it can and exits with 1 while findings remain."""
+    """`rlint fix` applies all safe fixes and exits with 1 while findings remain."""
     done = run(*command)
     assert (folder / "fixable.py").read_text() == "x = 1\n"
     assert (folder / "unfixable.py").read_text() == "y = 2  # rlint: ignore[RL999]\n"
@@ -34,14 +34,14 @@ def test_exit_status_of_fix(run: Run, folder: Path) -> None:
 
 
 def test_no_fix_beats_the_configuration(run: Run, folder: Path) -> None:
-    """`--no-fix` leaves files alone though the configuration says `fix = true`."""
+    """`--no-fix` changes no file even if the configuration says `fix = true`."""
     run("check", "--config", "fix = true", "--no-fix")
     assert "ignore" in (folder / "fixable.py").read_text()
 
 
 @pytest.mark.parametrize("command", ["check", "fix"])
 def test_diff_shows_and_writes_nothing(run: Run, folder: Path, command: str) -> None:
-    """--diff prints a unified diff, exits with 1 if there is one, and leaves the files alone."""
+    """--diff prints a unified diff, exits with 1 if there is one, and changes no file."""
     shown = run(command, "--diff")
     assert "-x = 1  # rlint: ignore[RL101]\n+x = 1\n" in shown.stdout
     assert shown.exit_code == 1
@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_written_is_reported(run: Run, folder: Path) -> No
 
 
 def test_ignore_noqa_cannot_loosen_a_fix(run: Run, folder: Path) -> None:
-    """Fixing leaves alone what a comment suppresses."""
+    """Suppressed findings are not fixed."""
     (folder / "hidden.py").write_text("x = 1  # rlint: ignore[RL101, RL900]\n")
     run("fix", "hidden.py", "--ignore-noqa")
     assert "RL101" in (folder / "hidden.py").read_text()

@@ -1,4 +1,4 @@
-"""What `rlint fix` says about what it did and what it left."""
+"""The summary of `rlint fix`: what was fixed and what remains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Agent:
 
 @pytest.fixture
 def mixed(folder: Path) -> Path:
-    """Findings of every sort: safe, unsafe, without a fix, suppressed, and in a file that is read-only."""
+    """Findings of every kind: safe, unsafe, without a fix, suppressed, and in a read-only file."""
     (folder / "agent.py").write_text(UNSAFE)
     (folder / "hidden.py").write_text(UNSAFE.replace("items()})", "items()})  # noqa: RL305"))
     (folder / "locked.py").write_text("x = 1  # rlint: ignore[RL101]\n")
@@ -45,7 +45,7 @@ def test_the_summary_says_what_was_done_and_why_the_rest_was_left(run: Run, mixe
 
 
 def test_machines_read_the_same(run: Run, mixed: Path) -> None:
-    """An object with what was fixed, left, written, and what failed."""
+    """An object with the fixed and remaining findings, the written files and the errors."""
     report = json.loads(run("fix", "--output-format", "json").stdout)
     assert [(Path(each["filename"]).name, each["code"]) for each in report["fixed"]] == [
         ("fixable.py", "RL900")
@@ -77,7 +77,7 @@ def test_check_keeps_its_list(run: Run, mixed: Path) -> None:
 
 
 def test_nothing_to_fix(run: Run, folder: Path) -> None:
-    """A clean file gives no summary, and an empty object for machines."""
+    """A file without findings gives no summary, and an empty JSON object."""
     assert run("fix", "clean.py").stdout == "All checks passed!\n"
     report = json.loads(run("fix", "clean.py", "--output-format", "json").stdout)
     assert (report["fixed"], report["left"], report["files"]) == ([], [], [])

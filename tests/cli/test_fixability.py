@@ -1,4 +1,4 @@
-"""`fixable`, `unfixable`, `extend-safe-fixes`, `extend-unsafe-fixes`: what the user lets rlint change."""
+"""`fixable`, `unfixable`, `extend-safe-fixes`, `extend-unsafe-fixes`: which fixes the user allows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Fixes = Callable[..., dict[str, str | None]]
 
 @pytest.fixture
 def fixes(run: Run) -> Fixes:
-    """Tell the applicability of each finding's fix, by code."""
+    """Return the applicability of each finding's fix, by code."""
 
     def found(*arguments: str) -> dict[str, str | None]:
         done = run("check", "--no-cache", "--exit-zero", "--output-format", "json", *arguments, "train.py")
@@ -65,13 +65,13 @@ def configure(project: Path, text: str) -> None:
 
 @pytest.mark.usefixtures("project")
 def test_all_fixes_are_allowed_by_default(fixes: Fixes) -> None:
-    """Without settings, fixes are what the rules make of them."""
+    """Without settings, fixes are as the rules declare them."""
     assert fixes() == {"RL101": "safe", "RL205": "unsafe"}
 
 
 @pytest.mark.usefixtures("project")
 def test_options_choose_the_rules_whose_fixes_are_applied(fixes: Fixes) -> None:
-    """Codes, prefixes and names are understood, as in `--select`."""
+    """Codes, prefixes and names are accepted, as in `--select`."""
     assert fixes("--unfixable", "RL1") == {"RL101": None, "RL205": "unsafe"}
     assert fixes("--fixable", "create-then-move") == {"RL101": None, "RL205": "unsafe"}
     assert fixes("--fixable", "RL2", "--extend-fixable", "RL101") == {"RL101": "safe", "RL205": "unsafe"}
@@ -79,7 +79,7 @@ def test_options_choose_the_rules_whose_fixes_are_applied(fixes: Fixes) -> None:
 
 
 def test_an_unfixable_rule_is_reported_with_the_reason_and_left_alone(project: Path, run: Run) -> None:
-    """The finding stays, and says what keeps its fix back."""
+    """The finding remains, and says which setting withholds its fix."""
     configure(project, 'unfixable = ["RL101"]\n')
     assert "the settings disable fixes of RL101" in run("check", "--no-cache", "train.py").output
     assert run("fix", "--no-cache", "train.py").exit_code == 1
@@ -105,7 +105,7 @@ def test_a_stronger_layer_changes_what_a_weaker_one_says(project: Path, fixes: F
 
 
 def test_what_comes_out_of_the_cache_follows_the_settings(project: Path, run: Run) -> None:
-    """Results are kept as the rules found them."""
+    """Cached results are those of the rules, without the settings."""
     arguments = ("check", "--exit-zero", "--output-format", "concise", "train.py")
     assert run(*arguments).output.count("[*]") == 2, "the finding and the count"
     configure(project, 'unfixable = ["ALL"]\n')

@@ -26,7 +26,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_configuration_is_written_that_is_accepted(project: Path) -> None:
-    """All of it is commented out, and all of it can be used."""
+    """All lines are commented out, and each is valid when uncommented."""
     assert run("init").output == "wrote rlint.toml\n"
     text = (project / "rlint.toml").read_text()
     assert all(line.startswith("#") for line in text.splitlines() if line)
@@ -37,7 +37,7 @@ def test_a_configuration_is_written_that_is_accepted(project: Path) -> None:
 
 
 def test_a_table_is_added_to_pyproject(project: Path) -> None:
-    """What is there stays as it is, comments included."""
+    """Existing content is kept, including comments."""
     before = '[project]\nname = "x"  # ours'
     (project / "pyproject.toml").write_text(before)
     assert run("init").output == "added [tool.rlint] to pyproject.toml\n"

@@ -1,4 +1,4 @@
-"""`rlint fix --interactive`: nothing is changed that was not agreed to."""
+"""`rlint fix --interactive`: nothing is changed without consent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fix(answers: str, *arguments: str) -> Result:
 
 
 def fixed(program: Path) -> list[str]:
-    """The variables whose growth was repaired."""
+    """The variables whose growth was fixed."""
     text = program.read_text()
     return [name for name in ("rewards", "lengths") if f"{name}_parts.append" in text]
 

@@ -1,4 +1,4 @@
-"""Rules of plugins on LibCST's nodes: those that the guide shows, in files of all kinds, and what is said of
+"""Plugin rules on LibCST nodes: the examples of the guide, in files of all kinds, and the messages about
 mistakes in a rule.
 """
 
@@ -117,7 +117,9 @@ def run(site: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def test_the_guides_rules_find_and_fix(run: Run, project: Path) -> None:
-    """By callee, type and heat; comments and parentheses stay, and a cold call is left alone."""
+    """Calls are filtered by callee, type and heat; comments and parentheses are kept, and a cold call is not
+    flagged.
+    """
     (project / "train.py").write_text(PROGRAM)
     done = run("check", "--output-format", "concise", "--no-cache")
     assert re.findall(r":(\d+:\d+): (ACME\d+ \S+)", done.stdout) == [
@@ -130,7 +132,7 @@ def test_the_guides_rules_find_and_fix(run: Run, project: Path) -> None:
 
 
 def test_notebooks_and_newer_files(run: Run, project: Path) -> None:
-    """LibCST's nodes have the places of a cell, and of a file that the running Python may refuse."""
+    """LibCST nodes have correct positions in cells, and in files that the running Python may refuse."""
     (project / "some.ipynb").write_bytes(
         notebook("%matplotlib inline\nimport torch", "c = torch.chain_matmul(a, b)").content
     )
@@ -144,7 +146,7 @@ def test_notebooks_and_newer_files(run: Run, project: Path) -> None:
 
 
 def test_libcst_is_imported_for_rules_that_use_it_alone(site: Path, project: Path) -> None:
-    """Neither listing the rules nor checking for others of the plugin takes the time."""
+    """Neither listing the rules nor checking other rules of the plugin imports LibCST."""
     (project / "train.py").write_text(
         'import torch\n\nwhile "a" not in list(env.info.keys()):\n    env.step(1)\n'
     )
@@ -223,12 +225,12 @@ VISITS = {
         "x = [None, 'b' 'c', None, 1.0, True, f'{x}', None]\n",
     ),
 }
-"""Rules on several types of nodes: the rest of its class, a program, and what its fixes make of that."""
+"""Rules on several node types: the rest of the class, a program, and the fixed program."""
 
 
 @pytest.mark.parametrize("name", VISITS)
 def test_any_node_can_be_visited(name: str, site: Path, run: Run, project: Path) -> None:
-    """Functions, statements, operands and constants are replaced where they stand, and nothing else is."""
+    """Functions, statements, operands and constants are replaced in place, and nothing else changes."""
     body, before, after = VISITS[name]
     write_rule(site, body)
     (project / "train.py").write_text(before)
@@ -261,7 +263,7 @@ MISTAKES = {
     "no-tuple": ("    visits = ast.Call\n" + CHECK, "`visits` must be a tuple"),
     "nothing": (CHECK, "`visits` must be a tuple"),
     "abstract": ("    visits = (ast.expr,)\n" + CHECK, "no node is of exactly this type"),
-    "comma": ("    visits = (cst.Comma,)\n" + CHECK, "for which the fast tree has no node"),
+    "comma": ("    visits = (cst.Comma,)\n" + CHECK, "which has no counterpart in `ast`"),
     "one-trigger": (
         "    visits = (ast.Call,)\n    triggers = 'torch'\n" + CHECK,
         "`triggers` must be a tuple of texts, such as `('torch',)`",
@@ -283,12 +285,14 @@ MISTAKES = {
         "must declare `code = 'ACME199'` and `name = 'tried'`, as the file name says",
     ),
 }
-"""Mistakes in a rule by which it would find nothing: the rest of its class, and what is said."""
+"""Mistakes because of which a rule would find nothing: the rest of the class, and the message."""
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_a_rule_is_told(name: str, site: Path, run: Run, project: Path) -> None:
-    """By `rlint check`, which leaves the rule out and goes on, and by `rlint rule`, in the same words."""
+    """`rlint check`, which skips the rule and continues, and `rlint rule` report a mistake in the same
+    words.
+    """
     body, said = MISTAKES[name]
     write_rule(site, body)
     (project / "train.py").write_text("import torch\n\nprint(torch.chain_matmul(a, b))\n")
@@ -303,7 +307,7 @@ def test_a_mistake_in_a_rule_is_told(name: str, site: Path, run: Run, project: P
 
 
 def test_a_node_that_was_made_anew_is_named(site: Path, run: Run, project: Path) -> None:
-    """Nothing is known of it, and the plugin's author is told so."""
+    """A node that rlint did not parse is an error that the plugin's author sees."""
     write_rule(
         site,
         "    visits = (cst.Call,)\n    def check(self, node, model):\n"
@@ -311,11 +315,11 @@ def test_a_node_that_was_made_anew_is_named(site: Path, run: Run, project: Path)
     )
     (project / "train.py").write_text("print(1)\n")
     errors = run("check", "--no-cache").stderr
-    assert "this `Name` is no node of the checked file, but was made anew" in errors
+    assert "this `Name` is not a node of the checked file: it was newly created" in errors
 
 
 def test_the_rules_of_rlint_have_no_such_mistake() -> None:
-    """They are held to what plugins are held to."""
+    """Built-in rules satisfy the same checks as plugins."""
     from rlint.registry.rule_mistakes import mistake
 
     codes = [entry.code for entry in catalogue.catalogue()]

@@ -1,4 +1,6 @@
-"""What `rlint rules`, `rlint rule` and `rlint check` say of evidence, in a copy of rlint that has some."""
+"""Evidence in the output of `rlint rules`, `rlint rule` and `rlint check`, in a copy of rlint that has
+some.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ import pytest
 from evidence_sessions import FASTER, NO_CHANGE, checkout, cost, outcome
 from rlint.evidence.results import Verdict
 
-pytestmark = pytest.mark.xdist_group("evidence")  # one worker makes the copy, once
+pytestmark = pytest.mark.xdist_group("evidence")  # one worker creates the copy
 
 NOTHING = outcome("RL305", cost("time", 0.01, 0.01, Verdict.NO_CHANGE), verdict=Verdict.NO_CHANGE)
 PROGRAM = """\
@@ -37,14 +39,14 @@ def train(target, network, steps):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout in which RL101 was measured to gain, RL305 to gain nothing, and nothing else was."""
+    """A checkout with evidence only for RL101 (a gain) and RL305 (no gain)."""
     folder = checkout(tmp_path_factory.mktemp("copy"), [FASTER, NOTHING])
     (folder / "train.py").write_text(PROGRAM)
     return folder
 
 
 def rlint(copy: Path, *arguments: str, status: int = 0) -> str:
-    """Run the copy, and give what it prints."""
+    """Run the copy, and return its output."""
     command = [sys.executable, "-m", "rlint", *arguments]
     environment = {"PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
@@ -55,7 +57,7 @@ def rlint(copy: Path, *arguments: str, status: int = 0) -> str:
 
 
 def test_findings_say_what_their_fix_gains(copy: Path) -> None:
-    """In the report for people and in JSON; the others stay as short as they are."""
+    """The gain is shown in the default report and in JSON; other formats do not contain it."""
     check = ("check", "--isolated", "train.py")
     assert "\nmeasured: 5.0× as fast on cpu (1 workload)\nfix: " in rlint(copy, *check, status=1)
     [found] = json.loads(rlint(copy, *check, "--output-format", "json", status=1))
@@ -65,7 +67,7 @@ def test_findings_say_what_their_fix_gains(copy: Path) -> None:
 
 
 def test_a_rule_without_gain_is_off_unless_selected(copy: Path) -> None:
-    """It was measured to gain nothing: its findings are shown to whoever asks for them, and say so."""
+    """A rule without a measured gain is opt-in, and its findings say so."""
     check = ("check", "--isolated", "train.py")
     assert "RL305" not in rlint(copy, *check, status=1)
     assert "RL305" not in rlint(copy, *check, "--select", "RL3")
@@ -87,7 +89,7 @@ def test_the_table_of_rules_has_the_gain(copy: Path) -> None:
 
 
 def test_a_page_shows_what_was_measured(copy: Path) -> None:
-    """The section stands before the references: figures, their intervals, the date and the machine."""
+    """The section precedes the references: figures, intervals, the date and the machine."""
     page = rlint(copy, "rule", "RL101")
     headings = [line[3:] for line in page.splitlines() if line.startswith("## ")]
     assert headings == [
@@ -103,7 +105,7 @@ def test_a_page_shows_what_was_measured(copy: Path) -> None:
 
 
 def test_a_page_as_data_has_all_that_was_measured(copy: Path) -> None:
-    """Whoever wants to plot it need not find the files."""
+    """The JSON output has the recorded measurements."""
     [device] = json.loads(rlint(copy, "rule", "RL101", "--output-format", "json"))["evidence"]["devices"]
     assert (device["device"], device["gain"], device["stale"]) == ("cpu", "gains", [])
     assert device["outcomes"][0]["measurements"][0]["ratio"]["value"] == 5.0
@@ -111,7 +113,7 @@ def test_a_page_as_data_has_all_that_was_measured(copy: Path) -> None:
 
 
 def test_stale_and_broken_evidence_shows(tmp_path: Path) -> None:
-    """A page says that its figures are of another program; a broken file is named, and linting goes on."""
+    """A page says if its figures are stale; a broken file is named, and linting continues."""
     copy = checkout(tmp_path / "copy", [FASTER, NO_CHANGE])
     (copy / "train.py").write_text(PROGRAM)
     program = copy / "fixtures" / "concat-grown-buffer" / "before.py"

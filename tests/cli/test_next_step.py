@@ -1,4 +1,4 @@
-"""The last line of `rlint check` names the command to measure with, where that helps."""
+"""The last line of `rlint check` names the command that measures the gains, if there are fixes."""
 
 from __future__ import annotations
 

@@ -56,7 +56,9 @@ def book(folder: Path) -> Path:
 
 
 def test_a_finding_names_its_cell_and_the_line_in_it(run: Run, book: Path) -> None:
-    """People read `book.ipynb:cell 4:5:9`, the code of that cell, and the way there through other cells."""
+    """The report shows `book.ipynb:cell 4:5:9`, the code of that cell, and the heat chain through other
+    cells.
+    """
     concise = run("check", "--output-format", "concise", ".")
     assert concise.stdout.startswith("book.ipynb:cell 4:5:9: RL506 [*] ")
     assert (concise.exit_code, concise.stdout.count("book.ipynb:")) == (1, 1)
@@ -71,7 +73,7 @@ def test_a_finding_names_its_cell_and_the_line_in_it(run: Run, book: Path) -> No
 
 
 def test_other_programs_find_the_cell_in_every_format(run: Run, book: Path) -> None:
-    """JSON has the cell, its id and lines in it; what annotates files gets lines of the file itself."""
+    """JSON has the cell, its id and lines in it; formats that annotate files get lines of the file itself."""
     lines = book.read_text().split("\n")
     line = 1 + next(number for number, text in enumerate(lines) if "insert(0, total)" in text)
     (entry,) = json.loads(run("check", "--output-format", "json", ".").stdout)
@@ -87,7 +89,7 @@ def test_other_programs_find_the_cell_in_every_format(run: Run, book: Path) -> N
     assert place["logicalLocations"] == [
         {"name": "cell 4", "kind": "element", "fullyQualifiedName": "returns"}
     ]
-    assert "fixes" not in found  # its columns would be those of no file
+    assert "fixes" not in found  # its columns would refer to no file
     (found,) = json.loads(run("check", "--output-format", "gitlab", ".").stdout)
     assert found["location"] == {"path": "book.ipynb", "lines": {"begin": line, "end": line}}
     assert "cell 4:5:9" in found["description"]
@@ -110,7 +112,9 @@ def test_a_diff_is_about_cells(run: Run, book: Path) -> None:
 
 
 def test_fixing_changes_one_cell(run: Run, book: Path) -> None:
-    """The other cells, outputs that look like the code and all the rest stay; Jupyter reads the result."""
+    """Other cells, outputs that look like the code and everything else are unchanged; Jupyter can read the
+    result.
+    """
     assert run("fix", ".").exit_code == 0
     sources = BOOK.sources_in(book.read_bytes())
     assert "".join(sources[3]) == RETURNS.replace("insert(0, ", "append(").replace(
@@ -136,7 +140,7 @@ def test_a_notebook_on_standard_input(run: Run, book: Path) -> None:
 
 
 def test_results_of_notebooks_are_kept(run: Run, book: Path) -> None:
-    """A second run says the same, from the cache."""
+    """A second run reports the same from the cache."""
     first = run("check", "--output-format", "json", ".").stdout
     assert run("check", "--output-format", "json", ".").stdout == first
 
@@ -152,15 +156,15 @@ def test_comments_in_cells_hide_findings(run: Run, book: Path) -> None:
     skipped = notebook("# rlint: skip-file", RETURNS, HEAD, TRAIN)
     book.write_bytes(skipped.content)
     assert run("check", ".").exit_code == 0
-    # a comment at the end of a cell is not about the next one
+    # a comment at the end of a cell does not belong to the next one
     ending = notebook(HEAD, "x = 1\n# rlint: ignore[RL900]", "y = 2  # rlint: ignore[RL101]")
     book.write_bytes(ending.content)
     assert "cell 3:1:8: RL900" in run("check", "--output-format", "concise", ".").stdout
 
 
 def test_which_notebooks_are_found(run: Run, book: Path, folder: Path) -> None:
-    """Notebooks are found like files; excludes and `notebooks = false` leave them out, Jupyter's copies are
-    passed over.
+    """Notebooks are found like files; excludes and `notebooks = false` exclude them, Jupyter's checkpoints
+    are skipped.
     """
     copies = folder / ".ipynb_checkpoints"
     copies.mkdir()
@@ -193,7 +197,7 @@ def test_which_notebooks_are_found(run: Run, book: Path, folder: Path) -> None:
 def test_a_damaged_notebook_is_an_error_and_the_others_are_checked(
     run: Run, book: Path, folder: Path, content: bytes, said: str
 ) -> None:
-    """The message says what is wrong and where; the file stays as it is, the rest is done."""
+    """The message says what is wrong and where; the file is unchanged, the others are processed."""
     bad = folder / "bad.ipynb"
     bad.write_bytes(content)
     done = run("fix", ".")
@@ -206,7 +210,7 @@ def test_a_damaged_notebook_is_an_error_and_the_others_are_checked(
 
 
 def test_a_cell_that_is_no_python_is_an_error_and_the_others_are_checked(run: Run, book: Path) -> None:
-    """Exercises have gaps; the cells around them do not suffer."""
+    """A cell with a syntax error does not affect the other cells."""
     book.write_bytes(notebook(HEAD, "x = 1\ny = # TODO", RETURNS, TRAIN).content)
     done = run("check", "--output-format", "concise", ".")
     assert "book.ipynb:cell 2:2:5: SyntaxError: invalid syntax" in done.stderr
@@ -214,7 +218,7 @@ def test_a_cell_that_is_no_python_is_an_error_and_the_others_are_checked(run: Ru
 
 
 def test_other_languages_are_passed_over(run: Run, book: Path) -> None:
-    """A notebook of R or Julia is no error; nor is a cell of another language among Python's."""
+    """Neither a notebook of R or Julia nor a cell of another language is an error."""
     for language in ("R", "julia"):
         book.write_bytes(notebook("x <- c(1, 2)\n# rlint: ignore[RL101]", language=language).content)
         assert run("check", ".").exit_code == 0
@@ -224,8 +228,8 @@ def test_other_languages_are_passed_over(run: Run, book: Path) -> None:
 
 
 def test_a_notebook_and_the_modules_beside_it_know_of_each_other(run: Run, book: Path, folder: Path) -> None:
-    """A function of a module is hot because a notebook calls it in its training loop; nobody imports a
-    notebook of the same name.
+    """A function of a module is hot because a notebook calls it in its training loop; a notebook of the same
+    name is not imported.
     """
     (folder / "returns.py").write_text(RETURNS + "\n")
     (folder / "returns.ipynb").write_bytes(notebook("def returns_of(rewards):\n    return []").content)
@@ -239,7 +243,7 @@ def test_a_notebook_and_the_modules_beside_it_know_of_each_other(run: Run, book:
 
 
 def test_a_baseline_knows_the_findings_of_a_notebook(run: Run, book: Path, folder: Path) -> None:
-    """Also when cells are put above them."""
+    """Also when cells are inserted above them."""
     assert run("check", ".", "--write-baseline").exit_code == 0
     known = folder / "rlint-baseline.json"
     book.write_bytes(notebook("import os", HEAD, RETURNS, TRAIN).content)

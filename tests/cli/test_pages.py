@@ -12,7 +12,7 @@ Run = Callable[..., Result]
 
 
 def test_a_rules_page(run: Run) -> None:
-    """`rlint rule` explains a rule, by code or by name, as Markdown where no person reads along."""
+    """`rlint rule` explains a rule, by code or by name, as Markdown if the output is not a terminal."""
     page = run("rule", "RL900")
     assert page.stdout.startswith("# unused-suppression (RL900)\n")
     assert "## Fix safety" in page.stdout
@@ -29,7 +29,7 @@ def test_all_pages(run: Run) -> None:
 
 
 def test_which_rule(run: Run) -> None:
-    """Without a rule, or with the beginning of several, the answer says what to do."""
+    """Without a rule, or with a prefix of several, the message says what to do."""
     assert "`rlint rules` lists them" in run("rule").stderr
     assert "name one of them" in run("rule", "RL9").stderr
 
@@ -44,7 +44,7 @@ def test_the_table_of_rules(run: Run) -> None:
 
 
 def test_effective_settings(run: Run, folder: Path) -> None:
-    """`rlint config` shows each setting and the file that it comes from."""
+    """`rlint config` shows each setting and its origin."""
     (folder / "sub").mkdir()
     (folder / "sub" / "pyproject.toml").write_text(
         '[tool.rlint]\noutput-format = "concise"\nselect = ["RL900"]\n'

@@ -1,4 +1,4 @@
-"""Plugins as their users meet them: installed by pip, named in a configuration, run by real processes."""
+"""Plugins as users use them: installed by pip, named in a configuration, run by real processes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def codes(done: Result | subprocess.CompletedProcess[str]) -> list[str | None]:
 
 
 def test_an_installed_plugin_finds_and_fixes(example: Path, project: Path) -> None:
-    """Once the configuration names it, a plugin's rule is checked for, shown and fixed like any other."""
+    """Once the configuration names a plugin, its rules are checked, shown and fixed like any others."""
     done = rlint("check", cwd=project, path=(example,))
     assert (done.returncode, done.stderr) == (1, "")
     assert "ACME101 [*] key-in-list: `list(info.keys())` is created to search for one key" in done.stdout
@@ -125,14 +125,14 @@ def test_an_installed_plugin_finds_and_fixes(example: Path, project: Path) -> No
 
 
 def test_a_folder_may_name_a_plugin_that_the_run_does_not(example: Path, project: Path) -> None:
-    """Processes that were started before the folders are looked into get its rules, too."""
+    """Processes that were started before file discovery get its rules, too."""
     done = rlint("check", "--no-cache", "--jobs", "2", cwd=project.parent, path=(example,))
     assert (done.returncode, done.stderr) == (1, "")
     assert "ACME101" in done.stdout
 
 
 def test_a_plugin_that_nobody_names_is_not_used(run: Run, project: Path) -> None:
-    """Being installed is not enough: neither is the rule there, nor does a comment need it."""
+    """An installed plugin that is not named provides no rules, and its codes in comments are not reported."""
     (project / "rlint.toml").write_text('extend-select = ["RL900", "RL901"]\n')
     (project / "train.py").write_text(PROGRAM.replace(":\n", ":  # noqa: ACME999\n"))
     done = run("check")
@@ -144,7 +144,7 @@ def test_a_plugin_that_nobody_names_is_not_used(run: Run, project: Path) -> None
 
 
 def test_each_folder_has_the_plugins_that_its_configuration_names(run: Run, project: Path) -> None:
-    """In one run, files are checked by a plugin where the nearest configuration names it, and only there."""
+    """In one run, a plugin checks only the files whose nearest configuration names it."""
     (project / "other").mkdir()
     (project / "other" / "rlint.toml").write_text("")
     (project / "other" / "train.py").write_text(PROGRAM)
@@ -171,7 +171,7 @@ def test_each_folder_has_the_plugins_that_its_configuration_names(run: Run, proj
     ],
 )
 def test_selectors_mean_rules_of_plugins(options: list[str], found: list[str], run: Run) -> None:
-    """A plugin's codes, their beginnings and the rules' names are selected and ignored as rlint's own."""
+    """A plugin's codes, prefixes and rule names are selected and ignored like rlint's own."""
     done = run("check", "--output-format", "json", *options, "train.py")
     assert (codes(done), done.stderr) == (found, "")
 
@@ -188,7 +188,7 @@ def test_comments_hide_findings_of_plugins(comment: str, run: Run, project: Path
 
 
 def test_comments_with_codes_that_a_plugin_lacks_are_told_of(run: Run, project: Path) -> None:
-    """A code with a plugin's prefix that no rule has, and one that hides nothing, are findings."""
+    """Comments with an unknown code of a plugin's prefix, and those that suppress nothing, are reported."""
     text = "x = 1  # noqa: ACME102\ny = 2  # rlint: ignore[ACME101]\nz = 3  # noqa: ACM101, E501\n"
     (project / "train.py").write_text(text)
     options = ["--extend-select", "RL900,RL901", "--output-format", "concise"]
@@ -214,7 +214,9 @@ def test_pages_and_lists_say_where_a_rule_comes_from(run: Run, project: Path) ->
 
 
 def test_a_plugins_fixture_is_verified(example: Path, run: Run, project: Path) -> None:
-    """`rlint verify` runs a plugin's fixture before and after its fix, and knows that nothing is recorded."""
+    """`rlint verify` runs a plugin's fixture before and after its fix, and reports that nothing is
+    recorded.
+    """
     pytest.importorskip("psutil")
     options = ["verify", "ACME101", "--device", "cpu", "-q", "--quick", "--output-format", "json"]
     done = rlint(*options, cwd=project, path=(example,))
@@ -231,12 +233,12 @@ def test_a_plugins_fixture_is_verified(example: Path, run: Run, project: Path) -
 
 
 def kept_results(project: Path) -> list[bytes]:
-    """What the cache holds of results, and of nothing else."""
+    """The cached results."""
     return sorted(path.read_bytes() for path in (project / ".rlint_cache").rglob("run-*.json"))
 
 
 def test_results_are_kept_for_one_state_of_the_plugin(site: Path, project: Path) -> None:
-    """A plugin that was changed, even within the size and time that its files had, is asked again."""
+    """A changed plugin is run again, even if size and time of its files are the same."""
     rule = site / "acme_rlint" / "episodes" / "acme101_key_in_list.py"
     for said in ("is created", "is 4reated"):
         before = rule.stat()
@@ -284,11 +286,11 @@ BROKEN = {
     "no-parent": ("acme_rlint/__init__.py", "import gone_for_ever\n", "No module named 'gone_for_ever'"),
     "not-there": ("", None, "it is not installed; run `pip install not-there`"),
 }
-"""Plugins that are broken in one file, by name: the file (deleted, if without a text), and what is said."""
+"""Plugins with one broken file, by name: the file (deleted if it has no text), and the message."""
 
 
 def variant(example: Path, site: Path, name: str) -> None:
-    """Put the plugin into a folder under another name, with names of its own for all that it has."""
+    """Copy the plugin to a folder under another name, with different names for all its parts."""
     package, prefix = name.replace("-", "_"), name.replace("-", "")
     for path in sorted(example.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts and path.name != "RECORD":
@@ -307,7 +309,7 @@ def variant(example: Path, site: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def met(example: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What is said on standard error by two runs that meet all broken plugins at once."""
+    """The standard error of two runs with all broken plugins at once."""
     folder = tmp_path_factory.mktemp("broken")
     site, project = folder / "site", folder / "project"
     project.mkdir()
@@ -326,7 +328,7 @@ def met(example: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     (project / "rlint.toml").write_text(f"plugins = {json.dumps([*BROKEN, 'acme-rlint'])}\n")
     write_programs(project)
     said = []
-    for _ in range(2):  # what is kept of the first run does not hide the second message
+    for _ in range(2):  # the cache of the first run does not hide the second message
         done = rlint("check", "--output-format", "json", cwd=project, path=(site, example))
         assert done.returncode == 1
         assert [code for code in codes(done) if code] == ["RL101", "ACME101"]
@@ -336,7 +338,7 @@ def met(example: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_plugin_is_named_and_left_out(name: str, met: list[str]) -> None:
-    """Whatever is wrong with it, it is named with the reason, and everything else is found as ever."""
+    """A broken plugin is named with the reason, and all other findings are unchanged."""
     for errors in met:
         [line] = [line for line in errors.splitlines() if f"plugin `{name}`" in line]
         assert line.startswith("error: ")
@@ -354,7 +356,7 @@ def write_programs(project: Path) -> None:
 
 
 def test_selectors_of_a_missing_plugin_are_left_out(run: Run, project: Path) -> None:
-    """What only the plugin could have explained stops nothing; a code of rlint's that is not there does."""
+    """A selector that may belong to the missing plugin is no error; an unknown code of rlint's is."""
     (project / "rlint.toml").write_text('plugins = ["gone"]\nextend-select = ["GONE101", "gone-rule"]\n')
     done = run("check", "--statistics")
     assert done.exit_code == 1
@@ -364,7 +366,7 @@ def test_selectors_of_a_missing_plugin_are_left_out(run: Run, project: Path) -> 
 
 
 def test_the_nearest_installed_plugin_is_named(run: Run, project: Path) -> None:
-    """A misspelt name gets the right one, also where rules are only read about."""
+    """For a misspelt name, the similar one is suggested, also in commands that only show rules."""
     (project / "rlint.toml").write_text('plugins = ["acme-rlnt"]\n')
     for command in (["check"], ["rule", "RL900"]):
         errors = run(*command).stderr
@@ -374,7 +376,7 @@ def test_the_nearest_installed_plugin_is_named(run: Run, project: Path) -> None:
 
 @pytest.mark.parametrize(("prefix", "said"), [("rl", "rlint"), ("rlx", "rlint"), ("all", "the selector")])
 def test_a_prefix_that_is_taken_is_refused(prefix: str, said: str, site: Path, run: Run) -> None:
-    """`--select RL` must never mean somebody else's rules."""
+    """`--select RL` must not select rules of plugins."""
     (site / RULE_FILE).rename(site / EPISODES / f"{prefix}998_key_in_list.py")
     sys.path[:] = [str(site), *sys.path]
     errors = run("check").stderr
@@ -385,7 +387,7 @@ def test_a_prefix_that_is_taken_is_refused(prefix: str, said: str, site: Path, r
 def test_of_two_plugins_with_one_prefix_the_first_is_used(
     example: Path, site: Path, run: Run, project: Path
 ) -> None:
-    """The other one is named as broken, with whom it clashes with."""
+    """The later one is reported as broken, with the plugin that it conflicts with."""
     variant(example, site, "other-rlint")
     (site / "other_rlint/episodes/otherrlint101_other_rlint_key.py").rename(
         site / "other_rlint/episodes/acme201_other_key.py"
@@ -399,7 +401,7 @@ def test_of_two_plugins_with_one_prefix_the_first_is_used(
 
 
 def test_a_rule_that_fails_is_a_bug_of_its_plugin(site: Path, run: Run, project: Path) -> None:
-    """An exception in a rule is told with the plugin's name, so that the right people hear of it."""
+    """An exception in a rule is reported with the plugin's name, so that users know whom to inform."""
     rule = site / RULE_FILE
     rule.write_text(rule.read_text().replace('"""Yield a finding', "raise ValueError(7)\n        ''" + '"""'))
     sys.path[:] = [str(site), *sys.path]
@@ -410,11 +412,13 @@ def test_a_rule_that_fails_is_a_bug_of_its_plugin(site: Path, run: Run, project:
     assert "a bug in acme-rlint 1.0" in done.stderr
 
 
-# --- nothing that was checked out is run ---
+# --- no checked-out code is run ---
 
 
 def test_a_checkout_cannot_bring_a_plugin(example: Path, project: Path, tmp_path: Path) -> None:
-    """A configuration that names a package of its own repository runs none of it, however rlint starts."""
+    """A configuration that names a package of its own repository runs no code of it, however rlint is
+    started.
+    """
     trace = tmp_path / "trace"
     shutil.copytree(example, project, dirs_exist_ok=True)
     for path in (project / "acme_rlint").rglob("*.py"):
@@ -442,7 +446,7 @@ def test_a_checkout_cannot_bring_a_plugin(example: Path, project: Path, tmp_path
 def test_an_installed_plugin_is_not_replaced_by_a_module_of_the_checkout(
     example: Path, project: Path, tmp_path: Path
 ) -> None:
-    """The rules that are run are those that were installed, even where the working folder comes first."""
+    """The installed rules are run, even if the working folder comes first on the path."""
     trace = tmp_path / "trace"
     (project / "acme_rlint").mkdir()
     for name in ("acme_rlint/__init__.py", "sneaky.py"):
@@ -460,7 +464,7 @@ def test_an_installed_plugin_is_not_replaced_by_a_module_of_the_checkout(
 @pytest.mark.slow
 def test_a_plugin_in_an_environment_of_its_own(project: Path, tmp_path: Path) -> None:
     """Installed into the environment of rlint, plainly or as editable from within the project, it is used;
-    its evidence is recorded where it lies, and shown.
+    its evidence is recorded in its own folder, and shown.
     """
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)

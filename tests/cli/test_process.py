@@ -30,7 +30,7 @@ def rlint_process(*arguments: str, cwd: Path, **environment: str) -> subprocess.
 
 
 def test_the_version_is_told_at_once(tmp_path: Path) -> None:
-    """`rlint --version` does not wait for anything that it does not need: next to nothing is imported."""
+    """`rlint --version` imports almost nothing."""
     program = (
         "import sys, atexit\nbefore = set(sys.modules)\n"
         "atexit.register(lambda: print(*set(sys.modules) - before))\n"
@@ -46,7 +46,9 @@ def test_the_version_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_status_and_streams_of_a_real_process(tmp_path: Path) -> None:
-    """Findings go to standard output, mistakes to standard error, and the status says which it was."""
+    """Findings are written to standard output, errors to standard error, and the exit status distinguishes
+    them.
+    """
     (tmp_path / "x.py").write_text("x = 1  # rlint: ignore[RL999]\n")
     process = rlint_process("check", "--select", "RL901", cwd=tmp_path)
     output, errors = process.communicate()
@@ -102,7 +104,7 @@ def test_interrupting_leaves_no_traceback(tmp_path: Path) -> None:
 
 
 def test_a_console_without_utf8_gets_escapes(tmp_path: Path) -> None:
-    """Characters that the terminal cannot show do not end in a crash."""
+    """Characters that the terminal cannot show cause no crash."""
     (tmp_path / "é.py").write_text("é = 1  # rlint: ignore[RL999]\n")
     process = rlint_process(
         "check", "--select", "RL901", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C.UTF-8"
@@ -113,7 +115,7 @@ def test_a_console_without_utf8_gets_escapes(tmp_path: Path) -> None:
 
 
 def test_code_that_is_checked_is_never_run(tmp_path: Path) -> None:
-    """A program that would leave a trace leaves none, and its folder is not on the import path."""
+    """A checked program with side effects is not run, and its folder is not on the import path."""
     trace = tmp_path / "trace"
     evil = f"open({str(trace)!r}, 'w').write('run')\n"
     for name in ("click.py", "libcst.py", "sitecustomize.py", "conftest.py", "setup.py", "tomli.py", "x.py"):
@@ -138,7 +140,7 @@ def test_code_that_is_checked_is_never_run(tmp_path: Path) -> None:
 def test_a_bug_in_rlint_is_reported_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Something that rlint did not expect ends with status 2 and a request; --verbose has the details."""
+    """An unexpected exception gives status 2 and asks for a report; --verbose shows the details."""
 
     def broken(_: object) -> int:
         raise ValueError("surprise")
@@ -155,7 +157,7 @@ def test_a_bug_in_rlint_is_reported_without_a_traceback(
 
 
 def test_the_same_code_gets_the_same_report(tmp_path: Path) -> None:
-    """What is said about the rules' own patterns does not hang on how Python hashes strings."""
+    """The output does not depend on Python's string hashes."""
     for folder in (ROOT / "fixtures").iterdir():
         if (folder / "before.py").exists():
             (tmp_path / f"{folder.name.replace('-', '_')}.py").write_bytes(

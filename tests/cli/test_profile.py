@@ -117,7 +117,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_findings_are_ranked_by_a_real_run(program: Path) -> None:
-    """What costs most comes first with its share and what fixing gains; what never ran comes last, cold."""
+    """Findings are sorted by cost, with their share and gain; code that never ran comes last, as cold."""
     done = rlint(program, "profile", "--", sys.executable, "train.py", "1500", "3", status=3)
     assert done.stdout == "1500\n"
     assert "`rlint check --profile rlint.pstats` ranks findings by it" in done.stderr
@@ -157,7 +157,7 @@ def test_the_report_for_people_says_shares_and_sums(program: Path, recording: Pa
 
 
 def test_cold_findings_drop_out(program: Path, recording: Path) -> None:
-    """Below the smallest share; the report says how many, and the others stay."""
+    """Findings below the minimum share are left out; the report says how many."""
     shutil.copy(recording, program)
     shown = rlint(
         program, "check", "--profile", "run.pstats", "--min-share", "0.01", "train.py", status=1
@@ -169,7 +169,7 @@ def test_cold_findings_drop_out(program: Path, recording: Path) -> None:
 
 
 def test_fixing_says_what_it_took_off_the_run(program: Path, recording: Path) -> None:
-    """And fixes only what is not below the smallest share."""
+    """Only findings above the minimum share are fixed."""
     shutil.copy(recording, program)
     before = (program / "train.py").read_text()
     done = rlint(program, "fix", "--profile", "run.pstats", "--min-share", "0.01", "train.py", status=1)
@@ -180,7 +180,9 @@ def test_fixing_says_what_it_took_off_the_run(program: Path, recording: Path) ->
 
 
 def test_the_profile_of_another_machine(program: Path, tmp_path: Path, recording: Path) -> None:
-    """The same project elsewhere, its lines moved: functions are matched by name, and that is said."""
+    """If the project has moved and its lines have changed, functions are matched by name, and the report says
+    so.
+    """
     shutil.copy(recording, program)
     other = tmp_path / "elsewhere"
     other.mkdir()
@@ -199,7 +201,7 @@ def test_the_profile_of_another_machine(program: Path, tmp_path: Path, recording
 
 
 def test_a_profile_makes_hot_what_only_a_run_can_tell(program: Path) -> None:
-    """A function that is called through a table is cold to a reader of the code, and hot to the profile."""
+    """A function that is called through a table is cold by static analysis, and hot by the profile."""
     (program / "tables.py").write_text(
         "import numpy as np\n\n\ndef squash(value):\n    return np.clip(float(value), -1.0, 1.0)\n\n\n"
         "table = {'a': squash}\nfor _ in range(2000):\n    table['a'](3)\n"
@@ -241,7 +243,7 @@ def test_the_ways_to_start_a_program(program: Path, command: list[str], printed:
     ],
 )
 def test_the_status_is_that_of_the_program(program: Path, code: str, status: int, said: str) -> None:
-    """With its own messages, tracebacks without rlint's frames, and the profile written."""
+    """The program's messages are shown, tracebacks omit rlint's frames, and the profile is written."""
     done = rlint(program, "profile", "-q", "-o", "x.pstats", "--", sys.executable, "-c", code, status=status)
     assert done.stderr.endswith(said)
     assert "runner.py" not in done.stderr
@@ -263,7 +265,7 @@ def test_a_limit_ends_the_run(program: Path, limit: tuple[str, ...]) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_has_a_profile(program: Path, number: int, status: int) -> None:
-    """Ctrl-C reaches the program by itself; a request to end that only rlint gets is handed on."""
+    """Ctrl-C reaches the program by itself; a SIGTERM that only rlint receives is passed on."""
     words = ["-m", "rlint", "profile", "-o", "x.pstats", "--", sys.executable, "endless.py"]
     process = subprocess.Popen(
         attentive(*words),
@@ -316,7 +318,7 @@ def py_spy_works() -> bool:
 
 
 def test_py_spy_tells_lines(program: Path) -> None:
-    """The program keeps its output and status, and shares are those of lines."""
+    """The program's output and status are kept, and shares refer to lines."""
     if not py_spy_works():
         pytest.skip("py-spy is not installed, or may not trace processes here (ptrace)")
     words = (
@@ -360,7 +362,7 @@ def test_py_spy_tells_lines(program: Path) -> None:
     ],
 )
 def test_mistakes_are_explained(program: Path, arguments: tuple[str, ...], said: str) -> None:
-    """With status 2, what and where, and nothing written."""
+    """The status is 2, the message says what is wrong and where, and nothing is written."""
     words = [sys.executable if word == "python" else word for word in arguments]
     assert said in rlint(program, *words, status=2).stderr
     assert (program / "train.py").read_text() == TRAINING

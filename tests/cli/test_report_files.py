@@ -1,4 +1,4 @@
-"""Reports for other programs: where they go, and what they hold of a real run."""
+"""Reports for other programs: where they are written, and what they contain for a real run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ Run = Callable[..., Result]
 
 
 def test_the_environment_may_name_the_format(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job sets it once for all its commands; the command line is stronger, a typing error is told."""
+    """The variable sets the format of all commands; the command line overrides it, and a wrong value is an
+    error.
+    """
     monkeypatch.setenv("RLINT_OUTPUT_FORMAT", "gitlab")
     assert {one["check_name"] for one in json.loads(run("check").stdout)} == {"RL900", "RL901"}
     assert run("check", "--output-format", "concise", "clean.py").stdout == "All checks passed!\n"
@@ -32,7 +34,7 @@ def test_the_environment_may_name_the_format(run: Run, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_format_goes_into_a_file(run: Run, folder: Path, format_: str) -> None:
-    """A new folder is made, an old report is replaced as a whole, and nothing is left beside it."""
+    """A new folder is created, an old report is replaced as a whole, and no other file is left."""
     target = folder / "reports" / "rlint.out"
     for _ in range(2):
         result = run("check", "--output-format", format_, "--output-file", str(target))
@@ -43,7 +45,7 @@ def test_every_format_goes_into_a_file(run: Run, folder: Path, format_: str) -> 
 
 
 def test_a_link_and_a_mode_stay(run: Run, folder: Path) -> None:
-    """Who reads the report through a link, or shares it with a group, goes on doing so."""
+    """A link to the report, and its permissions, are kept."""
     (folder / "real.json").write_text("old")
     (folder / "real.json").chmod(0o640)
     (folder / "link.json").symlink_to("real.json")
@@ -78,7 +80,7 @@ def test_a_device_stays_what_it_is(folder: Path) -> None:
 
 
 def test_a_report_that_cannot_be_written_is_an_error(run: Run, folder: Path) -> None:
-    """The message names the file; what stood there before stays."""
+    """The message names the file; its earlier content is kept."""
     (folder / "taken").mkdir()
     for target in ("clean.py/report.json", "taken"):
         result = run("check", "-o", target)
@@ -87,7 +89,7 @@ def test_a_report_that_cannot_be_written_is_an_error(run: Run, folder: Path) -> 
 
 
 def test_sarif_of_a_real_run(run: Run, folder: Path) -> None:
-    """Pages of the rules, what comments and a baseline hide, files left alone left out."""
+    """Rule pages and findings hidden by comments and a baseline are included, skipped files are not."""
     line = "    a.load_state_dict({k: v.clone() for k, v in b.state_dict().items()})"
     head = "from torch import nn\n\n\ndef copy(a: nn.Module, b: nn.Module) -> None:\n"
     (folder / "known.py").write_text(f"{head}{line}\n")

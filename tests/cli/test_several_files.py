@@ -63,7 +63,7 @@ FIX = ("fix", "--unsafe-fixes")
 
 @pytest.fixture
 def project(folder: Path) -> Path:
-    """A program of four files, of which two name accessors by other words than the rest."""
+    """A program of four files, two of which use other words in accessor names than the rest."""
     for name in ("fixable.py", "unfixable.py", "clean.py"):
         (folder / name).unlink()
     (folder / "rlint.toml").write_text('select = ["RL801"]\n')
@@ -74,17 +74,17 @@ def project(folder: Path) -> Path:
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """What the files of the program hold."""
+    """The contents of the program's files."""
     return {name: (folder / name).read_text() for name in FILES}
 
 
 def renamed(text: str) -> str:
-    """A text with the names that the fixes give."""
+    """The text with the new names."""
     return text.replace("get_model_cfg", "get_model_config").replace("get_policy_cfg", "get_policy_config")
 
 
 def printed(folder: Path) -> str:
-    """What the program prints."""
+    """The output of the program."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "main.py"], cwd=folder, capture_output=True, text=True, check=True, env=environment
@@ -122,7 +122,7 @@ def test_difference_and_json_show_all_files(run: Run, project: Path) -> None:
 
 
 def test_a_cached_result_offers_the_same(run: Run, project: Path) -> None:
-    """What an earlier run has found is the same from the cache; a change of another file is seen."""
+    """Findings from the cache are the same; a change of another file is noticed."""
     first, second = (run("check", "--output-format", "json").stdout for _ in range(2))
     assert first == second
     assert "other_files" in first
@@ -133,7 +133,7 @@ def test_a_cached_result_offers_the_same(run: Run, project: Path) -> None:
 
 
 def test_a_file_that_only_mentions_the_name_forbids_it(run: Run, project: Path) -> None:
-    """Though no import leads there: what is called on anything may be one of the methods."""
+    """Even without an import: a call on an unknown object may run one of the methods."""
     (project / "plugin.py").write_text("def describe(agent):\n    return agent.get_policy_cfg()\n")
     run(*FIX)
     assert "get_policy_cfg" in (project / "project/settings.py").read_text()
@@ -157,7 +157,7 @@ HELD_BACK: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("why", HELD_BACK)
 def test_a_file_that_must_stay_keeps_all_others(run: Run, project: Path, why: str) -> None:
-    """Where one of the files is none of the run's business, the fix is not offered at all."""
+    """If one of the files is not checked for the rule, the fix is not offered."""
     HELD_BACK[why](project)
     before = {name: (project / name).read_bytes() for name in FILES}
     done = run(*FIX)
@@ -167,13 +167,13 @@ def test_a_file_that_must_stay_keeps_all_others(run: Run, project: Path, why: st
 
 
 def test_one_file_of_several_is_named(run: Run, project: Path) -> None:
-    """`rlint fix FILE` changes that file only; so it leaves what would have to change elsewhere."""
+    """`rlint fix FILE` changes that file only; so it does not apply fixes that would change other files."""
     run(*FIX, "project/settings.py")
     assert texts(project) == FILES
 
 
 def test_standard_input_is_one_file(run: Run, project: Path) -> None:
-    """What is read from standard input comes out unchanged where others would have to change with it."""
+    """Standard input is printed unchanged if other files would have to change with it."""
     done = run(*FIX, "--stdin-filename", "project/settings.py", "-", stdin=SETTINGS.encode())
     assert done.stdout.startswith(SETTINGS)
     assert texts(project) == FILES
@@ -187,7 +187,7 @@ def fixed(folder: Path) -> api.FixReport:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_to(project: Path) -> None:
-    """None of the files is written where the system refuses one of them."""
+    """No file is written if the system refuses to write one of them."""
     found = fixed(project)
     (project / "project").chmod(0o500)
     try:
@@ -209,7 +209,7 @@ def test_a_read_only_file(run: Run, project: Path) -> None:
 
 
 def test_a_file_that_an_editor_saves_meanwhile(project: Path) -> None:
-    """None of the files is written where one holds something else than it did."""
+    """No file is written if the content of one has changed."""
     found = fixed(project)
     (project / "project/policies.py").write_text(POLICIES + "\n# saved\n")
     problems = transaction.write(found.changed)
@@ -222,7 +222,7 @@ def test_a_file_that_an_editor_saves_meanwhile(project: Path) -> None:
 def test_a_failure_between_two_files(
     project: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
-    """What was written before a disk was full or somebody interrupted is taken back."""
+    """Written files are restored if the disk is full or the user interrupts."""
     from rlint.fixing import apply_fixes
 
     found = fixed(project)
@@ -245,7 +245,7 @@ def test_a_failure_between_two_files(
 
 
 def test_files_without_a_fix_in_common_are_written_nevertheless(run: Run, project: Path) -> None:
-    """What keeps some files from being written says nothing about others."""
+    """Other files are written even if some cannot be."""
     (project / "alone.py").write_text(
         "def get_one_config():\n    pass\n\n\ndef get_two_config():\n    pass\n\n\n"
         "def get_three_cfg():\n    pass\n"

@@ -75,7 +75,7 @@ def test_lines_count_however_they_changed(run: Run, repository: Path) -> None:
 
 
 def test_a_branch_counts_from_where_work_left_it(run: Run, repository: Path) -> None:
-    """What others changed on `main` meanwhile is none of this branch's business."""
+    """Changes on `main` since the branch point do not count."""
     git("checkout", "-q", "-b", "work")
     (repository / "mine.py").write_text(OLD)
     commit("mine")
@@ -87,7 +87,7 @@ def test_a_branch_counts_from_where_work_left_it(run: Run, repository: Path) -> 
 
 
 def test_unrelated_histories_are_compared_as_they_are(run: Run, repository: Path) -> None:
-    """Without a common past, the revision itself is what changes are counted from."""
+    """Without a merge base, changes are relative to the revision itself."""
     git("checkout", "-q", "--orphan", "island")
     (repository / "nets.py").write_text(NEW)
     commit("alone")
@@ -95,7 +95,7 @@ def test_unrelated_histories_are_compared_as_they_are(run: Run, repository: Path
 
 
 def test_renamed_files_keep_their_old_lines(run: Run, repository: Path) -> None:
-    """A file that only got another name has not changed, neither staged nor committed."""
+    """A renamed file has not changed, whether the rename is staged or committed."""
     (repository / "src").mkdir()
     git("mv", "nets.py", "src/renamed.py")
     assert found(run, "HEAD") == []
@@ -107,7 +107,7 @@ def test_renamed_files_keep_their_old_lines(run: Run, repository: Path) -> None:
 
 
 def test_a_finding_is_touched_with_any_line_of_its_statement(run: Run, repository: Path) -> None:
-    """The place may be elsewhere in the statement than the change."""
+    """The finding may be on another line of the statement than the change."""
     spread = OLD.replace("b.state_dict()", "b\n        .state_dict()\n        ")
     (repository / "nets.py").write_text(spread)
     commit("spread")
@@ -118,7 +118,7 @@ def test_a_finding_is_touched_with_any_line_of_its_statement(run: Run, repositor
 
 
 def test_line_ends_and_encodings_are_no_changes(run: Run, repository: Path) -> None:
-    """What git stores with other line ends, or a byte-order mark, has the same lines."""
+    """Files that git stores with other line ends, or with a byte-order mark, have the same lines."""
     (repository / "nets.py").write_bytes(b"\xef\xbb\xbf" + NEW.replace("\n", "\r\n").encode())
     assert found(run, "HEAD") == [("nets.py", 6)]
     latin = "# -*- coding: latin-1 -*-\n# é\n" + OLD
@@ -129,7 +129,7 @@ def test_line_ends_and_encodings_are_no_changes(run: Run, repository: Path) -> N
 
 
 def test_the_whole_project_is_read_for_what_it_tells(run: Run, repository: Path) -> None:
-    """Whether a changed line is hot may be known from a file that has not changed."""
+    """Whether a changed line is hot may depend on a file that has not changed."""
     (repository / "rlint.toml").write_text('select = ["RL502"]\n')
     (repository / "loop.py").write_text(
         "from helper import act\n\n\ndef train(env):\n    while True:\n        env.step(act('x'))\n"
@@ -144,7 +144,7 @@ def test_the_whole_project_is_read_for_what_it_tells(run: Run, repository: Path)
 
 
 def test_fix_repairs_changed_lines_alone(run: Run, repository: Path) -> None:
-    """`fix --since` leaves the old lines as they are, pass after pass."""
+    """`fix --since` does not change old lines in any pass."""
     (repository / "old.py").write_text(OLD)
     commit("old")
     (repository / "nets.py").write_text(NEW)
@@ -156,7 +156,7 @@ def test_fix_repairs_changed_lines_alone(run: Run, repository: Path) -> None:
 
 
 def test_standard_input_is_compared_with_the_file_that_it_will_be(run: Run, repository: Path) -> None:
-    """Editors check what is not saved yet."""
+    """Unsaved text is compared, too."""
     result = run(
         "check",
         "--since",
@@ -183,7 +183,7 @@ def test_what_is_broken_and_unchanged_does_not_stop_anybody(run: Run, repository
 
 
 def test_nothing_changed_is_said(run: Run, repository: Path) -> None:
-    """An empty answer is no doubt."""
+    """An empty output of git is valid."""
     result = run("check", "--since", "HEAD")
     assert (result.exit_code, "No Python file has changed since HEAD." in result.stderr) == (0, True)
 
@@ -214,7 +214,7 @@ def test_without_git(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_shallow_clone_is_told_how_to_get_its_past(
     run: Run, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What most first runs in CI meet."""
+    """CI systems usually fetch a shallow clone."""
     commit_of_first = git("rev-parse", "HEAD")
     (repository / "nets.py").write_text(NEW)
     commit("second")
@@ -225,7 +225,7 @@ def test_a_shallow_clone_is_told_how_to_get_its_past(
 
 
 def test_submodules(run: Run, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """In a submodule, lines count that changed since the commit that the project had it at."""
+    """In a submodule, changes are relative to the commit that the project recorded for it."""
     library = tmp_path_factory.mktemp("library")
     git("init", "-q", cwd=library)
     (library / "lib.py").write_text(OLD)
@@ -245,7 +245,7 @@ def test_submodules(run: Run, repository: Path, tmp_path_factory: pytest.TempPat
 
 
 def test_a_clone_inside_is_new_to_the_project(run: Run, repository: Path) -> None:
-    """Another repository in the folder, which the project does not track, does not know its revisions."""
+    """A nested repository that the project does not track has none of its revisions."""
     git("tag", "v1")
     (repository / "clone").mkdir()
     git("init", "-q", cwd=repository / "clone")
@@ -257,7 +257,7 @@ def test_a_clone_inside_is_new_to_the_project(run: Run, repository: Path) -> Non
 def test_inside_a_hook_the_repository_of_the_files_counts(
     run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Hooks of other repositories are started with variables that name theirs."""
+    """Git hooks run with environment variables that name their own repository."""
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
     (repository / "nets.py").write_text(NEW)
@@ -265,7 +265,7 @@ def test_inside_a_hook_the_repository_of_the_files_counts(
 
 
 def test_a_worktree_is_a_repository(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it lies inside the other one."""
+    """Also if it is inside the other one."""
     git("worktree", "add", "-q", "-b", "side", "side")
     monkeypatch.chdir(repository / "side")
     (repository / "side" / "nets.py").write_text(NEW)
@@ -273,7 +273,7 @@ def test_a_worktree_is_a_repository(run: Run, repository: Path, monkeypatch: pyt
 
 
 def test_nothing_of_the_repositorys_configuration_runs(run: Run, repository: Path) -> None:
-    """Diff programs, filters and monitors that a repository names are left alone."""
+    """Diff programs, filters and monitors that a repository configures are not run."""
     git("config", "core.fsmonitor", "touch ran; false")
     git("config", "diff.external", "touch ran; false")
     git("config", "filter.bad.clean", "touch ran; cat")
@@ -286,7 +286,7 @@ def test_nothing_of_the_repositorys_configuration_runs(run: Run, repository: Pat
 
 
 def test_together_with_a_baseline(run: Run, repository: Path) -> None:
-    """A known finding stays hidden, and nothing is said of lines that were not asked about."""
+    """A known finding stays hidden, and unchanged lines are not reported."""
     run("check", "--write-baseline", "known.json")
     (repository / "nets.py").write_text(NEW.replace("copy(", "copy(  "))
     result = run("check", "--since", "HEAD", "--baseline", "known.json", "--output-format", "json")

@@ -30,7 +30,7 @@ CHOSEN = tuple(
     for entry in catalogue()
     if entry.code in "RL101 RL107 RL201 RL301 RL308 RL309 RL313 RL503 RL900 RL901".split()
 )
-"""Rules of every sort; all of them take long."""
+"""Rules of every kind; building the pages of all takes too long."""
 VOID = {"meta", "input", "br", "hr"}
 
 
@@ -56,7 +56,7 @@ def built(folder: Path) -> dict[str, str]:
 
 
 class Reader(HTMLParser):
-    """Reads a page strictly: what is opened is closed in order, and gathers what is looked at."""
+    """A strict HTML parser: checks that elements are closed in order, and collects what the tests need."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Reader(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take an element up."""
+        """Record an element."""
         given = dict(attrs)
         assert len(given) == len(attrs), f"an attribute twice: {attrs}"
         assert tag not in ("script", "iframe", "img", "link"), tag
@@ -98,7 +98,7 @@ def test_every_rule_has_a_page_that_its_address_names(site: dict[str, str]) -> N
 
 @pytest.mark.slow
 def test_the_pages_of_all_rules_are_whole(tmp_path: Path) -> None:
-    """What holds for some rules holds for all."""
+    """The pages of all rules are valid."""
     site = built(tmp_path)
     hold(site)
     assert set(site) == {"index.html", *(f"rules/{entry.code}.html" for entry in catalogue())}
@@ -122,7 +122,7 @@ def hold(site: dict[str, str]) -> None:
 
 
 def test_charts_show_what_was_recorded(site: dict[str, str]) -> None:
-    """Each size of each workload has its row with the interval that the evidence holds."""
+    """Each size of each workload has a row with the interval from the evidence."""
     evidence = recorded.of(find("RL101"))
     sizes = {
         f"{one.size:,} {outcome.unit}"
@@ -140,7 +140,9 @@ def test_charts_show_what_was_recorded(site: dict[str, str]) -> None:
 def test_a_site_is_built_anew_and_nothing_else_is_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages of rules that are gone go, foreign files stay, and a folder with other things is refused."""
+    """Pages of removed rules are deleted, other files are kept, and a folder with other content is
+    refused.
+    """
     monkeypatch.setattr("rlint.registry.catalogue.catalogue", lambda *_: CHOSEN[:1])
     few = {"index.html": "<html>", "rules/RL101.html": "<html>"}
     monkeypatch.setattr("rlint.output.site.pages", lambda *_: few)
@@ -162,7 +164,7 @@ def test_a_site_is_built_anew_and_nothing_else_is_touched(
 
 
 def test_markdown_cannot_bring_markup() -> None:
-    """Pages of plugins are text of strangers: HTML, scripts and other addresses in them stay text."""
+    """Pages of plugins are untrusted text: HTML, scripts and other URLs in them are shown as text."""
     text = to_html(
         "# <b>\n\n<script>alert(1)</script> [x](javascript:alert(1)) `<i>` see https://a.org/b_c.\n\n"
         '```python\n<u> & "\n```\n\n[y](https://b.org "t")\n'
@@ -175,7 +177,7 @@ def test_markdown_cannot_bring_markup() -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_fit_a_phone_and_can_be_read(dark: bool, site: dict[str, str], tmp_path: Path) -> None:
-    """Nothing is wider than a phone, and every text has a contrast of 4.5, light and dark."""
+    """Nothing is wider than a phone screen, and every text has a contrast of 4.5, in both colour schemes."""
     shown = [(site[name], 390) for name in SHOWN]
     for seen in look(shown, f"({{...{WIDE}, ...{READABLE}}})", tmp_path, dark=dark):
         assert (seen["scrolls"], seen["wide"], seen["poor"], seen["paper"]) == (False, [], [], not dark)
@@ -183,7 +185,7 @@ def test_pages_fit_a_phone_and_can_be_read(dark: bool, site: dict[str, str], tmp
 
 
 def test_the_index_is_filtered_without_a_script(site: dict[str, str], tmp_path: Path) -> None:
-    """A click on a family, a kind of fix or a default leaves the rules that have it, alone and together."""
+    """Filters by family, kind of fix and default show the matching rules, alone and combined."""
     script = """['family-networks', 'fix-none', 'default-opt-in', 'family-all'].map((id) => {
         document.getElementById(id).click();
         const rows = [...document.querySelectorAll('.rules tbody tr')];
@@ -200,7 +202,7 @@ def test_the_index_is_filtered_without_a_script(site: dict[str, str], tmp_path: 
 
 
 def test_pages_are_made_without_evidence() -> None:
-    """A rule whose evidence is not there has a page that says so."""
+    """The page of a rule without evidence says so."""
     evidence = recorded.Evidence(find("RL101"), ())
     text = pages([evidence], {})["rules/RL101.html"]
     assert "Not yet." in text

@@ -1,4 +1,6 @@
-"""`target-version`, `torch-version`, `numpy-version`: fixes do not use what the project's versions lack."""
+"""`target-version`, `torch-version`, `numpy-version`: fixes do not use functions that the project's versions
+lack.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ Check = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def check(run: Run, tmp_path: Path) -> Check:
-    """Check a program as `rlint check` does, and give the one finding of a rule."""
+    """Check a program as `rlint check` does, and return the only finding of a rule."""
 
     def found(program: str, code: str, *options: str) -> dict[str, Any]:
         (tmp_path / "rlint.toml").unlink(missing_ok=True)
@@ -89,7 +91,7 @@ def check(run: Run, tmp_path: Path) -> Check:
 
 
 def test_no_fix_is_withheld_where_nothing_is_stated(check: Check) -> None:
-    """Most projects run on what is current."""
+    """Without stated versions, current ones are assumed."""
     assert check(TRAIN, "RL319")["fix"] is not None
 
 
@@ -156,13 +158,13 @@ def test_project_files_state_versions(check: Check, tmp_path: Path, name: str, t
     "text", ["torch\n", "torch<2\n", "torch!=1.13\n", "pytorch-lightning>=1.0\n", "-r a.txt\n"]
 )
 def test_what_states_no_lower_bound_withholds_nothing(check: Check, tmp_path: Path, text: str) -> None:
-    """An upper bound alone says nothing of the oldest version."""
+    """An upper bound does not determine the oldest version."""
     (tmp_path / "requirements.txt").write_text(text)
     assert check(TRAIN, "RL319")["fix"] is not None
 
 
 def test_config_shows_versions_and_their_origins(run: Run, tmp_path: Path) -> None:
-    """What withholds a fix is to be found."""
+    """The reason for a withheld fix is shown."""
     (tmp_path / "rlint.toml").write_text('target-version = "py39"\n')
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     lines = run("config").stdout.splitlines()

@@ -12,7 +12,7 @@ FIXABLE = b"x = 1  # rlint: ignore[RL101]\r\n"
 
 
 def test_a_program_on_standard_input_is_checked(run: Run) -> None:
-    """`rlint check -` reads the program; --stdin-filename gives it a name and that file's settings."""
+    """`rlint check -` reads the program; --stdin-filename gives it a name, whose settings apply."""
     found = run("check", "-", "--output-format", "concise", stdin=FIXABLE)
     assert (found.exit_code, found.stdout.startswith("-:1:8: RL900")) == (1, True)
     found = run("check", "--stdin-filename", "pkg/new.py", "-", "--output-format=concise", stdin=FIXABLE)

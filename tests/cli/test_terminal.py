@@ -1,4 +1,4 @@
-"""What a person at a terminal gets: colours, progress, and words completed by the shell."""
+"""Output on a terminal: colours, progress, and shell completion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHECK = ["check", "--isolated", "--no-cache", "--select", "RL901", "--output-for
 
 
 def environment(**more: str) -> dict[str, str]:
-    """That of the tests, without anything that asks for colours or none."""
+    """The environment of the tests, without variables about colours."""
     asking = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
     kept = {key: value for key, value in os.environ.items() if key not in asking}
     return {**kept, "TERM": "xterm", "PYTHONPATH": str(ROOT), **more}
@@ -32,7 +32,7 @@ class Screen(io.StringIO):
     """Text that is shown."""
 
     def isatty(self) -> bool:
-        """Say that somebody is looking."""
+        """Pretend that the output is a terminal."""
         return True
 
 
@@ -55,7 +55,7 @@ class Screen(io.StringIO):
 def test_colours_are_for_those_who_want_them(
     variables: dict[str, str], terminal: bool, pipe: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The conventions for colours hold, on a terminal and in a pipe; `--color` stands above them."""
+    """The conventions for colours apply on a terminal and in a pipe; `--color` overrides them."""
     for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -69,7 +69,7 @@ def test_colours_are_for_those_who_want_them(
 
 
 def test_a_report_on_a_terminal_and_in_a_pipe(tmp_path: Path) -> None:
-    """Long work shows how long it takes, and wipes that away; a pipe gets the same text without any of it."""
+    """Long work shows the elapsed time on a terminal and erases it; a pipe gets only the report."""
     for number in range(40):
         (tmp_path / f"x{number}.py").write_text(PROGRAM)
     command = [sys.executable, "-c", SOON + START, *CHECK]
@@ -109,7 +109,7 @@ def test_the_report_alone_in_a_file_while_the_terminal_shows_progress(tmp_path: 
 
 
 def offered(words: str, position: int, folder: Path, shell: str = "bash") -> list[str]:
-    """What a shell is told about the word at a position."""
+    """The completions for the word at a position."""
     done = subprocess.run(
         [sys.executable, "-c", START],
         cwd=folder,
@@ -137,12 +137,12 @@ def offered(words: str, position: int, folder: Path, shell: str = "bash") -> lis
     ],
 )
 def test_words_are_completed(words: str, position: int, expected: set[str], tmp_path: Path) -> None:
-    """Commands, options, their values, and rules by code, family and name, also behind a comma."""
+    """Commands, options, their values, and rules by code, family and name, also after a comma."""
     assert set(offered(words, position, tmp_path)) == expected
 
 
 def test_a_broken_configuration_does_not_disturb_a_shell(tmp_path: Path) -> None:
-    """Completing says nothing of mistakes, and offers what it can."""
+    """Completion reports no errors, and offers what it can."""
     (tmp_path / "rlint.toml").write_text("this = is not TOML")
     assert set(offered("rlint rule RL90", 2, tmp_path)) == {"RL900", "RL901"}
 
@@ -159,7 +159,7 @@ DRIVERS = {
 
 @pytest.mark.parametrize("shell", DRIVERS)
 def test_the_script_works_in_a_real_shell(shell: str, tmp_path: Path) -> None:
-    """The shell itself reads what `rlint completion` prints, and asks rlint for words."""
+    """A real shell sources the output of `rlint completion`, and requests completions from rlint."""
     found = shutil.which(shell)
     if found is None:
         pytest.skip(f"{shell} is not here")

@@ -1,4 +1,4 @@
-"""`rlint verify` as its users meet it: real processes, on programs of their own."""
+"""`rlint verify` as users run it: in real processes, on their own programs."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def write(folder: Path, **files: str) -> None:
 
 
 def verify(folder: Path, *arguments: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `rlint verify --quick` in a folder; on the processor, if the arguments name no device.
+    """Run `rlint verify --quick` in a folder; on the CPU, if the arguments name no device.
 
-    Modules in `path` go before those that are installed.
+    Modules in `path` take precedence over installed ones.
     """
-    device = () if "--device" in arguments else ("--device", "cpu")  # others are looked for with PyTorch
+    device = () if "--device" in arguments else ("--device", "cpu")  # other devices are detected with PyTorch
     command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *device, *arguments]
     return subprocess.run(
         command,
@@ -86,7 +86,7 @@ def environment(first: Path | None = None) -> Mapping[str, str]:
 
 
 def without(folder: Path, module: str) -> Path:
-    """A folder that hides an installed module: importing it says that there is none."""
+    """A folder that hides an installed module: importing it fails."""
     (folder / f"{module}.py").write_text(
         f"raise ModuleNotFoundError(\"No module named '{module}'\", name='{module}')\n", encoding="utf-8"
     )
@@ -103,7 +103,7 @@ OWN = ("--workload", "drive.py", "rewards.py", "--output-format", "json")
 
 
 def test_a_program_of_ones_own_is_run_before_and_after_its_fix(tmp_path: Path) -> None:
-    """The file stays as it is; its fix behaves alike in at least 20 cases at each size, and is timed."""
+    """The file is unchanged; its fix behaves the same in at least 20 cases at each size, and is timed."""
     write(tmp_path, rewards=PROGRAM, drive=WORKLOAD)
     done = verify(tmp_path, *OWN)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -120,7 +120,7 @@ def test_a_program_of_ones_own_is_run_before_and_after_its_fix(tmp_path: Path) -
 
 
 def test_a_program_may_import_its_neighbours(tmp_path: Path) -> None:
-    """Fixes are applied in all files that are named, and the modules of a package find one another."""
+    """Fixes are applied in all named files, and the modules of a package can import each other."""
     package = tmp_path / "src" / "agent"
     package.mkdir(parents=True)
     write(package, __init__="", rewards=PROGRAM)
@@ -150,7 +150,7 @@ def test_a_program_may_import_its_neighbours(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_workload_is_explained(tmp_path: Path, workload: str, message: str) -> None:
-    """What is wrong, where, and no verdict."""
+    """The error and its place are shown, without a verdict."""
     write(tmp_path, rewards=PROGRAM, drive=workload)
     done = verify(tmp_path, *OWN)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -160,7 +160,9 @@ def test_a_broken_workload_is_explained(tmp_path: Path, workload: str, message: 
 
 
 def test_a_package_that_a_fixture_needs_and_does_not_find_is_named(tmp_path: Path) -> None:
-    """The program of RL608 draws with matplotlib, which `rlint[verify]` does not bring: nothing failed."""
+    """The program of RL608 draws with matplotlib, which `rlint[verify]` does not install: that is not a
+    failure.
+    """
     done = verify(tmp_path, "RL608", "--output-format", "json", path=without(tmp_path, "matplotlib"))
     assert done.returncode == 0, done.stdout + done.stderr
     for outcome in outcomes(done).values():
@@ -170,7 +172,7 @@ def test_a_package_that_a_fixture_needs_and_does_not_find_is_named(tmp_path: Pat
 
 @pytest.mark.parametrize("late", [False, True], ids=["imported", "imported in a run"])
 def test_a_package_that_ones_own_program_does_not_find_fails(late: bool, tmp_path: Path) -> None:
-    """Who asks for a program of their own wants to know, and how to install what is missing."""
+    """For a user's own program it is a failure, with the command that installs the missing package."""
     drive = WORKLOAD.replace('"""Drives rewards.py."""', "import PIL")
     if late:
         drive = WORKLOAD.replace("        return program", "        import PIL\n        return program")
@@ -204,7 +206,7 @@ def test_what_cannot_be_verified_is_refused(tmp_path: Path, arguments: tuple[str
 
 
 def test_a_device_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    """Rows for it give the reason, and count as nothing."""
+    """Its rows give the reason, and do not count."""
     write(
         tmp_path,
         rewards=PROGRAM,
@@ -225,7 +227,7 @@ started_anew_or_forked = pytest.mark.parametrize(
     ["", pytest.param("import numpy\n", marks=pytest.mark.skipif(sys.platform != "linux", reason="forks"))],
     ids=["fresh", "forked"],
 )
-"""Programs that import what is slow to import run in processes that are forked where that is done."""
+"""Programs with slow imports run in processes forked from one that has imported these."""
 
 HANGING = '''
 
@@ -274,7 +276,7 @@ class Last(Answers):
 
 @started_anew_or_forked
 def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(heavy: str, tmp_path: Path) -> None:
-    """Crashed and memory-hungry workloads are ended at their limits; the rest is verified."""
+    """Workloads that crash or use too much memory are killed; the others are verified."""
     write(tmp_path, rewards=heavy + PROGRAM, drive=WORKLOAD + ENDINGS)
     done = verify(tmp_path, *OWN, "--timeout", str(PATIENCE), "--memory-limit", "0.5")
     assert done.returncode == 1
@@ -291,7 +293,7 @@ def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(heavy: str,
 
 @started_anew_or_forked
 def test_a_workload_that_hangs_is_ended_and_the_others_have_their_turn(heavy: str, tmp_path: Path) -> None:
-    """It is given up on after the time that is set; what becomes of the others depends on the machine."""
+    """It is killed after the time limit; the results of the others depend on the machine."""
     write(tmp_path, rewards=heavy + PROGRAM, drive=WORKLOAD + HANGING)
     done = verify(tmp_path, *OWN, "--timeout", "3")
     assert done.returncode == 1
@@ -347,7 +349,7 @@ def _running(folder: Path, heavy: str) -> Iterator[tuple[subprocess.Popen[str], 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 @started_anew_or_forked
 def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> None:
-    """Ctrl-C ends what runs, with all that it has started; what was found until then is printed."""
+    """Ctrl-C ends all processes; results so far are printed."""
     with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(signal.SIGINT)
         output, errors = verifying.communicate(timeout=PATIENCE)
@@ -362,7 +364,7 @@ def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 @started_anew_or_forked
 def test_a_killed_session_leaves_no_process_behind(heavy: str, tmp_path: Path, how: signal.Signals) -> None:
-    """However rlint itself ends, the processes that it has started notice."""
+    """However rlint ends, the processes that it started end, too."""
     with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(how)
         verifying.communicate(timeout=PATIENCE)
@@ -370,7 +372,7 @@ def test_a_killed_session_leaves_no_process_behind(heavy: str, tmp_path: Path, h
 
 
 def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
-    """Into a file as one page, with nothing on the terminal."""
+    """The page is written to one file, and nothing to the terminal."""
     write(tmp_path, rewards=PROGRAM, drive=WORKLOAD)
     done = verify(tmp_path, *OWN[:-2], "--output-format", "html", "-o", "report.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -1,4 +1,4 @@
-"""`rlint fix --verify-with`: what a command of the user's decides about fixes."""
+"""`rlint fix --verify-with`: a user's command decides which fixes are applied."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tree(folder: Path) -> Path:
 
 @pytest.fixture
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder beside the tree."""
+    """A folder outside of the tree."""
     return tmp_path_factory.mktemp("outside")
 
 
@@ -50,7 +50,7 @@ def fixes_are_refused(*numbers: int, file: str = "a.py") -> str:
 
 
 def test_fixes_that_the_command_bears_are_applied(run: Run, tree: Path) -> None:
-    """The command ran before and after, and says so."""
+    """The command runs before and after, and the output says so."""
     done = run("fix", "--verify-with", "grep -q x5 a.py")
     assert done.exit_code == 0
     assert (tree / "a.py").read_text() == FIXED
@@ -61,7 +61,7 @@ def test_fixes_that_the_command_bears_are_applied(run: Run, tree: Path) -> None:
 
 
 def test_the_fix_at_fault_is_left_out_and_shown(run: Run, tree: Path) -> None:
-    """Its place before fixing, the exit code and the output; the rest is applied."""
+    """The failing fix is shown with its place, the exit code and the output; the others are applied."""
     done = run("fix", "--verify-with", fixes_are_refused(3))
     assert done.exit_code == 1
     assert (tree / "a.py").read_text() == FIXED.replace("x3 = 3\n", "x3 = 3  # rlint: ignore[RL101]\n")
@@ -109,7 +109,7 @@ def test_a_command_that_says_nothing_about_fixes_is_an_error(
 
 
 def test_a_command_without_end_is_an_error(run: Run, tree: Path) -> None:
-    """It is given up on after the time that is set."""
+    """It is killed after the time limit."""
     done = run("fix", "--verify-with", "sleep 9999", "--verify-timeout", "0.4")
     assert done.exit_code == 2
     assert "did not end within 0.4 s before any fix; nothing was changed" in done.stderr
@@ -119,7 +119,7 @@ def test_a_command_without_end_is_an_error(run: Run, tree: Path) -> None:
 def test_a_command_that_fails_at_times_is_noticed_after_fixing(
     run: Run, tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No fix is blamed for a failure that does not come again."""
+    """No fix is blamed for a failure that is not reproducible."""
     counter = outside / "counter"
     counter.write_text("0")
     monkeypatch.setenv("COUNTER", str(counter))
@@ -133,13 +133,13 @@ def test_a_command_that_fails_at_times_is_noticed_after_fixing(
 def test_a_fix_that_makes_the_command_hang_is_left_out(
     run: Run, tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The time limit counts as a failure; here it is over once the command hangs."""
+    """Exceeding the time limit counts as a failure; in this test it expires once the command hangs."""
     (tree / "a.py").write_text("x0 = 0  # rlint: ignore[RL101]\n")
     hangs = outside / "hangs"
 
     def timer(_seconds: float, function: Callable[[], None]) -> TimerUntil:
         def end() -> None:
-            hangs.unlink()  # the next command has not hung; its timer may be made after it has started
+            hangs.unlink()  # the next command has not hung; its timer may be created after its start
             function()
 
         return TimerUntil(end, hangs.exists)
@@ -155,7 +155,7 @@ def test_a_fix_that_makes_the_command_hang_is_left_out(
 def test_the_tree_is_not_touched_before_the_end(
     run: Run, tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the command writes stays in the copy; while it runs, the user's files are as they were."""
+    """Files that the command writes stay in the copy; while it runs, the user's files are unchanged."""
     log = outside / "log"
     monkeypatch.setenv("TREE", str(tree))
     monkeypatch.setenv("LOG", str(log))
@@ -169,7 +169,7 @@ def test_the_tree_is_not_touched_before_the_end(
 def test_a_file_that_was_edited_meanwhile_is_not_overwritten(
     run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An editor is faster than a test suite; its text stays, and the others are fixed."""
+    """A file that is edited during the run keeps its text, and the others are fixed."""
     (tree / "b.py").write_text(FIXABLE)
     monkeypatch.setenv("TREE", str(tree))
     done = run("fix", "--verify-with", 'echo "# edited" >> "$TREE/a.py"')
@@ -183,9 +183,9 @@ def test_a_file_that_was_edited_meanwhile_is_not_overwritten(
 def test_fixes_that_slow_the_command_down_are_left_out(
     run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """--require-faster times the command with and without; a slower one keeps its fix out.
+    """--require-faster times the command with and without; fixes that make it slower are not applied.
 
-    The command runs, and what the clock says of it is made up: a busy machine says anything.
+    The command runs with simulated times, because real ones vary on a busy machine.
     """
     (tree / "a.py").write_text("x0 = 0  # rlint: ignore[RL101]\nx1 = 1  # rlint: ignore[RL101]\n")
 
@@ -206,7 +206,7 @@ def test_fixes_that_slow_the_command_down_are_left_out(
 
 
 def test_machines_read_what_was_left_out(run: Run, tree: Path) -> None:
-    """JSON has the command, its runs, and for each group of fixes what shows that it was at fault."""
+    """JSON has the command, its runs, and for each group of fixes the run that failed."""
     done = run("fix", "--verify-with", fixes_are_refused(2), "--output-format", "json")
     report = json.loads(done.stdout)
     verification = report["verification"]
@@ -222,7 +222,7 @@ def test_machines_read_what_was_left_out(run: Run, tree: Path) -> None:
 
 
 def test_a_command_that_does_not_look_at_the_files_is_told_so(run: Run, tree: Path) -> None:
-    """`true` passes whatever a fix does; nobody is to think that this proves anything."""
+    """`true` passes whatever a fix does; the output warns that this proves nothing."""
     done = run("fix", "--verify-with", "true")
     assert "so it does not test them" in done.stdout
     assert (tree / "a.py").read_text() == FIXED
@@ -237,7 +237,7 @@ def test_diff_shows_what_the_command_bears(run: Run, tree: Path) -> None:
 
 
 def test_the_output_of_the_command_cannot_take_over_the_terminal(run: Run, tree: Path) -> None:
-    """Escape sequences in it are spelled out."""
+    """Escape sequences in it are escaped."""
     done = run("fix", "--verify-with", r"printf '\033]0;owned\007'; grep -q ignore a.py")
     assert r"  | \x1b]0;owned\x07" in done.stdout
 

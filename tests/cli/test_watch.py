@@ -1,4 +1,4 @@
-"""`rlint check --watch` as a process that somebody edits files beside."""
+"""`rlint check --watch` as a process, while files are edited."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def environment(term: str) -> dict[str, str]:
 
 
 def replaced(path: Path, text: str) -> None:
-    """Write a file as careful editors do: another one beside it, which takes its place."""
+    """Write a file atomically, as editors do: a new file replaces the old one."""
     beside = path.with_name(f".{path.name}.swp")
     beside.write_text(text)
     beside.replace(path)
@@ -47,8 +47,8 @@ def after(terminal: Terminal) -> str:
 
 
 def test_every_change_is_checked_until_the_user_ends_it(project: Path) -> None:
-    """Files that are edited, replaced, made, renamed and deleted show at once; so do settings; mistakes made
-    while typing end nothing; Ctrl-C does, without a traceback.
+    """Edited, replaced, created, renamed and deleted files are noticed at once, and so are settings; syntax
+    errors do not end the process; Ctrl-C does, without a traceback.
     """
     with in_terminal(COMMAND, project, environment("xterm")) as terminal:
         shown = after(terminal)
@@ -85,7 +85,7 @@ def test_every_change_is_checked_until_the_user_ends_it(project: Path) -> None:
 def test_a_file_that_comes_while_a_check_ends_is_seen(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody waits for the line that says that rlint watches."""
+    """The line about watching is printed at once."""
     checks: list[object] = []
 
     def check_while_somebody_writes(request: Request) -> int:
@@ -104,7 +104,7 @@ def test_a_file_that_comes_while_a_check_ends_is_seen(
 
 
 def test_what_does_not_matter_causes_no_check(project: Path) -> None:
-    """An editor's own files and a file touched into being elsewhere are no reason to check again."""
+    """An editor's swap files, and new files elsewhere, do not start another check."""
     with in_terminal(COMMAND, project, environment("xterm")) as terminal:
         after(terminal)
         for name in (".agent.py.swp", "4913", "notes.txt"):
@@ -124,7 +124,7 @@ def test_a_terminal_that_cannot_is_not_cleared(project: Path) -> None:
     ("options", "said"),
     [
         (["-"], "standard input"),
-        (["--fix"], "run `rlint fix` beside it"),
+        (["--fix"], "run `rlint fix` separately"),
         (["--diff"], "`--watch` and `--diff` exclude each other"),
         (["--add-noqa"], "`--watch` and `--add-noqa` exclude each other"),
     ],

@@ -1,4 +1,4 @@
-"""Files that `rlint fix` writes: whole whatever happens, and like what they were."""
+"""Files that `rlint fix` writes: always complete, with the same metadata."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ posix = pytest.mark.skipif(os.name == "nt", reason="signals, links and limits of
 
 @posix
 def test_a_kill_tears_no_file(tmp_path: Path) -> None:
-    """Killed at any moment of writing, each file is old or new; the next run finishes the work."""
+    """If rlint is killed while writing, each file is old or new; the next run finishes the work."""
     filling = b"# " + b"-" * 20_000 + b"\n"
     names = [tmp_path / f"m{number:03}.py" for number in range(60)]
     chance = random.Random(5)  # noqa: S311 - no secret
     cut_short = 0
     for number in range(20):
         if number > 2 and cut_short:
-            break  # on a fast machine, some kills come when all is written
+            break  # on a fast machine, some kills come after everything was written
         for name in names:
             name.write_bytes(OLD + filling)
         with subprocess.Popen([*FIX, "-q", "."], cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
@@ -52,7 +52,9 @@ def test_a_kill_tears_no_file(tmp_path: Path) -> None:
 
 @posix
 def test_a_full_disk_stops_one_file_and_no_others(tmp_path: Path) -> None:
-    """What has no room stays as it was and is said; the others are fixed, and the status tells."""
+    """A file that does not fit on the disk is unchanged and reported; the others are fixed, and the status is
+    1.
+    """
     large = OLD + b"y = 2\n" * 5_000
     (tmp_path / "large.py").write_bytes(large)
     (tmp_path / "small.py").write_bytes(OLD)
@@ -72,7 +74,7 @@ def test_a_full_disk_stops_one_file_and_no_others(tmp_path: Path) -> None:
 @posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission_is_said(run: Run, folder: Path) -> None:
-    """A file can only be replaced where its folder may be written."""
+    """A file can only be replaced if its folder is writable."""
     (folder / "sub").mkdir()
     (folder / "sub" / "a.py").write_bytes(OLD)
     (folder / "sub").chmod(0o555)
@@ -99,7 +101,7 @@ def test_links_stay_links(run: Run, folder: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="extended attributes of Linux")
 def test_extended_attributes_are_kept(run: Run, folder: Path) -> None:
-    """Marks that somebody put on a file stay on it."""
+    """Extended attributes of a file are kept."""
     try:
         os.setxattr(folder / "fixable.py", "user.origin", b"here")  # type: ignore[attr-defined,unused-ignore]
     except OSError:

@@ -1,4 +1,4 @@
-"""Planted changes of behaviour are caught, each under its name; what is the same is said to be so."""
+"""Planted changes of behaviour are detected, each under its name; equal behaviour is reported as the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def run(rows):
 
 
 def test_equal_programs_are_the_same(tmp_path: Path) -> None:
-    """A fix that changes nothing but the way gets twenty seeds at each size, and no difference."""
+    """A fix that only changes the method is compared with twenty seeds at each size, without a difference."""
     found = compare(tmp_path, ROWS, ROWS.replace("[row * 2 for row in rows]", "[row + row for row in rows]"))
     assert found.same
     assert (found.seeds, found.sizes, found.fewest) == (20, (1, 2, 3), 20)
@@ -206,7 +206,7 @@ PLANTED = {
 
 @pytest.mark.parametrize("planted", sorted(PLANTED))
 def test_a_planted_change_is_caught_by_its_name(planted: str, tmp_path: Path) -> None:
-    """Whatever the fix changes in behaviour is reported as that, at its path, smallest case first."""
+    """Each change of behaviour is reported under its kind, at its path, the smallest case first."""
     before, after, path = PLANTED[planted]
     head = "def inputs(case): return [case.random().random() for _ in range(case.size + 1)]\n"
     two_sizes = WORKLOAD.replace("small_sizes = (1, 2)", "small_sizes = (1,)")
@@ -221,7 +221,7 @@ def test_a_planted_change_is_caught_by_its_name(planted: str, tmp_path: Path) ->
 
 
 def test_a_single_element_of_another_array_is_compared(tmp_path: Path) -> None:
-    """A column of one row has a stride that says nothing, and is compared like any tensor."""
+    """A column of one row has a meaningless stride, and is compared like any tensor."""
     column = (
         "import torch\ndef inputs(case): return 0\ndef run(_): return torch.arange(6.0).reshape(3, 2)[:1, 0]"
     )
@@ -230,7 +230,7 @@ def test_a_single_element_of_another_array_is_compared(tmp_path: Path) -> None:
 
 
 def test_a_difference_shows_the_first_element_and_both_values(tmp_path: Path) -> None:
-    """Of an array, a person sees which element differs, and how."""
+    """For an array, the report shows which element differs, and how."""
     text = """
     import numpy as np
 
@@ -256,7 +256,7 @@ def test_long_texts_are_cut_around_what_differs(tmp_path: Path) -> None:
 
 
 def test_private_attributes_that_a_fix_adds_are_noted_and_no_difference(tmp_path: Path) -> None:
-    """A cache of the fix's own is said to be there; what it holds is nobody's business."""
+    """An attribute that the fix adds as a cache is noted; its content is not compared."""
     text = """
     class Buffer:
         def __init__(self, rows):
@@ -296,7 +296,7 @@ def test_parameters_that_would_be_saved_are_a_difference_whatever_their_names(tm
 
 
 def test_inputs_that_a_failing_run_has_changed_are_compared(tmp_path: Path) -> None:
-    """Where both raise the same, what they did before that still counts."""
+    """If both raise the same exception, effects before it are still compared."""
     text = """
     def inputs(case):
         return [1, 2]
@@ -371,7 +371,7 @@ class TestWhatRealProjectsHaveShipped:
         assert "backward through the graph a second time" in found.after
 
     def test_a_cached_softplus_that_freezes_its_parameter(self, tmp_path: Path) -> None:
-        """Detached, it raises nothing, but the parameter is not learnt any more."""
+        """If it is detached, nothing raises, but the parameter is no longer trained."""
         cached = self.SOFTPLUS.replace(
             "return F.softplus(self.rho)",
             "if self._scale is None:\n"
@@ -434,7 +434,7 @@ class TestWhatRealProjectsHaveShipped:
         assert (found.before, found.after) == ("1.0", "0.0")
 
     def test_a_ring_buffer_whose_row_order_changes_what_is_sampled(self, tmp_path: Path) -> None:
-        """The same rows in another order: the same draws are other rows."""
+        """If rows are in another order, the same draws select other rows."""
         before = """
         import numpy as np
 
@@ -509,7 +509,7 @@ class TestWhatRealProjectsHaveShipped:
         assert [(one.path, one.size) for one in values] == [("result[0][0]", 2)]
 
     def test_a_device_move_skipped_because_a_stale_attribute_says_it_is_done(self, tmp_path: Path) -> None:
-        """The attribute was true of the network that has been replaced since."""
+        """The cached attribute describes a network that has been replaced since."""
         before = """
         import torch
         from torch import nn

@@ -1,4 +1,4 @@
-"""What the comparison refuses to say, excuses only when it must, and leaves as it was."""
+"""Limits of the comparison: unjustified verdicts, allowed differences, and state that it restores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_(declarations: str) -> str:
 
 class TestRefusals:
     def test_a_program_that_differs_from_itself_is_not_judged(self, tmp_path: Path) -> None:
-        """Numbers from the operating system are never alike, which says nothing about the fix."""
+        """Random numbers from the operating system always differ, independently of the fix."""
         text = HEAD + "import os\ndef run(rows): return len(rows), os.urandom(8)\n"
         with pytest.raises(
             WorkloadError, match=r"is not deterministic: value of `result\[1\]` at seed 0, size 1"
@@ -40,7 +40,7 @@ class TestRefusals:
             compare(tmp_path, text, text)
 
     def test_a_program_that_sometimes_differs_from_itself_is_found_by_repeating(self, tmp_path: Path) -> None:
-        """Where a difference was found in one case, the program has to repeat itself there."""
+        """If a case differs, the unchanged program must give equal results for it."""
         text = HEAD + (
             "import random, os\n"
             "def run(rows): return os.urandom(8) if random.random() < 0.2 and len(rows) == 3 else 0\n"
@@ -49,25 +49,25 @@ class TestRefusals:
             compare(tmp_path, text, text + "\n")
 
     def test_a_workload_of_which_every_run_raises_is_refused(self, tmp_path: Path) -> None:
-        """Equal failures are no equal behaviour."""
+        """Two failing runs do not count as equal behaviour."""
         text = HEAD + "def run(rows): return rows.shape\n"
         with pytest.raises(WorkloadError, match=r"every run raised.*'list' object has no attribute 'shape'"):
             compare(tmp_path, text, text)
 
     def test_a_failing_preparation_is_the_workloads_fault(self, tmp_path: Path) -> None:
-        """It is said with its line, and not compared."""
+        """It is reported with its line, and not compared."""
         text = "def run(rows): return 0\n\ndef inputs(case):\n    raise OSError('no such file')\n"
         with pytest.raises(WorkloadError, match=r"program\.py:4: `prepare` raised OSError: no such file"):
             compare(tmp_path, text, text)
 
     def test_a_failing_outcome_is_the_workloads_fault(self, tmp_path: Path) -> None:
-        """The same for what is to be compared."""
+        """The same for the compared objects."""
         outcome = WORKLOAD + "\n    def outcome(self, program, inputs, result): return {'x': result.x}\n"
         with pytest.raises(WorkloadError, match=r"workload\.py:\d+: `outcome` raised AttributeError"):
             compare(tmp_path, PLAIN, PLAIN, workload=outcome)
 
     def test_too_many_objects_are_refused_with_advice(self, tmp_path: Path) -> None:
-        """Nobody waits for the comparison of a million lists."""
+        """A million lists are not compared."""
         text = HEAD + "def run(rows): return [[i] for i in range(400_000)]\n"
         with pytest.raises(WorkloadError, match="more than 500,000 objects; override `outcome`"):
             compare(tmp_path, text, text)
@@ -91,20 +91,20 @@ class TestExcuses:
         assert (found.kind, found.path) == ("value", "result['loss']")
 
     def test_a_tolerance_that_is_needed_is_noted_with_its_reason(self, tmp_path: Path) -> None:
-        """A reader sees that the comparison was not exact there, and why that is right."""
+        """The report says that the comparison was not exact there, and why."""
         workload = with_("tolerances = {\"result['loss']\": Tolerance('sums round otherwise', rtol=1e-12)}")
         found = compare(tmp_path, self.ROUNDED, self.OTHERWISE, workload=workload)
         assert found.same
         assert found.notes == ("`result['loss']` agrees within rtol=1e-12: sums round otherwise",)
 
     def test_a_tolerance_that_is_not_needed_is_not_mentioned(self, tmp_path: Path) -> None:
-        """What turned out exact is not called approximate."""
+        """If the values were exactly equal, no tolerance is mentioned."""
         workload = with_("tolerances = {'result': Tolerance('sums round otherwise', rtol=1e-12)}")
         found = compare(tmp_path, PLAIN, PLAIN + "\n", workload=workload)
         assert (found.same, found.notes) == (True, ())
 
     def test_a_tolerance_excuses_no_more_than_it_says(self, tmp_path: Path) -> None:
-        """Numbers further apart, and what is no number, are still different."""
+        """Numbers outside the tolerance, and values other than numbers, still differ."""
         workload = with_("tolerances = {'result': Tolerance('sums round otherwise', rtol=1e-12)}")
         found = only(tmp_path, self.ROUNDED, self.OTHERWISE.replace("0.3", "0.3000001"), workload)
         assert found.path == "result['loss']"
@@ -133,7 +133,7 @@ class TestExcuses:
         ]
 
     def test_an_allowed_difference_is_noted_when_it_shows_and_not_otherwise(self, tmp_path: Path) -> None:
-        """The fix may remove what it is there to remove; everything else is compared."""
+        """The fix may remove the output that it is meant to remove; everything else is compared."""
         before = HEAD + "def run(rows): print('debugging'); return len(rows)\n"
         after = HEAD + "def run(rows): return len(rows)\n"
         workload = with_("allowed = {'printed': 'the fix removes debugging output'}")
@@ -147,7 +147,7 @@ class TestExcuses:
         ]
 
     def test_what_varies_by_itself_can_be_named_and_is_said_not_to_be_compared(self, tmp_path: Path) -> None:
-        """A program that prints how long it took can still be judged by all else."""
+        """A program that prints its duration is compared by everything else."""
         text = HEAD + "import time\ndef run(rows): print(time.perf_counter_ns()); return len(rows)\n"
         workload = with_("allowed = {'printed': 'it prints the time'}")
         found = compare(tmp_path, text, text + "\n", workload=workload)
@@ -159,21 +159,21 @@ class TestSafety:
     DECLARED = with_("allowed = {'printed': 'debugging'}; tolerances = {'*': Tolerance('any', rtol=1)}")
 
     def test_safe_fixes_are_held_to_exactness(self, tmp_path: Path) -> None:
-        """Excuses are for what a reader has agreed to; a safe fix changes nothing at all."""
+        """Allowed differences apply to unsafe fixes only; a safe fix must change nothing at all."""
         safe = HEAD + "def run(rows): return sum(rows) + 1e-12 if rows else 0\n"
         unsafe = HEAD + "def run(rows): return sum(rows) + 2e-12 if rows else 0\n"
         found = compare(tmp_path, PLAIN, unsafe, safe=safe, workload=self.DECLARED).differences
         assert [(one.path, one.safety) for one in found] == [("result", "safe")]
 
     def test_what_only_the_unsafe_fixes_change_is_called_unsafe(self, tmp_path: Path) -> None:
-        """Where safe fixes alone behave the same, they are not blamed."""
+        """If the safe fixes alone cause no difference, the difference is attributed to the unsafe ones."""
         safe = HEAD + "def run(rows): return sum(list(rows))\n"
         unsafe = HEAD + "def run(rows): return 0\n"
         found = compare(tmp_path, PLAIN, unsafe, safe=safe).differences
         assert [(one.path, one.safety) for one in found] == [("result", "unsafe")]
 
     def test_where_all_fixes_are_safe_the_workloads_excuses_apply(self, tmp_path: Path) -> None:
-        """There is one text then; the notes say what it needed."""
+        """Both arms have the same text then; the notes say which allowances were needed."""
         after = HEAD + "def run(rows): print('x'); return sum(rows) + 1\n"
         found = compare(tmp_path, PLAIN, after, safe=after, workload=with_("allowed = {'printed': 'why'}"))
         assert [(one.path, one.safety) for one in found.differences] == [("result", "safe")]
@@ -184,7 +184,7 @@ class TestCases:
     def test_sizes_are_the_small_ones_and_the_first_measured_with_twenty_seeds_each(
         self, tmp_path: Path
     ) -> None:
-        """Fewer seeds cannot be asked for, and progress goes up to what was compared."""
+        """Fewer seeds cannot be requested, and progress counts up to the number of compared cases."""
         workload = WORKLOAD.replace("    small_sizes = (1, 2)\n", "").replace("(3,)", "(10, 1000)")
         told: list[tuple[int, int]] = []
         made = subject(tmp_path, PLAIN, PLAIN + "\n", workload=workload)
@@ -207,7 +207,7 @@ class TestCases:
         )
 
     def test_at_most_five_differences_are_reported_smallest_cases_first(self, tmp_path: Path) -> None:
-        """What is wrong everywhere is said once, with the smallest case that shows it."""
+        """A difference in all cases is reported once, with the smallest case that shows it."""
         before = HEAD + "def run(rows): return {name: 0 for name in 'abcdefgh'}\n"
         found = compare(tmp_path, before, before.replace(": 0", ": 1")).differences
         assert [one.path for one in found] == [f"result['{name}']" for name in "abcde"]
@@ -216,7 +216,7 @@ class TestCases:
     def test_caches_of_a_module_do_not_leak_from_case_to_case(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Each case runs a program that was loaded for it, so that the first call is always the first."""
+        """Each case runs a newly loaded program, so that its first call is always a first call."""
         monkeypatch.setattr(behaviour, "_SLOW", math.inf)
         text = HEAD + "calls = []\ndef run(rows): calls.append(1); return len(calls)\n"
         after = HEAD + "def run(rows): return 1\n"
@@ -225,7 +225,7 @@ class TestCases:
     def test_a_program_that_loads_slowly_is_used_again_and_judged_by_single_runs(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What differs only because of earlier cases is a note."""
+        """A difference that only occurs after earlier cases is a note."""
         monkeypatch.setattr(behaviour, "_SLOW", -math.inf)
         slow = HEAD + "calls = []\n"
         before = slow + "def run(rows): return len(rows)\n"
@@ -253,7 +253,7 @@ class TestCases:
         assert compare(tmp_path, text, text + "\n").same
 
     def test_what_is_said_once_in_a_process_is_heard_in_each_run(self, tmp_path: Path) -> None:
-        """Whoever runs first would else be the only one that PyTorch warns."""
+        """Otherwise PyTorch would warn only the arm that runs first."""
         text = HEAD + (
             "import numpy as np, torch\n"
             "def run(rows):\n"
@@ -272,14 +272,14 @@ class TestCases:
         assert compare(tmp_path, text, text + "\n").same
 
     def test_memory_that_is_not_cleared_any_more_is_caught(self, tmp_path: Path) -> None:
-        """Fresh memory is often zero; a fix that counts on it is found all the same."""
+        """Fresh memory is often zero; a fix that relies on this is detected."""
         text = "import numpy as np\ndef inputs(case): return None\ndef run(_): return np.zeros((2, 2))\n"
         found = only(tmp_path, text, text.replace("zeros", "empty"))
         assert (found.path, found.before, found.after) == ("result[0, 0]", "0.0", "nan")
 
 
 def test_the_process_is_left_as_it_was(tmp_path: Path) -> None:
-    """Whatever a program changes or replaces, later runs and the harness do not see it."""
+    """Changes that a program makes do not affect later runs or the harness."""
     text = HEAD + (
         "import logging, os, sys, io, warnings, torch, numpy as np\n"
         "def run(rows):\n"
@@ -332,7 +332,7 @@ def test_a_program_without_torch_and_numpy_needs_neither(tmp_path: Path) -> None
 
 
 def test_the_readme_promises_the_seeds_that_are_compared() -> None:
-    """The number stands in one place of the code, which the documents repeat."""
+    """The number is defined once in the code, and the documents repeat it."""
     readme, page = (ROOT / name for name in ("README.md", "docs/verify.md"))
     assert f"at least {LEAST_SEEDS} seeds at each size" in " ".join(readme.read_text("utf-8").split())
     assert f"at least {LEAST_SEEDS} seeds each" in page.read_text("utf-8")

@@ -24,7 +24,7 @@ from rlint.registry import catalogue
 
 
 def test_a_fixture_is_what_is_run(tmp_path: Path) -> None:
-    """`before.py` and `workload.py` count, line ends do not, the other files neither."""
+    """`before.py` and `workload.py` count; line ends and other files do not."""
     (tmp_path / "before.py").write_bytes(b"x = 1\n")
     without = hash_of_fixture(tmp_path)
     (tmp_path / "workload.py").write_bytes(b"y = 1\n")
@@ -38,7 +38,7 @@ def test_a_fixture_is_what_is_run(tmp_path: Path) -> None:
 
 
 def test_fresh_evidence_is_no_problem(tmp_path: Path) -> None:
-    """Right after recording there is nothing to say; of a rule without evidence, that there is none."""
+    """Right after recording there are no problems; for a rule without evidence, its absence is one."""
     record(session(FASTER), tmp_path)
     assert check([RL101], tmp_path) == []
     [problem] = check([RL101, catalogue.find("RL305")], tmp_path)
@@ -57,7 +57,7 @@ def test_fresh_evidence_is_no_problem(tmp_path: Path) -> None:
     ],
 )
 def test_stale_evidence_says_what_has_changed(key: str, said: str, tmp_path: Path) -> None:
-    """Figures of an older fixture, fix or way of measuring are no evidence of today's."""
+    """Figures of an older fixture, fix or measuring method are stale."""
     [path] = record(session(FASTER), tmp_path)
     data = json.loads(path.read_text())
     data["hashes"][key] = "0123456789abcdef"
@@ -70,7 +70,7 @@ def test_stale_evidence_says_what_has_changed(key: str, said: str, tmp_path: Pat
 
 
 def test_the_key_is_what_the_fixer_makes_of_the_program() -> None:
-    """The texts with safe fixes and with all make the key; how a rule comes to them does not."""
+    """The texts with safe fixes and with all make the key; the code of the rule does not matter."""
     with fixtures_of([RL101]) as (one,):
         plain = hashes_of(one)
         assert hashes_of(one) == plain
@@ -82,7 +82,7 @@ def test_the_key_is_what_the_fixer_makes_of_the_program() -> None:
 
 
 def test_other_devices_are_wanted_once_any_rule_has_them(tmp_path: Path) -> None:
-    """RL201 claims something on cuda, RL101 does not: evidence about a GPU is wanted of the former alone."""
+    """RL201 claims something on cuda, RL101 does not: only the former needs evidence about a GPU."""
     rules = [RL101, catalogue.find("RL201")]
     cpu = [
         FASTER,
@@ -96,7 +96,7 @@ def test_other_devices_are_wanted_once_any_rule_has_them(tmp_path: Path) -> None
 
 
 def test_a_fix_that_changes_behaviour_is_a_problem(tmp_path: Path) -> None:
-    """It may be recorded, but it is not to be left so."""
+    """It may be recorded, but is reported as a problem."""
     record(session(DIFFERENT), tmp_path)
     [problem] = check([RL101], tmp_path)
     assert "changes the behaviour of replay-buffer on cpu" in problem
@@ -122,7 +122,7 @@ def test_what_a_workload_declares_is_told_from_its_text(tmp_path: Path) -> None:
 
 
 def test_asking_for_evidence_loads_no_torch() -> None:
-    """`rlint verify --check-evidence` runs no program, so that it works where neither torch nor numpy is."""
+    """`rlint verify --check-evidence` runs no program, so that it works without torch and numpy."""
     script = (
         "import sys; from rlint.registry import catalogue; from rlint.harness.check_evidence import check\n"
         "check([catalogue.find('RL305')]); print(sorted({'torch', 'numpy', 'psutil'} & set(sys.modules)))"

@@ -1,4 +1,4 @@
-"""Ratios and exponents come out as they were put in, with intervals that say how sure that is."""
+"""Known ratios and exponents are recovered, with correct confidence intervals."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def test_costs_without_noise_have_a_ratio_without_doubt() -> None:
 
 
 def test_rounds_that_were_disturbed_do_not_move_the_ratio() -> None:
-    """A program that is interrupted three times in eleven rounds is as fast as it is."""
+    """Three disturbed rounds of eleven do not change the estimate."""
     rounds = [(1.0, 0.5)] * 8 + [(9.0, 0.5), (1.0, 7.0), (1.0, 5.0)]
     assert ratio_of_medians([rounds, rounds]).value == pytest.approx(2)
 
 
 def test_the_same_costs_give_the_same_interval() -> None:
-    """A report that is made twice says the same twice."""
+    """The same costs give the same report."""
     rng = seeded(5)
     given_costs = [[(rng.random() + 1, rng.random() + 1) for _ in range(9)] for _ in range(3)]
     assert ratio_of_medians(given_costs, seed=7) == ratio_of_medians(given_costs, seed=7)
 
 
 def test_processes_that_disagree_make_the_interval_wide() -> None:
-    """A hundred rounds in each of three processes are not three hundred pieces of evidence."""
+    """A hundred rounds in each of three processes are not three hundred independent measurements."""
     found = ratio_of_medians([[(share, 1.0)] * 100 for share in (0.9, 1.0, 1.1)])
     assert found.low < 0.92
     assert found.high > 1.08
@@ -66,7 +66,7 @@ def test_more_rounds_make_the_interval_narrow() -> None:
 
 
 def test_what_disturbs_both_arms_of_a_round_does_not_count() -> None:
-    """A machine that is now fast and now slow hits both arms, and the ratio stays sure."""
+    """A machine of varying speed affects both arms, and the ratio stays precise."""
     rng = seeded(5)
     rounds = [(2 * pace, pace) for pace in (rng.lognormvariate(0, 0.5) for _ in range(30))]
     found = ratio_of_medians([rounds, rounds])
@@ -76,7 +76,7 @@ def test_what_disturbs_both_arms_of_a_round_does_not_count() -> None:
 @given(processes)
 @settings(max_examples=20)
 def test_the_measured_ratio_lies_in_its_interval(measured: list[list[tuple[float, float]]]) -> None:
-    """Never does a report show a figure outside its own bounds."""
+    """A figure is never outside of its own interval."""
     found = ratio_of_medians(measured, resamples=200)
     assert found.low <= found.value <= found.high
 
@@ -84,7 +84,7 @@ def test_the_measured_ratio_lies_in_its_interval(measured: list[list[tuple[float
 @given(processes, st.sampled_from([1e-3, 0.5, 2.0, 1e3]))
 @settings(max_examples=20)
 def test_units_do_not_matter(measured: list[list[tuple[float, float]]], unit: float) -> None:
-    """In milliseconds the ratio is what it is in seconds."""
+    """The ratio does not depend on the unit."""
     scaled = [[(before * unit, after * unit) for before, after in rounds] for rounds in measured]
     plain, other = (ratio_of_medians(one, resamples=100) for one in (measured, scaled))
     assert (other.value, other.low, other.high) == pytest.approx((plain.value, plain.low, plain.high))
@@ -93,7 +93,7 @@ def test_units_do_not_matter(measured: list[list[tuple[float, float]]], unit: fl
 @given(processes)
 @settings(max_examples=20)
 def test_undoing_a_fix_gives_the_inverse_ratio(measured: list[list[tuple[float, float]]]) -> None:
-    """What is 2 one way is a half the other way; neither side is favoured."""
+    """With the arms exchanged, a ratio of 2 is 1/2."""
     undone = [[(after, before) for before, after in rounds] for rounds in measured]
     found, other = (ratio_of_medians(one, resamples=100) for one in (measured, undone))
     assert found.value * other.value == pytest.approx(1)
@@ -130,7 +130,7 @@ def test_growth_is_the_exponent_of_the_size() -> None:
 
 
 def test_one_size_has_no_growth() -> None:
-    """Nothing is made up where there is nothing to fit."""
+    """Without enough points, there is no exponent."""
     rng = seeded(5)
     point = resample([[(1.0, 1.0)]], choices=choose_processes(1, rng), rng=rng)
     assert growth({10: point}) is None
@@ -138,6 +138,6 @@ def test_one_size_has_no_growth() -> None:
 
 
 def test_a_clock_that_shows_nothing_does_no_harm() -> None:
-    """Where a coarse clock gives 0 seconds, there is a figure, and no crash."""
+    """If a coarse clock measures 0 seconds, there is a figure and no crash."""
     found = ratio_of_medians([[(0.0, 1.0)] * 3])
     assert math.isfinite(found.value)

@@ -1,4 +1,4 @@
-"""What a run takes is what it takes: of Python's objects, numpy's arrays and PyTorch's tensors."""
+"""The memory of a run is measured correctly: of Python objects, numpy arrays and PyTorch tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def peaks(found: list[MemoryUse], arm: str) -> list[int]:
 
 @pytest.mark.parametrize("library", TAKES)
 def test_fifty_megabytes_more_are_seen(tmp_path: Path, library: str) -> None:
-    """A fix that takes 50 MB more shows as that, to within 5 %, whoever allocates them."""
+    """A fix that takes 50 MB more is measured to within 5 %, whichever library allocates them."""
     text = TAKES[library].replace("def run(", "def take(")
     before, after = (f"{text}\ndef run(n): return take({count * MB})" for count in (10, 60))
     found = uses_of(tmp_path, before, after)
@@ -54,7 +54,7 @@ def test_fifty_megabytes_more_are_seen(tmp_path: Path, library: str) -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "python"])
 def test_ten_per_cent_more_memory_are_a_change(tmp_path: Path, library: str) -> None:
-    """Eleven megabytes instead of ten are a slower verdict, the other way round a faster one."""
+    """Eleven megabytes instead of ten give the verdict slower, the reverse faster."""
     text = TAKES[library].replace("def run(", "def take(")
     small, large = (f"{text}\ndef run(n): return take({count * MB})" for count in (10, 11))
 
@@ -80,7 +80,7 @@ def test_what_was_freed_in_between_is_not_added_up(tmp_path: Path, library: str)
 
 @pytest.mark.parametrize("library", TAKES)
 def test_what_is_made_once_does_not_count(tmp_path: Path, library: str) -> None:
-    """A table that the program keeps from its first run on is no cost of each run."""
+    """A table that the program keeps from its first run on does not count for later runs."""
     text = TAKES[library].replace("def run(", "def take(") + (
         "\nKEPT = []\ndef run(n):\n    if not KEPT:\n        KEPT.append(take(20_000_000))\n"
     )
@@ -89,7 +89,7 @@ def test_what_is_made_once_does_not_count(tmp_path: Path, library: str) -> None:
 
 @pytest.mark.parametrize("library", TAKES)
 def test_inputs_do_not_count(tmp_path: Path, library: str) -> None:
-    """A buffer that was there before the run is no cost of it, even where each run gets a new one."""
+    """A buffer that is created before the run does not count, even if each run gets a new one."""
     text = TAKES[library].replace("def run(", "def take(") + (
         "\ndef inputs(case): return [take(20_000_000)]\ndef run(rows): rows.append(1)\n"
     )
@@ -107,7 +107,7 @@ def test_tensors_that_are_allocated_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_program_without_torch_is_measured_all_the_same(tmp_path: Path) -> None:
-    """Counts of tensors are 0 there, and there is no memory of a device on the processor."""
+    """The count of tensors is 0 there, and on the CPU there is no device memory."""
     found = uses_of(tmp_path, "def run(n): return bytearray(5_000_000)")
     assert {(one.allocations, one.peak_device) for one in found} == {(0, None)}
     assert all(one.peak_host == pytest.approx(5 * MB, rel=0.01) for one in found)
@@ -116,7 +116,7 @@ def test_a_program_without_torch_is_measured_all_the_same(tmp_path: Path) -> Non
 def test_sizes_with_too_many_allocations_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A loop over millions of small tensors does not fill the memory with notes about them."""
+    """A loop over millions of small tensors does not fill the memory with records."""
     text = "import torch\ndef run(n):\n    for _ in range(n):\n        torch.ones(1)\n"
     subject = write(tmp_path, text, declarations="sizes = (100, 50_000)")
     monkeypatch.setattr(memory, "MOST_ALLOCATIONS", 5_000)
@@ -125,14 +125,14 @@ def test_sizes_with_too_many_allocations_are_left_out(
     assert memory.measure(subject, NAME, "cpu", sizes=(50_000,)) == []
 
 
-# --- the peak, from what was taken and freed ---
+# --- the peak, from allocations and frees ---
 
 changes = st.lists(st.integers(-100, 100)).map(list)
 
 
 @given(changes)
 def test_a_peak_is_the_highest_sum_of_what_happened_so_far(sizes: list[int]) -> None:
-    """However events arrive, they are added up in the order of their times."""
+    """Events are added up in the order of their times, in whatever order they arrive."""
     events = list(enumerate(sizes))
     sums = [sum(sizes[: count + 1]) for count in range(len(sizes))]
     assert peak_of(events) == peak_of(reversed(events)) == max([0, *sums])

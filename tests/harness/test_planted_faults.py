@@ -1,7 +1,7 @@
-"""Faults that a single call on a workload's own inputs does not show, each beside a fix without it.
+"""Faults that a single call on a workload's own inputs does not show, each with a correct fix for comparison.
 
-Each program is compared with one that has exactly one fault, which has to be found, and with one that does
-the same in another way, which must not be accused.
+Each program is compared with one that has exactly one fault, which must be detected, and with an equivalent
+one, for which nothing may be reported.
 """
 # ruff: noqa: E501 - programs with a statement in each line
 
@@ -262,7 +262,7 @@ PLANTS = {
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs run in a folder of their own, and know of another one."""
+    """Programs run in their own folder, and know the path of another one."""
     (tmp_path / "here").mkdir()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -287,7 +287,7 @@ def test_the_fault_is_found(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", PLANTS)
 def test_the_same_in_another_way_is_not_accused(name: str, tmp_path: Path) -> None:
-    """A fix that behaves alike in all of that is said to."""
+    """A fix that behaves the same in all variants is reported as the same."""
     plant = PLANTS[name]
     found = compare(tmp_path, plant.before, plant.clean, workload=plant.workload, budget=0)
     assert found.same, "\n".join(map(str, found.differences))
@@ -298,7 +298,7 @@ class TestExclusions:
     AFTER = HEAD + "def run(rows): return [5.0 if row <= 5 else row for row in rows]\n"
 
     def test_a_workload_may_say_what_its_program_is_not_meant_for(self, tmp_path: Path) -> None:
-        """The reason is in the report, and all else is compared."""
+        """The reason is in the report, and everything else is compared."""
         workload = WORKLOAD + "    excludes = {'nan': 'rewards are finite'}\n"
         found = compare(tmp_path, self.BEFORE, self.AFTER, workload=workload)
         assert found.same
@@ -316,12 +316,12 @@ class TestExclusions:
     def test_it_has_to_be_a_known_variant_with_a_reason(
         self, declared: str, said: str, tmp_path: Path
     ) -> None:
-        """A slip is named."""
+        """A misspelt name is reported."""
         with pytest.raises(Exception, match=said):
             compare(tmp_path, self.BEFORE, self.AFTER, workload=WORKLOAD + f"    excludes = {declared}\n")
 
     def test_numbers_beyond_all_tolerances_are_not_derived(self, tmp_path: Path) -> None:
-        """Where a workload claims no exactness, NaN and infinities show nothing."""
+        """With tolerances, inputs with NaN and infinities are not compared."""
         workload = WORKLOAD.replace("import Workload", "import Tolerance, Workload")
         workload += "    tolerances = {'result': Tolerance('sums round otherwise', rtol=1e-9)}\n"
         assert compare(tmp_path, self.BEFORE, self.AFTER, workload=workload).same
@@ -333,20 +333,20 @@ class TestDerivedInputsThatAProgramRefuses:
     BEFORE = HEAD + "def run(rows): return rows[0]\n"
 
     def test_the_same_type_of_exception_is_the_same(self, tmp_path: Path) -> None:
-        """Another message on inputs that the program refuses is no fault."""
+        """Another error message for inputs that the program refuses is not a fault."""
         after = HEAD + "def run(rows):\n    if not rows: raise IndexError('no rows')\n    return rows[0]\n"
         assert compare(tmp_path, self.BEFORE, after).same
 
     @pytest.mark.parametrize("other", ["raise ValueError('no rows')", "return 0"])
     def test_another_one_or_none_is_a_difference(self, other: str, tmp_path: Path) -> None:
-        """Callers may catch it."""
+        """Another exception type is a difference: callers may catch it."""
         after = HEAD + f"def run(rows):\n    if not rows: {other}\n    return rows[0]\n"
         [found] = compare(tmp_path, self.BEFORE, after).differences
         assert (found.kind, found.path, found.when) == ("exception", "run", "on empty inputs")
 
     @pytest.mark.skipif(sys.platform == "win32", reason="nothing ends a call there")
     def test_a_program_that_never_ends_on_them_is_not_compared(self, tmp_path: Path) -> None:
-        """A loop up to a number that NaN never reaches is given up, and a note says so."""
+        """A loop that never ends for NaN is stopped, and a note says so."""
         text = (
             HEAD
             + "import time\ndef run(rows):\n    at = sum(rows, 1.0)\n    while not at >= 1:\n"
@@ -358,7 +358,7 @@ class TestDerivedInputsThatAProgramRefuses:
 
 
 def test_files_that_were_there_are_put_back(tmp_path: Path) -> None:
-    """Each run finds what the run before found, and so does the person who asked."""
+    """Each run finds the same files as the run before, and so does the user afterwards."""
     place = Path(os.environ["ELSEWHERE"], "count")
     place.write_text("1")
     text = HEAD + (

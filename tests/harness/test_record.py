@@ -1,4 +1,4 @@
-"""What a session measured becomes evidence files."""
+"""Measurements of a session are written to evidence files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlint.harness.record_evidence import record
 
 
 def test_what_is_recorded_can_be_read(tmp_path: Path) -> None:
-    """One file per rule and device, with everything that the session said of them."""
+    """One file per rule and device, with all results of the session."""
     cuda = outcome("RL101", cost("time", 0.4, 0.1), device="cuda")
     other = outcome("RL305", cost("mem", 4e6, 2e6))
     paths = record(session(FASTER, cuda, other), tmp_path)
@@ -62,7 +62,7 @@ def test_half_a_run_is_no_evidence(how: str, tmp_path: Path) -> None:
 
 
 def test_a_device_that_is_not_there_gets_no_file(tmp_path: Path) -> None:
-    """Without a GPU there is no evidence about one, and older evidence from elsewhere stays."""
+    """Without a GPU no evidence about GPUs is written, and older evidence is kept."""
     there = outcome("RL101", cost("time", 0.4, 0.1), device="cuda")
     record(session(there), tmp_path)
     absent = outcome("RL101", verdict=Verdict.NOT_RUN, device="cuda", claims=("time",), reason="no GPU")
@@ -71,7 +71,7 @@ def test_a_device_that_is_not_there_gets_no_file(tmp_path: Path) -> None:
 
 
 def test_what_did_not_come_to_an_end_is_not_recorded(tmp_path: Path) -> None:
-    """The other rules are, and the message names the workload."""
+    """The other rules are recorded, and the message names the workload."""
     killed = outcome("RL305", verdict=Verdict.NOT_RUN, failed=True, reason="was killed", workload="big")
     with pytest.raises(RlintError, match=r"RL305 cloned-state-dict on cpu was not recorded: big did not"):
         record(session(killed, FASTER), tmp_path)
@@ -80,7 +80,7 @@ def test_what_did_not_come_to_an_end_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_too_few_cases_are_not_recorded(tmp_path: Path) -> None:
-    """Nothing was shown, so that nothing may be shown to others."""
+    """Without a result, no evidence is written."""
     few = replace(FASTER, verdict=Verdict.NOT_ENOUGH)
     with pytest.raises(RlintError, match="too few cases of replay-buffer were compared"):
         record(session(few), tmp_path)
@@ -88,7 +88,7 @@ def test_too_few_cases_are_not_recorded(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_changed_meanwhile_is_not_recorded(tmp_path: Path) -> None:
-    """What was measured is no longer there, and its figures are not put down as those of the new text."""
+    """If the rule has changed since, its figures are not recorded for the new text."""
     before = {"RL101": Hashes("another", "another")}
     with pytest.raises(RlintError, match="changed while it was measured"):
         record(session(FASTER), tmp_path, measured=before)
@@ -96,7 +96,7 @@ def test_a_rule_that_changed_meanwhile_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_ones_own_files_are_not_recorded(tmp_path: Path) -> None:
-    """Evidence is about rules."""
+    """Only rules have evidence."""
     own = outcome("src/agent.py", cost("time", 0.2, 0.1))
     with pytest.raises(RlintError, match=r"src/agent\.py is none"):
         record(session(own), tmp_path)
@@ -104,7 +104,7 @@ def test_ones_own_files_are_not_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything can be written to here")
 def test_a_read_only_place_is_named(tmp_path: Path) -> None:
-    """An installed package may belong to somebody else."""
+    """An installed package may be read-only."""
     tmp_path.chmod(0o500)
     with pytest.raises(RlintError, match="cannot be written"):
         record(session(FASTER), tmp_path)

@@ -56,7 +56,7 @@ def test_nothing_overflows(tmp_path: Path) -> None:
 
 
 def seen(one: Session, script: str, folder: Path, *, dark: bool = False) -> Any:
-    """What an expression gives in a report that is 1200 pixels wide."""
+    """The value of an expression in a report that is 1200 pixels wide."""
     (found,) = look([(render(one, "html"), 1200)], script, folder, dark=dark)
     return found
 
@@ -69,7 +69,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_the_charts_show_every_measured_workload(everything: dict[str, Any]) -> None:
-    """A mark per ratio, where its value lies; curves where there are enough sizes; nothing is invented."""
+    """A mark for each ratio at its value; curves if there are enough sizes; nothing else."""
     faster, even, slower = "sign faster", "sign no-change", "sign slower"
     assert everything["charts"] == [
         {"title": "Time, CPU", "marks": [faster, even, slower, even, even], "dots": 0},
@@ -83,7 +83,7 @@ def test_the_charts_show_every_measured_workload(everything: dict[str, Any]) -> 
 
 
 def test_marks_lie_on_the_right_side_of_one(everything: dict[str, Any]) -> None:
-    """What gains lies to the right of the line at 1, what loses to the left, within its interval."""
+    """Gains are to the right of the line at 1, losses to the left, within their intervals."""
     rows = {row["label"].split(":")[0]: row for row in everything["sides"]}
     assert rows["RL101 append-states"]["at"] > 100
     assert rows["RL207 loader-epoch"]["at"] < -20
@@ -108,7 +108,7 @@ def test_a_page_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
 
 
 def test_links_lead_to_the_details(everything: dict[str, Any]) -> None:
-    """Every row of a chart and of the table leads to what is known of it; ids are not given twice."""
+    """Every row of a chart and of the table links to its details; ids are unique."""
     found = everything["links"]
     assert (found["dead"], found["twice"], found["open"]) == (0, 0, 3)
     assert found["links"] == len(EVERYTHING.outcomes) + 9 + 2
@@ -116,7 +116,7 @@ def test_links_lead_to_the_details(everything: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_light_and_dark(dark: bool, tmp_path: Path) -> None:
-    """Every text has a contrast of at least 4.5 to what lies behind it, as WCAG AA asks."""
+    """Every text has a contrast of at least 4.5 to its background, as WCAG AA requires."""
     read = seen(EVERYTHING, READABLE, tmp_path, dark=dark)
     assert (read["poor"], read["paper"]) == ([], not dark)
     assert read["looked"] > 200

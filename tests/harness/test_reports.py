@@ -62,7 +62,7 @@ def test_a_ratio_has_the_digits_that_its_interval_supports(
 def test_a_shown_interval_is_never_narrower_than_the_measured_one(
     value: float, below: float, above: float
 ) -> None:
-    """Rounding does not make a measurement look surer than it was, and the value lies within the bounds."""
+    """Rounding does not make a measurement look more precise, and the value is within the bounds."""
     text = ratio_text(Ratio(value, value / below, value * above)).replace(",", "")
     shown, low, high = (float(number) for number in re.findall(r"[\d.]+", text))
     assert low <= value / below * (1 + 1e-6)
@@ -91,7 +91,7 @@ def test_costs_have_three_digits_and_a_unit_that_suits(value: float, unit: str, 
 
 
 def test_a_unit_that_both_figures_share_is_said_once() -> None:
-    """Two amounts of megabytes are set apart from milliseconds that became microseconds."""
+    """Each of two values has its own unit if they differ."""
     assert change(410e6, 205e6, "bytes") == "410 → 205 MB"
     assert change(1.2e-3, 83e-6, "s") == "1.20 ms → 83.0 µs"
 
@@ -100,7 +100,7 @@ def test_a_unit_that_both_figures_share_is_said_once() -> None:
 
 
 def test_a_table_has_a_row_for_each_workload_and_device() -> None:
-    """Everything that was found stands in one line, what is not time by its name."""
+    """All results are in one line, those other than time with their names."""
     lines = render(session(FASTER, CPU, NO_CHANGE, COUNTS, CUDA), "table").splitlines()
     assert [re.split(r" {2,}", line.strip()) for line in lines[:11]] == [
         ["Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory"],
@@ -133,7 +133,7 @@ def test_a_table_has_a_row_for_each_workload_and_device() -> None:
 
 
 def test_what_is_wrong_or_missing_is_explained_below_the_table() -> None:
-    """A person learns what differs, for which inputs, and because of which fixes."""
+    """The report says what differs, for which inputs, and because of which fixes."""
     text = render(EVERYTHING, "table")
     assert text[text.index("\n\n") + 2 :] == (
         "RL207 loader-epoch on cpu (pin-memory): slower\n"
@@ -178,7 +178,7 @@ def test_a_table_fits_its_terminal(width: int) -> None:
 
 
 def test_a_reason_is_not_told_twice() -> None:
-    """The verdict's reason is left out where the list of differences says the same."""
+    """The reason is omitted if the list of differences says the same."""
     first = str(DIFFERENT.behaviour.differences[0]) if DIFFERENT.behaviour else ""
     with_reason = dataclasses.replace(DIFFERENT, reason=first)
     assert render(session(with_reason), "table") == render(session(DIFFERENT), "table")
@@ -203,7 +203,7 @@ def test_growth_that_got_worse_is_called_steeper() -> None:
 
 
 def test_colour_marks_only_what_needs_attention() -> None:
-    """Neither a gain nor its absence is painted."""
+    """Neither a gain nor its absence is coloured."""
     fine = render(session(FASTER, NO_CHANGE), "table", color=True)
     assert fine.count("\x1b[1m") == len(re.findall(r"\x1b\[[1-9][\d;]*m", fine)) == 9  # the titles
     bad = render(session(SLOWER, DIFFERENT), "table", color=True)
@@ -214,7 +214,7 @@ def test_colour_marks_only_what_needs_attention() -> None:
 
 @pytest.mark.parametrize("format_", ["table", "markdown", "html"])
 def test_quick_and_interrupted_runs_say_so(format_: str) -> None:
-    """Nobody takes a quick or a partial run for a whole one."""
+    """A quick or a partial run is marked as such."""
     partial = render(session(FASTER, quick=True, interrupted=True), format_)
     assert "Quick run" in partial
     assert "Interrupted" in partial
@@ -225,13 +225,13 @@ def test_quick_and_interrupted_runs_say_so(format_: str) -> None:
 
 @pytest.mark.parametrize("format_", ["table", "markdown", "html"])
 def test_nothing_verified_is_said(format_: str) -> None:
-    """An empty run is no empty page."""
+    """The page of an empty run has content."""
     assert "Nothing was verified" in render(session(), format_)
 
 
 @every_format
 def test_a_busy_machine_is_told(format_: str) -> None:
-    """Whoever reads the figures learns that other programs disturbed them."""
+    """Figures that other programs disturbed are marked."""
     busy = render(dataclasses.replace(EVERYTHING, busy=74.2), format_)
     if format_ == "json":
         assert json.loads(busy)["busy"] == 74.2
@@ -242,7 +242,7 @@ def test_a_busy_machine_is_told(format_: str) -> None:
 
 @every_format
 def test_what_is_left_out_is_told_with_its_reason(format_: str) -> None:
-    """A workload whose program is not meant for NaN says so to whoever reads "same"."""
+    """The verdict "same" mentions that a workload excludes NaN."""
     behaviour = Behaviour(20, (1,), 20, excluded={"inputs with NaN": "rewards are finite"})
     text = render(session(dataclasses.replace(FASTER, behaviour=behaviour)), format_)
     assert "inputs with NaN" in text
@@ -251,7 +251,7 @@ def test_what_is_left_out_is_told_with_its_reason(format_: str) -> None:
 
 @every_format
 def test_a_difference_says_in_which_call_it_shows(format_: str) -> None:
-    """A cache that goes stale is found in a later call, which a reader has to know."""
+    """For a stale cache, the report names the later call that differs."""
     when = "in call 3 on the same inputs"
     wrong = Difference("value", "result", 2, 7, "1", "2", "safe", when)
     behaviour = Behaviour(20, (1,), 20, (wrong,))
@@ -261,7 +261,7 @@ def test_a_difference_says_in_which_call_it_shows(format_: str) -> None:
 
 @every_format
 def test_too_few_cases_are_told(format_: str) -> None:
-    """No format says "same" where too little was compared, and each says why."""
+    """No format says "same" if too few cases were compared, and each says why."""
     few = dataclasses.replace(
         FASTER,
         verdict=Verdict.NOT_ENOUGH,
@@ -278,7 +278,7 @@ def test_too_few_cases_are_told(format_: str) -> None:
 
 @every_format
 def test_control_characters_do_not_reach_the_reader(format_: str) -> None:
-    """What a program prints cannot take a terminal over."""
+    """Output of a program cannot control the terminal."""
     reason = "\x1b]0;taken\x07 over \u202e"
     text = render(session(dataclasses.replace(FAILED, reason=reason)), format_)
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
@@ -296,7 +296,7 @@ def test_json_holds_everything(one: Session) -> None:
 
 
 def test_json_gives_verdicts_by_their_words_and_the_floor() -> None:
-    """A script that looks at one figure needs no library."""
+    """A script can read one figure without a library."""
     data = json.loads(render(session(FASTER), "json"))
     (found,) = data["outcomes"]
     assert found["verdict"] == "faster"
@@ -307,7 +307,7 @@ def test_json_gives_verdicts_by_their_words_and_the_floor() -> None:
 
 
 def test_a_comment_has_a_table_that_github_can_read() -> None:
-    """All rows have as many cells as the head, whatever stands in them."""
+    """All rows have as many cells as the header, whatever they contain."""
     odd = dataclasses.replace(FASTER, subject="a|b.py", workload="*x*`", unit="<b>|")
     text = render(session(odd, *EVERYTHING.outcomes), "markdown")
     rows = [line for line in text.splitlines() if line.startswith("|")]
@@ -329,7 +329,7 @@ def test_a_comment_calls_nobody_and_runs_nothing() -> None:
 
 
 def test_a_comment_unfolds_into_reasons_and_the_machine() -> None:
-    """Differences, notes and the machine are there, but do not fill the thread."""
+    """Differences, notes and the machine are included, but collapsed."""
     text = render(EVERYTHING, "markdown")
     titles = re.findall("<summary>(.*)</summary>", text)
     assert titles == [
@@ -349,7 +349,7 @@ def test_a_comment_unfolds_into_reasons_and_the_machine() -> None:
 
 
 class _Balance(HTMLParser):
-    """Notes elements that are not closed in order."""
+    """Records elements that are not closed in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -380,7 +380,7 @@ def test_a_page_is_well_formed_and_refers_to_nothing_outside(one: Session) -> No
 
 @given(st.text(), st.text(), st.sampled_from(FORMATS))
 def test_no_text_breaks_a_report(name: str, reason: str, format_: str) -> None:
-    """Whatever a file or a message is called, every format is whole."""
+    """Every format is valid, whatever names and messages contain."""
     one: RuleOutcome = dataclasses.replace(FAILED, subject=name, workload=reason, reason=reason)
     text = render(session(one, FASTER), format_)
     text.encode()

@@ -27,14 +27,14 @@ JSON = (
 for cls in vars(results).values():
     if dataclasses.is_dataclass(cls):
         with contextlib.suppress(TypeError):
-            cls()  # constructors are written when they are first called, and hypothesis reads what they take
+            cls()  # constructors are generated on the first call, and hypothesis inspects their signatures
 OUTCOMES = st.builds(RuleOutcome, estimate=st.none() | st.dictionaries(st.text("abc"), JSON))
 SESSIONS = st.builds(Session, outcomes=st.lists(OUTCOMES, max_size=3).map(tuple))
 
 
 @given(SESSIONS)
 def test_a_session_comes_back_as_it_was(session: Session) -> None:
-    """What a file of results holds is what was measured, to the last digit."""
+    """A file of results contains the measurements to the last digit."""
     text = json.dumps(to_json(session), allow_nan=False)
     assert from_json(json.loads(text)) == session
 
@@ -88,7 +88,7 @@ def test_every_key_is_there_even_where_there_is_nothing_to_say() -> None:
     ],
 )
 def test_a_broken_file_is_refused_with_the_place(changes: dict[str, object], message: str) -> None:
-    """Who edits a file of results by hand, or reads that of another version, is told where it is wrong."""
+    """For an edited file, or one of another version, the error says where it is wrong."""
     with pytest.raises(FormatError) as refusal:
         from_json(session(**changes))
     assert str(refusal.value).startswith(f"outcomes[0].{message}")
@@ -96,6 +96,6 @@ def test_a_broken_file_is_refused_with_the_place(changes: dict[str, object], mes
 
 @pytest.mark.parametrize("data", [[], {}, {"schema": 2}, {"schema": "1"}])
 def test_another_schema_is_refused(data: Any) -> None:
-    """Results in a format of another time are not misread."""
+    """Results in another version of the format are refused."""
     with pytest.raises(FormatError, match=r"schema|session"):
         from_json(data)

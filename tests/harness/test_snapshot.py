@@ -1,4 +1,4 @@
-"""Snapshots are equal where objects are, and tell apart what a program could tell apart."""
+"""Snapshots are equal if the objects are, and differ if a program could distinguish them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compared(before: Any, after: Any) -> list[FoundDifference]:
 
 
 def found(before: Any, after: Any) -> tuple[str, str]:
-    """Kind and path of the one difference between two values."""
+    """Kind and path of the only difference between two values."""
     (one,) = compared(before, after)
     return one.kind, one.path
 
@@ -59,20 +59,20 @@ trees = st.recursive(
 @settings(max_examples=150)
 @given(trees)
 def test_a_deep_copy_is_the_same(value: Any) -> None:
-    """Whatever is nested in whatever, a copy of it does not differ."""
+    """A copy of any nested value does not differ."""
     assert compared(value, copy.deepcopy(value)) == []
 
 
 @settings(max_examples=150)
 @given(trees, trees)
 def test_values_that_python_tells_apart_differ(one: Any, other: Any) -> None:
-    """What is unequal to Python is never taken for the same."""
+    """Values that are unequal in Python always differ."""
     if one != other and not has_nan(one) and not has_nan(other):
         assert compared(one, other) != []
 
 
 def has_nan(value: Any) -> bool:
-    """Whether a NaN is somewhere in a value, which is then unequal to itself."""
+    """Whether a value contains NaN, and so is unequal to itself."""
     if isinstance(value, float):
         return value != value  # noqa: PLR0124 - only NaN is
     if isinstance(value, dict):
@@ -175,7 +175,7 @@ def drawn(generator: Any, draw: str) -> Any:
     ],
 )
 def test_what_a_program_could_tell_apart_differs(before: Any, after: Any, kind: str, path: str) -> None:
-    """The first difference has the kind and the path that a person would give it."""
+    """The first difference has the expected kind and path."""
     first = compared(before, after)[0]
     assert (first.kind, first.path) == (kind, path)
     assert first.before != first.after
@@ -200,18 +200,18 @@ def test_what_a_program_could_tell_apart_differs(before: Any, after: Any, kind: 
     ids=lambda value: type(value).__name__,
 )
 def test_two_looks_at_one_object_agree(value: Any) -> None:
-    """Looking changes nothing, and finds no difference where there is none."""
+    """Taking a snapshot changes nothing, and equal objects have equal snapshots."""
     assert compared(value, value) == []
 
 
 def test_two_looks_at_an_optimiser_agree() -> None:
-    """It is no different: only that it takes seconds to make the first, so collecting makes none."""
+    """It is the same, but creating it takes seconds, so none is created while tests are collected."""
     optimiser = torch.optim.Adam([torch.nn.Parameter(torch.ones(2))])
     assert compared(optimiser, optimiser) == []
 
 
 def test_hooks_and_their_numbers() -> None:
-    """A hook is told by its function, not by the number that PyTorch counts up for each."""
+    """A hook is identified by its function, not by the number that PyTorch assigns."""
 
     def hooked(hook: Any) -> torch.nn.Module:
         module = torch.nn.ReLU()
@@ -224,7 +224,7 @@ def test_hooks_and_their_numbers() -> None:
 
 class TestAliasing:
     def test_the_same_object_twice_is_not_two_equal_ones(self) -> None:
-        """Appending to one of them would show."""
+        """Sharing is visible for mutable objects: appending to one changes the other."""
         row = [1]
         assert found([row, row], [[1], [1]]) == ("aliasing", "x[1]")
         assert found([[1], [1]], [row, row]) == ("aliasing", "x[1]")
@@ -232,12 +232,12 @@ class TestAliasing:
         assert (one.before, one.after) == ("the same object as `x[0]`", "an object of its own")
 
     def test_constants_may_be_shared(self) -> None:
-        """Nobody can change a tuple or a text."""
+        """Sharing does not matter for tuples and strings."""
         pair = (1, "a")
         assert compared([pair, pair], [(1, "a"), (1, "a")]) == []
 
     def test_views_are_not_copies(self) -> None:
-        """Neither in numpy nor in PyTorch, nor between them."""
+        """Arrays without elements share no memory in numpy, in PyTorch, or between them."""
         rows = np.arange(6.0).reshape(3, 2)
         assert found((rows, rows[1]), (rows, rows[1].copy())) == ("aliasing", "x[1]")
         tensor = torch.from_numpy(rows)
@@ -245,7 +245,7 @@ class TestAliasing:
         assert found((rows, rows[0]), (rows, rows[0].copy())) == ("aliasing", "x[1]")
 
     def test_a_view_of_other_rows_is_another(self) -> None:
-        """Where it begins counts, even if the values there are equal."""
+        """The offset of a view counts, even if the values are equal."""
         rows = np.zeros((3, 2))
         (one,) = compared((rows, rows[1]), (rows, rows[2]))
         assert (one.kind, one.before, one.after) == (
@@ -267,7 +267,7 @@ class TestAliasing:
 
 
 def extent(array: np.ndarray[Any, Any]) -> Extent:
-    """Where a numpy array lies."""
+    """The address of a numpy array."""
     return Extent("host", array.__array_interface__["data"][0], array.itemsize, array.shape, array.strides)
 
 
@@ -298,7 +298,7 @@ def test_sharing_is_what_numpy_says_it_is(one: np.ndarray[Any, Any], other: np.n
 @settings(max_examples=150)
 @given(st.lists(views(), max_size=7))
 def test_pairs_connect_all_that_share(arrays: list[np.ndarray[Any, Any]]) -> None:
-    """Two arrays are connected by pairs exactly if they are by sharing memory with one another."""
+    """Two arrays are connected by pairs exactly if they share memory, directly or indirectly."""
 
     def groups(linked: list[tuple[int, int]]) -> list[int]:
         names = list(range(len(arrays)))
@@ -329,5 +329,5 @@ def test_pairs_connect_all_that_share(arrays: list[np.ndarray[Any, Any]]) -> Non
     ],
 )
 def test_patterns_mean_paths_and_all_below(pattern: str, path: str, matching: bool) -> None:
-    """Brackets are brackets; `*` and `?` are as in file names."""
+    """Brackets are literal; `*` and `?` are as in file names."""
     assert matches(pattern, path) is matching

@@ -1,4 +1,4 @@
-"""Processes for jobs: forked ones are like fresh ones, and sooner there."""
+"""Processes for jobs: forked ones are like fresh ones, and start faster."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def servers() -> Iterator[ForkServers]:
 
 
 def said(subject: Subject, start: ForkStart, *, threads: int = 1, hash_seed: int = 0) -> str:
-    """What the program says with the error that it raises when it is run."""
+    """The message of the error that the program raises."""
     found: list[str] = []
 
     def take(message: Message) -> None:
@@ -63,7 +63,7 @@ def said(subject: Subject, start: ForkStart, *, threads: int = 1, hash_seed: int
 def test_a_forked_process_is_like_a_fresh_one(
     servers: ForkServers, tmp_path: Path, threads: int, hash_seed: int
 ) -> None:
-    """It has the threads and the hash seed that were asked for, and nothing shows that it was forked."""
+    """It has the requested threads and hash seed, and cannot be distinguished from a fresh process."""
     subject = measured_programs.write(tmp_path, REPORTS)
     forked = servers.start_for(subject, "cpu")
     assert forked is not fresh
@@ -73,7 +73,7 @@ def test_a_forked_process_is_like_a_fresh_one(
 
 
 def test_what_is_quick_to_import_is_not_forked(servers: ForkServers, tmp_path: Path) -> None:
-    """Nor is anything for another device, as drivers do not survive a fork."""
+    """Processes for other devices are not forked, because drivers do not survive a fork."""
     plain = measured_programs.write(tmp_path, "def run(inputs):\n    return 1\n")
     assert servers.start_for(plain, "cpu") is fresh
     heavy = measured_programs.write(tmp_path, REPORTS)
@@ -81,7 +81,7 @@ def test_what_is_quick_to_import_is_not_forked(servers: ForkServers, tmp_path: P
 
 
 def test_a_server_that_was_ended_is_replaced(servers: ForkServers, tmp_path: Path) -> None:
-    """Jobs go on when somebody has ended a server, as a system that is short of memory does."""
+    """Jobs continue if a server was killed, for instance for lack of memory."""
     subject = measured_programs.write(tmp_path, REPORTS)
     start = servers.start_for(subject, "cpu")
     first = said(subject, start)
@@ -101,7 +101,7 @@ def test_no_server_is_left(tmp_path: Path) -> None:
         assert waiting.stdin is not None
         assert waiting.stdout is not None
         assert waiting.poll() is None
-        waiting.stdin.close()  # nobody waits for it any more
+        waiting.stdin.close()  # it is no longer waited for
         assert waiting.wait(timeout=PATIENCE) != 0
         waiting.stdout.close()
     assert started

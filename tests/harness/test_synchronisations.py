@@ -1,4 +1,4 @@
-"""What passes between host and device is counted from a profiler's trace."""
+"""Copies and synchronisations are counted in a profiler's trace."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ RUN = {"ph": "X", "cat": "user_annotation", "name": "rlint: the run", "ts": 100.
 
 
 def call(name: str, ts: float, correlation: int = 0) -> dict[str, Any]:
-    """A call of the CUDA runtime, as a trace has it."""
+    """A call of the CUDA runtime, as in a trace."""
     args = {"cbid": 1, "correlation": correlation}
     return {"ph": "X", "cat": "cuda_runtime", "name": name, "ts": ts, "dur": 1.0, "args": args}
 
 
 def copy(name: str, correlation: int, count: int, ts: float = 500.0) -> dict[str, Any]:
-    """A copy that the device made, as a trace has it."""
+    """A copy by the device, as in a trace."""
     args = {"device": 0, "stream": 7, "correlation": correlation, "bytes": count}
     return {"ph": "X", "cat": "gpu_memcpy", "name": name, "ts": ts, "dur": 2.0, "args": args}
 
@@ -46,7 +46,7 @@ def test_calls_that_wait_are_counted() -> None:
 
 
 def test_both_directions_are_told_apart() -> None:
-    """Batches that go to the device and losses that come back are counted with their bytes."""
+    """Copies of batches to the device and of losses from it are counted with their bytes."""
     events = [
         RUN,
         *(call("cudaMemcpyAsync", 100 + number, number) for number in range(1, 5)),
@@ -60,7 +60,7 @@ def test_both_directions_are_told_apart() -> None:
 
 
 def test_what_happens_outside_the_run_does_not_count() -> None:
-    """The profiler waits for the device when it ends, and inputs are moved before: no fault of the run."""
+    """Synchronisations by the profiler, and copies while preparing inputs, are not counted."""
     events = [
         call("cudaMemcpyAsync", 99, 1),
         copy("Memcpy HtoD (Pageable -> Device)", 1, 1000, ts=101),
@@ -84,20 +84,20 @@ def test_other_kinds_of_events_do_no_harm() -> None:
 
 @given(st.lists(st.sampled_from(["cudaStreamSynchronize", "cudaLaunchKernel", "cudaMemcpyAsync"])))
 def test_each_wait_counts_once(names: list[str]) -> None:
-    """As many waits as calls that wait."""
+    """The number of synchronisations is that of blocking calls."""
     events = [RUN, *(call(name, 100 + at / 100) for at, name in enumerate(names))]
     assert traffic_of(events).waits == names.count("cudaStreamSynchronize")
 
 
 @pytest.mark.parametrize("device", ["cpu", "mps"])
 def test_other_devices_say_that_it_cannot_be(tmp_path: Path, device: str) -> None:
-    """Nothing is made up where nothing can be counted."""
+    """If nothing can be counted, there are no figures."""
     assert "cuda" in (why_not(device) or "")
     assert synchronisations.measure(write(tmp_path, "def run(n): 1 / 0"), NAME, device, sizes=(1,)) == []
 
 
 def test_the_run_is_found_in_a_real_trace(tmp_path: Path) -> None:
-    """A trace that PyTorch itself has written has the mark that the counting goes by."""
+    """A real trace of PyTorch contains the mark on which the count relies."""
     torch = pytest.importorskip("torch")
     kinds = torch.profiler.ProfilerActivity
     with (

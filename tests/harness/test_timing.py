@@ -1,4 +1,4 @@
-"""Timing runs three arms side by side, on inputs that are as they should be, and reports each round."""
+"""Timing runs three arms in alternation, on correct inputs, and reports each round."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rounds_of(
 
 
 def test_every_round_has_all_arms_and_sizes_take_turns(tmp_path: Path) -> None:
-    """A round times the program, the program again and the fixed one; a slow minute touches all sizes."""
+    """A round times the program, the program again and the fixed one; a slow minute affects all sizes."""
     found = rounds_of(
         write(tmp_path, "def run(n): return sum(range(n))"), sizes=(1, 10, 100), process=4, budget=3
     )
@@ -60,7 +60,7 @@ def test_the_fixed_text_is_what_is_timed_as_after(tmp_path: Path) -> None:
 
 
 def test_the_order_of_the_arms_changes_from_round_to_round(tmp_path: Path) -> None:
-    """No arm profits from always being the second: all six orders come in turn."""
+    """No arm is always the second: all six orders take turns."""
     subject = write(tmp_path, LOGGED + "def run(n): LOG.append(id(run)); time.sleep(0.002)")
     found = rounds_of(subject, budget=2)
     timed = LOG[-3 * len(found) :]
@@ -71,13 +71,13 @@ def test_the_order_of_the_arms_changes_from_round_to_round(tmp_path: Path) -> No
 
 
 def test_short_runs_are_timed_in_batches(tmp_path: Path) -> None:
-    """A run of a microsecond is not timed alone, where the clock itself would cost as much."""
+    """A run of a microsecond is not timed alone, because the clock would cost as much."""
     found = rounds_of(write(tmp_path, LOGGED + "def run(n): LOG.append(0)"), budget=0.05)
     assert len(LOG) > 100 * 3 * len(found)
 
 
 def test_inputs_that_runs_change_are_prepared_anew(tmp_path: Path) -> None:
-    """A program that empties its queue finds it filled in each run, whatever the fixed one does."""
+    """A program that empties its queue gets a filled one in each run, independently of the fixed program."""
     text = "def inputs(case): return [1, 2, 3]\ndef run(queue):\n    assert len(queue) == 3\n"
     emptied = text + "    queue.clear()\n"
     rounds_of(write(tmp_path, emptied, text))
@@ -85,13 +85,13 @@ def test_inputs_that_runs_change_are_prepared_anew(tmp_path: Path) -> None:
 
 
 def test_inputs_that_cannot_be_compared_are_prepared_anew(tmp_path: Path) -> None:
-    """A generator is used up by the first run: the next one gets another."""
+    """A generator is exhausted by the first run: the next one gets a new one."""
     text = "def inputs(case): return iter(range(3))\ndef run(numbers): assert list(numbers) == [0, 1, 2]\n"
     rounds_of(write(tmp_path, text))
 
 
 def test_gradients_that_runs_leave_behind_count_as_a_change(tmp_path: Path) -> None:
-    """A backward pass does not add to the gradients of the pass before."""
+    """Gradients are not accumulated between runs."""
     text = (
         "import torch\n"
         "def inputs(case): return torch.nn.Linear(2, 1)\n"
@@ -112,7 +112,7 @@ def test_inputs_that_stay_as_they_are_are_shared(tmp_path: Path) -> None:
 
 
 def test_preparing_that_takes_long_leaves_single_runs(tmp_path: Path) -> None:
-    """Where inputs take far longer than the run, a batch is short: the budget goes into rounds."""
+    """If preparing inputs takes far longer than the run, batches are short, so that there are more rounds."""
     text = (
         LOGGED
         + "def inputs(case): time.sleep(0.03); LOG.append('new'); return [0]\ndef run(rows): rows.append(1)\n"
@@ -123,7 +123,7 @@ def test_preparing_that_takes_long_leaves_single_runs(tmp_path: Path) -> None:
 
 
 def test_each_batch_begins_with_the_same_random_numbers(tmp_path: Path) -> None:
-    """All arms draw the same numbers: none has the longer episodes by chance."""
+    """All arms draw the same numbers: none has longer episodes by chance."""
     text = (
         "import random, time\nimport numpy as np\nimport torch\nfrom measured_programs import LOG\n"
         "def run(n):\n"
@@ -135,7 +135,7 @@ def test_each_batch_begins_with_the_same_random_numbers(tmp_path: Path) -> None:
 
 
 def test_long_runs_get_three_rounds(tmp_path: Path) -> None:
-    """A run that eats a quarter of the budget is still compared, three times."""
+    """A run that takes a quarter of the budget is still compared three times."""
     found = rounds_of(
         write(tmp_path, "import time\ndef run(n): time.sleep(0.1 if n else 0)"), sizes=(0, 1), budget=0.33
     )
@@ -144,19 +144,19 @@ def test_long_runs_get_three_rounds(tmp_path: Path) -> None:
 
 
 def test_what_a_program_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A chatty program does not fill the terminal while it is timed."""
+    """Output of a program is not shown while it is timed."""
     rounds_of(write(tmp_path, "import sys\ndef run(n): print('loud'); print('louder', file=sys.stderr)"))
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_a_program_raises_is_raised(tmp_path: Path) -> None:
-    """A program that fails is not timed in silence."""
+    """A failing program is an error, not a timing."""
     with pytest.raises(ZeroDivisionError):
         rounds_of(write(tmp_path, "def run(n): 1 / 0"))
 
 
 def test_late_imports_give_the_arms_own_module(tmp_path: Path) -> None:
-    """A module of the project that is imported in the middle of a run is that of the program."""
+    """A project module that is imported during a run belongs to the arm that runs."""
     (tmp_path / "late_part.py").write_text("VALUE = []\n", encoding="utf-8")
     text = LOGGED + "def run(n):\n    import late_part\n    LOG.append(id(late_part.VALUE))\n"
     rounds_of(write(tmp_path, text), budget=0.03)
@@ -165,7 +165,7 @@ def test_late_imports_give_the_arms_own_module(tmp_path: Path) -> None:
 
 
 def test_the_process_is_left_as_it_was(tmp_path: Path) -> None:
-    """The next workload in the same process finds a garbage collector that sees everything."""
+    """For the next workload in the process, the garbage collector tracks all objects again."""
     rounds_of(write(tmp_path, "def run(n): return n"))
     assert gc.get_freeze_count() == 0
     assert gc.isenabled()
@@ -175,7 +175,7 @@ def test_the_process_is_left_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_missing_device_is_explained() -> None:
-    """The processor is always there; for the others it says what is missing."""
+    """The CPU always exists; for other devices, the reason for their absence is given."""
     found = machine_devices.available()
     assert found["cpu"] is None
     assert set(found) == set(machine_devices.KINDS)
@@ -184,7 +184,7 @@ def test_a_missing_device_is_explained() -> None:
 
 
 def test_looking_for_devices_works_without_torch() -> None:
-    """Where PyTorch is not installed, that is the reason, and nothing fails."""
+    """Without PyTorch, that is the reason, and nothing fails."""
     code = (
         "import sys, importlib.util; sys.modules['torch'] = None\n"
         "from rlint.harness.machine_devices import available; print(available()['cuda'])"
@@ -194,7 +194,7 @@ def test_looking_for_devices_works_without_torch() -> None:
 
 
 def test_waiting_takes_no_processor_time() -> None:
-    """A thread that sleeps is told from one that spins."""
+    """A sleeping thread is distinguished from a spinning one."""
     clock = machine_devices.Clock("cpu")
     clock.start()
     time.sleep(0.1)
@@ -205,7 +205,7 @@ def test_waiting_takes_no_processor_time() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not add up the time of ended children")
 def test_processor_time_of_ended_children_counts() -> None:
-    """A program that lets another process do its work is not said to have done nothing."""
+    """Processor time of child processes is counted."""
     clock = machine_devices.Clock("cpu")
     clock.start()
     subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
@@ -213,7 +213,7 @@ def test_processor_time_of_ended_children_counts() -> None:
 
 
 def test_seeding_leaves_nothing_to_chance_across_processes() -> None:
-    """The numbers that a seeded stream gives are those of every other process."""
+    """A seeded stream gives the same numbers in every process."""
     code = (
         "import random\nfrom rlint.harness.measure.timed_batches import seed_streams\n"
         "from rlint.harness import Case\n"

@@ -1,4 +1,4 @@
-"""Verdicts: what gains is said to gain, what loses to lose, and noise is told from both."""
+"""Verdicts: gains, losses and noise are distinguished."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def timed(
     claims: Sequence[str] = ("time",),
     **kind: Any,
 ) -> tuple[Measurement, ...]:
-    """Measure as a session does: some processes, and more while these leave it undecided."""
+    """Measure as a session does: in some processes, and in more while the result is undecided."""
     rng = seeded(seed)
     rounds: list[Round] = []
     found: tuple[Measurement, ...] = ()
@@ -56,7 +56,7 @@ def verdicts(noise: Noise, count: int, *, slower: float) -> list[Verdict]:
 
 @pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
 def test_a_program_is_not_faster_than_itself(noise: Noise) -> None:
-    """Comparisons of a program with itself say nothing but "no change"."""
+    """Comparisons of a program with itself always give "no change"."""
     found = verdicts(noise, 40, slower=1.0)
     assert found.count(Verdict.NO_CHANGE) == 40
 
@@ -64,7 +64,7 @@ def test_a_program_is_not_faster_than_itself(noise: Noise) -> None:
 @pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
 @pytest.mark.parametrize("slower", [1.1, 1 / 1.1], ids=["slower", "faster"])
 def test_ten_per_cent_are_found(noise: Noise, slower: float) -> None:
-    """A program that takes 10 % more, or less, is found in 95 % of all cases."""
+    """A change of 10 % is detected in 95 % of all cases."""
     expected = Verdict.SLOWER if slower > 1 else Verdict.FASTER
     assert verdicts(noise, 40, slower=slower).count(expected) >= 38
 
@@ -72,13 +72,13 @@ def test_ten_per_cent_are_found(noise: Noise, slower: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
 def test_the_rates_hold_over_two_hundred_runs(noise: Noise) -> None:
-    """No false alarm, and a slowdown of 10 % found in at least 95 %."""
+    """There is no false alarm, and a slowdown of 10 % is detected in at least 95 %."""
     assert verdicts(noise, 200, slower=1.0).count(Verdict.NO_CHANGE) == 200
     assert verdicts(noise, 200, slower=1.1).count(Verdict.SLOWER) >= 190
 
 
 def test_what_the_instrument_makes_of_nothing_is_no_gain() -> None:
-    """Where the program seems 20 % faster than itself, 15 % for the fix mean nothing."""
+    """If the control shows 20 %, a gain of 15 % does not count."""
     rounds = [
         Round(number, 100, Cost(1.20, 1.20), Cost(1.0, 1.0), Cost(1.05, 1.05))
         for number in range(3)
@@ -91,7 +91,7 @@ def test_what_the_instrument_makes_of_nothing_is_no_gain() -> None:
 
 
 def test_a_gain_within_what_the_instrument_makes_of_nothing_is_none() -> None:
-    """1.24 with (1.05-1.5) is a gain beside a steady control, and none beside one of (0.7-1.4)."""
+    """1.24 with (1.05-1.5) is a gain with a steady control, and none with a control of (0.7-1.4)."""
 
     def verdict(unsteady: float) -> Verdict:
         rounds = [
@@ -107,7 +107,7 @@ def test_a_gain_within_what_the_instrument_makes_of_nothing_is_none() -> None:
 
 
 def test_growth_within_what_the_instrument_makes_of_nothing_is_none() -> None:
-    """An exponent that falls no more than the program's own seems to is no slower growth."""
+    """An exponent that falls no more than that of the control is no gain."""
 
     def verdict(drift: float) -> Verdict:
         rounds = [
@@ -136,14 +136,14 @@ def test_a_slower_fix_never_gets_a_better_verdict(slower: float, further: float)
 @given(st.sampled_from([1e-6, 1e-3, 1.0, 60.0]), st.sampled_from([0.8, 1.0, 1.1]))
 @settings(max_examples=12)
 def test_long_and_short_runs_are_judged_alike(seconds: float, slower: float) -> None:
-    """A share is a share, of microseconds as of minutes."""
+    """The verdict does not depend on the unit of time."""
     plain = timed(USUAL, slower=slower)
     scaled = timed(USUAL, slower=slower, seconds=seconds)
     assert [one.verdict for one in plain] == [one.verdict for one in scaled]
 
 
 def test_figures_are_the_medians_that_their_ratio_is_of() -> None:
-    """Before divided by after is the ratio that stands beside them."""
+    """The ratio shown is before divided by after."""
     for one in timed(BUSY, slower=1.3):
         assert one.ratio is not None
         assert one.before / one.after == pytest.approx(one.ratio.value)
@@ -166,7 +166,7 @@ def test_spinning_shows_in_processor_time_alone() -> None:
 
 
 def test_slower_growth_is_a_gain_of_its_own() -> None:
-    """From the square to the size itself is "faster" in growth, with the exponents told."""
+    """From quadratic to linear is "faster" in growth, with both exponents."""
     found = timed(
         USUAL,
         claims=("exp",),
@@ -181,14 +181,14 @@ def test_slower_growth_is_a_gain_of_its_own() -> None:
 
 
 def test_a_constant_gain_is_no_gain_in_growth() -> None:
-    """Twice as fast at all sizes grows as before."""
+    """A program that is twice as fast at all sizes has the same growth."""
     found = timed(USUAL, slower=0.5, sizes=(100, 300, 1000, 3000))
     assert verdict_of(found, "exp", None) is Verdict.NO_CHANGE
     assert verdict_of(found) is Verdict.FASTER
 
 
 def test_three_sizes_are_too_few_for_growth() -> None:
-    """No exponent is given where the sizes do not carry it."""
+    """No exponent is given if there are too few sizes."""
     found = timed(USUAL, sizes=(100, 300, 1000))
     assert {one.claim for one in found} == {"time", "cpu"}
 
@@ -197,7 +197,7 @@ def test_three_sizes_are_too_few_for_growth() -> None:
 
 
 def memory_of(before: Sequence[int], after: Sequence[int]) -> list[MemoryUse]:
-    """What runs on the host took, and as many allocations as kilobytes."""
+    """Memory of runs on the host, with as many allocations as kilobytes."""
     return [
         MemoryUse(100, arm, run, peak, None, peak // 1000)
         for arm, peaks in (("before", before), ("after", after))
@@ -218,13 +218,13 @@ def memory_of(before: Sequence[int], after: Sequence[int]) -> list[MemoryUse]:
     ids=["half", "a tenth more", "2 % more", "overlapping", "a few bytes", "nothing left"],
 )
 def test_memory_is_judged_by_its_runs(before: list[int], after: list[int], expected: Verdict) -> None:
-    """Changes beyond 3 % count where the runs before and after do not overlap."""
+    """Changes beyond 3 % count if the runs before and after do not overlap."""
     found = measurements([], memory_of(before, after), claims=("mem",), device="cpu")
     assert verdict_of(found, "mem") is expected
 
 
 def test_memory_of_the_device_is_what_counts_on_it() -> None:
-    """On a GPU it is the GPU's memory that runs out."""
+    """On a GPU, the memory of the GPU is compared."""
     uses = [
         MemoryUse(100, arm, 0, 10_000_000, peak, 5) for arm, peak in (("before", 2**30), ("after", 2**29))
     ]
@@ -242,7 +242,7 @@ def waits_of(before: int, after: int) -> list[HostWaits]:
 
 
 def test_the_last_synchronisation_may_go() -> None:
-    """From one to none is a gain, though nothing can be divided by 0."""
+    """From one to zero is a gain, although there is no ratio."""
     found = measurements([], waits=waits_of(1, 0), claims=("sync",), device="cuda")
     assert [(one.verdict, one.ratio, one.before, one.after) for one in found] == [
         (Verdict.FASTER, None, 1, 0)
@@ -251,7 +251,7 @@ def test_the_last_synchronisation_may_go() -> None:
 
 
 def test_none_before_and_after_is_no_change() -> None:
-    """A claim without substance is not made up."""
+    """An unmeasured claim gets no verdict."""
     found = measurements([], waits=waits_of(0, 0), claims=("sync",), device="cuda")
     assert verdict_of(found, "sync") is Verdict.NO_CHANGE
     assert measurements([], waits=waits_of(0, 0), claims=("time",), device="cuda") == ()
@@ -264,7 +264,7 @@ OTHER = Behaviour(20, (1,), 20, (Difference("value", "result", 3, 1, "1", "2", "
 
 
 def test_another_behaviour_outweighs_all_speed() -> None:
-    """Fast and wrong is wrong; the first difference is the reason."""
+    """A faster program with another behaviour is wrong; the first difference is the reason."""
     found = timed(QUIET, slower=0.1)
     verdict, reason = judge(OTHER, found, declared=("time",), device="cpu", typical=100)
     assert verdict is Verdict.DIFFERENT
@@ -272,7 +272,7 @@ def test_another_behaviour_outweighs_all_speed() -> None:
 
 
 def test_too_few_cases_are_no_verdict() -> None:
-    """Without the seeds that are promised at each size, nothing is said of behaviour, nor of speed."""
+    """With too few seeds at a size, there is no verdict on behaviour or speed."""
     few = Behaviour(20, (1, 4), 33, fewest=3)
     found = timed(QUIET, slower=0.1)
     verdict, reason = judge(few, found, declared=("time",), device="cpu", typical=100)
@@ -283,7 +283,7 @@ def test_too_few_cases_are_no_verdict() -> None:
 
 
 def test_what_is_claimed_elsewhere_is_not_judged_here() -> None:
-    """A claim on GPUs is neither shown nor refuted on the processor."""
+    """A claim about GPUs is neither confirmed nor refuted on the CPU."""
     found = timed(QUIET, claims=())
     verdict, reason = judge(SAME, found, declared=("sync:cuda", "time:cuda"), device="cpu", typical=100)
     assert (verdict, reason) == (Verdict.NOT_RUN, "claimed on cuda only")
@@ -297,7 +297,7 @@ def test_a_workload_may_claim_nothing() -> None:
 
 
 def test_a_gain_that_costs_something_unclaimed_says_so() -> None:
-    """Less memory for more time is a gain in memory, and the time is told."""
+    """Less memory for more time is a gain in memory, and the time is reported."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, slower=1.5)]
     found = measurements(rounds, memory_of([9_000_000] * 3, [1_000_000] * 3), claims=("mem",), device="cpu")
@@ -308,7 +308,7 @@ def test_a_gain_that_costs_something_unclaimed_says_so() -> None:
 
 
 def test_better_in_one_claim_and_worse_in_the_other_is_worse() -> None:
-    """Who claims both has to deliver both; the reason names them."""
+    """If two gains are claimed, both are required; the reason names the missing ones."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, slower=1.5)]
     uses = memory_of([9_000_000] * 3, [1_000_000] * 3)
@@ -320,7 +320,7 @@ def test_better_in_one_claim_and_worse_in_the_other_is_worse() -> None:
 
 
 def test_the_typical_size_decides_and_others_are_told() -> None:
-    """A fix that gains at the size that matters, and loses on tiny inputs, gains; the loss is not hidden."""
+    """A fix that gains at the typical size and loses on tiny inputs is a gain; the loss is reported."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, slower=0.5)]
     rounds += [
@@ -333,7 +333,7 @@ def test_the_typical_size_decides_and_others_are_told() -> None:
 
 
 def test_few_rounds_are_told() -> None:
-    """A reader learns that a figure rests on little, because a run takes minutes."""
+    """If runs take minutes, the report says that there are few rounds."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, rounds=3)]
     found = measurements(rounds, claims=("time",), device="cpu")
@@ -342,7 +342,7 @@ def test_few_rounds_are_told() -> None:
 
 
 def test_nothing_measured_is_no_verdict() -> None:
-    """Without figures, and without anything compared, nothing is claimed to hold."""
+    """Without figures and comparisons, there is no positive verdict."""
     assert judge(SAME, (), declared=("alloc",), device="cpu", typical=100) == (
         Verdict.NOT_RUN,
         "allocations could not be measured",
@@ -351,7 +351,7 @@ def test_nothing_measured_is_no_verdict() -> None:
 
 
 def test_a_process_that_lacks_a_size_is_left_out() -> None:
-    """What a killed process had reported of its first size does not mix with the others."""
+    """Partial results of a killed process are not mixed with the others."""
     rng = seeded(1)
     whole = [one for number in range(3) for one in process_rounds(rng, number, QUIET, sizes=(10, 100))]
     part = process_rounds(rng, 7, QUIET, sizes=(10,), slower=9)
@@ -360,17 +360,17 @@ def test_a_process_that_lacks_a_size_is_left_out() -> None:
     )
 
 
-# --- when to go on measuring ---
+# --- when to continue measuring ---
 
 
 def test_noise_asks_for_more_and_clear_figures_do_not() -> None:
-    """Half the time is clear at once; 6 % among 5 % noise are not."""
+    """A gain of one half is clear at once; 6 % with 5 % noise is not."""
     assert not undecided(timed(QUIET, slower=0.5), typical=100)
     assert not undecided(timed(QUIET), typical=100)
     assert undecided(timed(BUSY, slower=1.06), typical=100)
 
 
 def test_what_is_not_claimed_asks_for_nothing() -> None:
-    """Time is not spent on figures that no verdict rests on."""
+    """No further time is spent on figures without a verdict."""
     assert not undecided(timed(BUSY, slower=1.06, claims=("mem",)), typical=100)
     assert not undecided(timed(BUSY, slower=1.06), typical=7)

@@ -33,7 +33,7 @@ def in_project(folder: Path, name: str, text: str) -> Path:
 
 
 def test_one_finding_is_fixed(tmp_path: Path) -> None:
-    """The safe fix is preferred, and its edit makes what `rlint fix` makes, whatever the line ends."""
+    """The safe fix is preferred, and its edit gives the result of `rlint fix`, whatever the line ends."""
     crlf = PROGRAM.replace("\n", "\r\n")
 
     async def scenario() -> None:
@@ -69,7 +69,7 @@ def test_one_finding_is_fixed(tmp_path: Path) -> None:
 
 
 def test_all_safe_fixes_at_once(tmp_path: Path) -> None:
-    """`source.fixAll.rlint` does what `rlint fix` does, once it is chosen, and leaves unsafe fixes alone."""
+    """`source.fixAll.rlint` does what `rlint fix` does, once it is chosen, and applies no unsafe fixes."""
 
     def eager(capabilities: Capabilities) -> None:
         assert capabilities.text_document is not None
@@ -161,7 +161,7 @@ def test_pages_where_the_pointer_rests(tmp_path: Path) -> None:
 
 
 def test_comments_join_those_that_are_there() -> None:
-    """A comment of either kind is extended where there is one, and hides what it names."""
+    """An existing comment of either kind is extended, and suppresses the named codes."""
     from rlint.findings import Finding, Position
     from rlint.suppression.directives import DirectiveKind
 

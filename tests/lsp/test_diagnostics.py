@@ -25,7 +25,7 @@ FAST = SLOW.replace("rewards = np.append(rewards, np.float32(reward))", "rewards
 
 
 def project(folder: Path, **files: str) -> Path:
-    """A project of some files; `a__b` lies in a folder."""
+    """A project of some files; `a__b` is in a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "rlint.toml").touch()
     for name, text in files.items():
@@ -36,7 +36,7 @@ def project(folder: Path, **files: str) -> Path:
 
 
 def test_findings_come_as_one_types(tmp_path: Path) -> None:
-    """What is typed is checked before it is saved, and what is out of date is never shown."""
+    """Unsaved text is checked, and outdated diagnostics are never shown."""
 
     async def scenario() -> None:
         async with editor(project(tmp_path, train=FAST)) as opened:
@@ -68,7 +68,7 @@ def test_findings_come_as_one_types(tmp_path: Path) -> None:
 
 
 def test_a_syntax_error_while_typing(tmp_path: Path) -> None:
-    """While a line is half typed, what was found elsewhere stays, where it stands now."""
+    """While a line is incomplete, diagnostics of other lines stay, at their current positions."""
 
     async def scenario() -> None:
         async with editor(project(tmp_path, train=SLOW)) as opened:
@@ -132,7 +132,7 @@ def test_changes_are_applied_where_the_editor_made_them(tmp_path: Path) -> None:
 
 
 def test_a_client_that_asks_for_diagnostics(tmp_path: Path) -> None:
-    """Clients that ask get the newest, are told when nothing has changed, and get nothing sent besides."""
+    """Clients that pull get the newest diagnostics, or that nothing has changed, and no pushed ones."""
 
     async def scenario() -> None:
         async with editor(project(tmp_path, train=SLOW), like="neovim@v0.11") as opened:

@@ -21,7 +21,7 @@ class Agent:
 
 
 async def offered(opened: Editor, name: str, kind: types.CodeActionTriggerKind) -> list[str]:
-    """The titles of what is offered on the last line of the program."""
+    """The titles of the actions on the last line of the program."""
     where = types.Range(types.Position(5, 8), types.Position(5, 8))
     context = types.CodeActionContext([], trigger_kind=kind)
     params = types.CodeActionParams(opened.item(name), where, context)
@@ -36,7 +36,9 @@ async def executed(opened: Editor, *arguments: object) -> object:
 
 
 def test_a_line_is_explained(tmp_path: Path) -> None:
-    """The text is that of the editor; it is shown and returned, and says what would make a rule speak."""
+    """The editor's text is explained; the explanation is shown and returned, and says what would make a rule
+    report.
+    """
     (tmp_path / "rlint.toml").touch()
     (tmp_path / "agent.py").write_text("x = 1\n")
 
@@ -60,7 +62,7 @@ def test_a_line_is_explained(tmp_path: Path) -> None:
 
 
 def test_it_is_offered_where_it_is_asked_for(tmp_path: Path) -> None:
-    """In the menu that a user opens, and not by the light bulb."""
+    """The action is offered in the menu, and not by the light bulb."""
     (tmp_path / "rlint.toml").touch()
     (tmp_path / "agent.py").write_text(PROGRAM)
 
@@ -76,7 +78,7 @@ def test_it_is_offered_where_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_mistakes_in_the_command_are_told(tmp_path: Path) -> None:
-    """A document that is not open, and a line that is none; the server goes on."""
+    """A document that is not open, or a line that does not exist, is an error; the server continues."""
     (tmp_path / "rlint.toml").touch()
     (tmp_path / "agent.py").write_text(PROGRAM)
 

@@ -1,4 +1,4 @@
-"""What is kept from one check to the next must not show."""
+"""Cached data must not affect the results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def main(env, steps):
 ]
 VARIANTS = {"memory.py": MEMORY, "base.py": BASE, "train.py": TRAIN}
 NAMES = st.sampled_from(sorted(VARIANTS))
-# Text that is no Python yet tells other files what it told before, unlike a file that is none.
+# Text with a syntax error keeps its previous summary, unlike a file with one.
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("type"), NAMES, st.integers(0, 2)),
@@ -68,7 +68,7 @@ STEPS = st.lists(
 
 
 def fresh(target: Target, texts: dict[Path, str], folder: Path) -> tuple[Finding, ...]:
-    """What a new engine finds in a text, with the other texts saved to files."""
+    """The findings of a new engine in a text, with the other texts saved to files."""
     for path, text in texts.items():
         if path.parent.exists():
             (folder / path.name).write_text(text)
@@ -80,8 +80,8 @@ def fresh(target: Target, texts: dict[Path, str], folder: Path) -> tuple[Finding
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_what_is_kept_never_shows(steps: list[tuple[str, str, int]]) -> None:
-    """Whatever is typed, saved, closed, written by others or deleted before: a text is checked as if it were
-    the first, and as if all that stands in the editor were saved.
+    """Whatever was typed, saved, closed, written by other programs or deleted before, a text is checked as by
+    a new engine with all open texts saved.
     """
     with TemporaryDirectory() as place:
         folder = Path(place, "live")
@@ -104,7 +104,7 @@ def test_what_is_kept_never_shows(steps: list[tuple[str, str, int]]) -> None:
                 texts.pop(path, None)
             elif what == "delete":
                 path.unlink(missing_ok=True)
-            live.forget_plans()  # the editor tells of files
+            live.forget_plans()  # the editor reports file changes
             for open_path, shown in texts.items():
                 task = Task(
                     open_path.name, open_path, shown, CODES, unsafe=False, texts=texts, stopped=lambda: False
@@ -130,7 +130,7 @@ def _plain(finding: Finding) -> tuple[object, ...]:
 
 
 def told(live: Live, path: Path, text: str) -> bool:
-    """Does a text have something to tell that other files do not know yet?"""
+    """Whether a text has information that other files do not have yet."""
     source = Source(path, path.name, text, "utf-8", bom=False, raw=b"")
     found = live.check(Target(source, path, path.name, CODES), {path: text}, stopped=lambda: False)
     assert found is not None
@@ -138,8 +138,8 @@ def told(live: Live, path: Path, text: str) -> bool:
 
 
 def test_what_is_typed_before_the_first_check_is_news(tmp_path: Path) -> None:
-    """Whoever types faster than a file is checked has others looked at again all the same; opening one that
-    stands on disk as it is does not.
+    """Other files are checked again even if the user types faster than a file is checked; opening an
+    unchanged file does not check them.
     """
     path = tmp_path / "train.py"
     path.write_text(TRAIN[1])

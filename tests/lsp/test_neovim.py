@@ -1,4 +1,4 @@
-"""A real Neovim that is set up as the documentation says: what a user of it sees and can do."""
+"""A real Neovim, configured as documented: what its user sees and can do."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def neovim() -> str:
 
 
 def test_a_session(neovim: str, tmp_path: Path) -> None:
-    """Diagnostics are pulled; at a place quick fixes are offered, and all fixes where they are asked for."""
+    """Diagnostics are pulled; quick fixes are offered at a place, and fix-all on request."""
     (tmp_path / "rlint.toml").write_text('select = ["RL101"]\n')
     for name, text in (("train.py", PROGRAM), ("init.lua", SETUP), ("session.lua", SESSION)):
         (tmp_path / name).write_text(text)

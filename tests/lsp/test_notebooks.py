@@ -27,14 +27,14 @@ CELLS = [
 
 
 def in_project(folder: Path, config: str = 'select = ["RL101"]\n') -> Path:
-    """A project with nothing but its settings: what the editor sends does not stand on disk."""
+    """A project with only its settings: the editor's documents are not on disk."""
     (folder / "rlint.toml").write_text(config)
     return folder
 
 
 def test_cells_have_their_own_diagnostics(tmp_path: Path) -> None:
-    """A finding stands in its cell, counted from there, with the loop of that cell as related information; a
-    name that is bound in another cell is known; a change in one cell counts in others.
+    """A finding is in its cell, with lines of that cell, and with the loop of another cell as related
+    information; names of other cells are resolved; a change in one cell affects others.
     """
 
     async def scenario() -> None:
@@ -69,8 +69,8 @@ def test_cells_have_their_own_diagnostics(tmp_path: Path) -> None:
 
 
 def test_fixes_of_cells(tmp_path: Path) -> None:
-    """A quick fix edits the cell of its finding, at the version that it was made for; magics stay. A comment
-    that hides the finding is one of that cell.
+    """A quick fix edits the cell of its finding, at the version that it was made for; magics stay. A
+    suppression comment is inserted in that cell.
     """
 
     async def scenario() -> None:
@@ -97,8 +97,8 @@ def test_fixes_of_cells(tmp_path: Path) -> None:
 
 
 def test_all_fixes_of_a_notebook(tmp_path: Path) -> None:
-    """Asked for by a kind of notebooks or of files, from any cell; the edits are those of all cells, with the
-    line ends of each.
+    """Fix-all may be requested by the notebook kind or the file kind, from any cell; it edits all cells, with
+    the line ends of each.
     """
     cells = [*CELLS, ("again", "python", GROW.replace("collect", "other").replace("\n", "\r\n"))]
 
@@ -130,8 +130,8 @@ def test_all_fixes_of_a_notebook(tmp_path: Path) -> None:
 
 
 def test_cells_come_and_go(tmp_path: Path) -> None:
-    """A cell that is added is checked, one that is deleted or closed has no diagnostics any more; a cell that
-    is no Python has an error of its own, and the others their findings.
+    """A cell that is added is checked, one that is deleted or closed has no diagnostics any more; a cell with
+    a syntax error has an error, and the others keep their findings.
     """
 
     async def scenario() -> None:
@@ -162,7 +162,7 @@ def test_cells_come_and_go(tmp_path: Path) -> None:
 
 
 def test_what_is_no_notebook_of_ours(tmp_path: Path) -> None:
-    """Kernels of other languages are left alone, and all notebooks where the settings say so."""
+    """Notebooks of other kernels are not checked, and none if the settings exclude them."""
 
     async def scenario() -> None:
         async with editor(in_project(tmp_path)) as opened:

@@ -1,4 +1,4 @@
-"""Clients that ask for diagnostics: how they learn that they may, and what they get for the workspace."""
+"""Clients that pull diagnostics: registration, and the diagnostics of the workspace."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def asks(capabilities: Capabilities, *, dynamic: bool) -> None:
 
 
 def asks_when_told(capabilities: Capabilities) -> None:
-    """Let an editor ask for diagnostics, once it is told that it may."""
+    """Let an editor pull diagnostics, once the server registers that."""
     asks(capabilities, dynamic=True)
 
 
 def asks_at_once(capabilities: Capabilities) -> None:
-    """Let an editor ask for diagnostics, if it is told so at the start."""
+    """Let an editor pull diagnostics, if the server declares that at the start."""
     asks(capabilities, dynamic=False)
 
 
 async def registered(opened: Editor) -> bool:
-    """Whether the server answers for the workspace, as soon as it says what it answers."""
+    """Whether the server supports workspace diagnostics, once it has registered."""
 
     async def wait() -> bool:
         while True:
@@ -65,7 +65,7 @@ async def registered(opened: Editor) -> bool:
 async def workspace(
     opened: Editor, previous: dict[str, str] | None = None
 ) -> dict[str, tuple[list[str], str | None]]:
-    """Ask for the diagnostics of the workspace: by the names of files, codes and the name of the report."""
+    """Request the diagnostics of the workspace; return the codes and the report's id by file name."""
     known = [types.PreviousResultId(opened.uri(name), value) for name, value in (previous or {}).items()]
     params = types.WorkspaceDiagnosticParams(known)
     found = await asyncio.wait_for(opened.client.workspace_diagnostic_async(params), PATIENCE)
@@ -77,8 +77,8 @@ async def workspace(
 
 
 def test_they_are_told_in_one_way(tmp_path: Path) -> None:
-    """At any time where the client allows it, or else at the start; and again when the settings change what
-    they may ask for. Nothing is sent to them.
+    """Pulling is registered dynamically if the client supports it, else at the start; and again when the
+    settings change it. Nothing is sent to them.
     """
 
     async def scenario() -> None:
@@ -110,8 +110,8 @@ def test_they_are_told_in_one_way(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_open(tmp_path: Path) -> None:
-    """They are reported when something is found in them, with what the settings leave of it; a question is
-    answered when there is news, and not before. What is open is asked for by itself.
+    """Files with findings are reported, as far as the settings allow; a request is answered only when
+    something has changed. Open documents are requested separately.
     """
     project(tmp_path, train=SLOW, fine=FAST, opened=SLOW, excluded=SLOW)
     (tmp_path / "rlint.toml").write_text('select = ["RL101"]\nexclude = ["excluded.py"]\n')
@@ -145,6 +145,6 @@ def test_files_that_are_not_open(tmp_path: Path) -> None:
             gone = await workspace(opened, {"fine.py": "1"})
             assert gone["fine.py"] == ([], None)
             held = asyncio.ensure_future(workspace(opened))
-        held.cancel()  # the server has ended, although it was still asked
+        held.cancel()  # the server has ended despite a pending request
 
     run(scenario())

@@ -1,4 +1,4 @@
-"""Links to the pages of rules: pages that are published, or else such as an editor or browser can show."""
+"""Links to the pages of rules: published pages, or else local ones that an editor or browser can show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def collect(env, steps):
 
 
 async def linked(folder: Path, options: dict[str, Any] | None = None) -> str:
-    """The link of a diagnostic, which is that of the hover, too; with its page, where that is a file."""
+    """The link of a diagnostic, which is also that of the hover; with its page, if that is a file."""
     (folder / "train.py").write_text(PROGRAM)
     async with editor(folder, options={"select": ["RL101"], **(options or {})}) as opened:
         opened.open("train.py")
@@ -36,7 +36,7 @@ async def linked(folder: Path, options: dict[str, Any] | None = None) -> str:
         assert f"[Open the page of RL101]({url})" in (shown or "")
         if url.startswith("file:"):
             path = Path(unquote(urlsplit(url).path))
-            while not path.is_file():  # it is written beside what the editor waits for
+            while not path.is_file():  # it is written in the background
                 await asyncio.sleep(0.02)
         return url
 
@@ -48,7 +48,7 @@ async def linked(folder: Path, options: dict[str, Any] | None = None) -> str:
 def test_pages_are_written_where_none_are_published(
     tmp_path: Path, options: dict[str, Any], suffix: str, beginning: str
 ) -> None:
-    """As a file of the kind that is asked for, in the user's own folder, with what was measured."""
+    """The page is a file of the requested kind, in the user's cache folder, with the measurements."""
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "rlint.toml").touch()
@@ -66,7 +66,7 @@ def test_pages_are_written_where_none_are_published(
 
 
 def test_pages_that_are_published(tmp_path: Path) -> None:
-    """The configuration or the editor says below which URL; the editor has the last word."""
+    """The configuration or the editor sets the base URL; the editor has priority."""
     (tmp_path / "rlint.toml").write_text('rule-url = "https://example.org/rules"\n')
 
     async def scenario() -> None:

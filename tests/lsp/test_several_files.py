@@ -1,4 +1,4 @@
-"""Quick fixes that change several files: all of them as they stand in the editor, or none."""
+"""Quick fixes that change several files: all of them in their state in the editor, or none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TITLE = "in 3 files"
 
 
 def project(folder: Path, **more: str) -> Path:
-    """A program of three files, in which one accessor is named unlike the others."""
+    """A program of three files, one of which names an accessor differently."""
     (folder / "rlint.toml").write_text('select = ["RL801"]\n')
     for name, text in {"settings": SETTINGS, "main": MAIN, "other": OTHER, **more}.items():
         (folder / f"{name}.py").write_text(text)
@@ -40,12 +40,12 @@ def project(folder: Path, **more: str) -> Path:
 
 
 def renamed(text: str) -> str:
-    """A text with the name that the fix gives."""
+    """The text with the new name."""
     return text.replace("get_model_cfg", "get_model_config")
 
 
 async def renamings(opened: Editor) -> list[types.CodeAction]:
-    """What is offered at the odd accessor, apart from comments that hide the finding."""
+    """The actions at this accessor, apart from suppression comments."""
     [found] = await opened.diagnostics("settings.py")
     offered = await opened.actions("settings.py", found.range, ["quickfix"])
     assert len(offered) >= 2  # the comments are there in any case
@@ -53,7 +53,7 @@ async def renamings(opened: Editor) -> list[types.CodeAction]:
 
 
 def parts(action: types.CodeAction) -> dict[str, tuple[int | None, types.WorkspaceEdit]]:
-    """What an action does to each file, with the version that it is about."""
+    """The edits of an action in each file, with the version that they refer to."""
     assert action.edit is not None
     found = {}
     for each in action.edit.document_changes or ():
@@ -64,7 +64,7 @@ def parts(action: types.CodeAction) -> dict[str, tuple[int | None, types.Workspa
 
 
 def test_all_files_change_as_they_stand_in_the_editor(tmp_path: Path) -> None:
-    """A buffer that is not saved is changed as it is, in its version; a file that is not open, as on disk."""
+    """An unsaved buffer is edited in its current version; a file that is not open, in its version on disk."""
     typed = "# not saved: é\n" + MAIN
 
     async def scenario() -> None:
@@ -96,7 +96,7 @@ def test_all_files_change_as_they_stand_in_the_editor(tmp_path: Path) -> None:
     ids=["hidden there", "passed over", "held by name", "excluded"],
 )
 def test_what_the_command_line_would_not_do_is_not_offered(tmp_path: Path, name: str, text: str) -> None:
-    """Where one file forbids it, there is no fix; once nothing forbids it any more, there is."""
+    """If one file forbids it, there is no fix; once no file forbids it, there is."""
 
     async def scenario() -> None:
         folder = project(tmp_path)
@@ -120,8 +120,8 @@ EVERYWHERE = types.Range(types.Position(0, 0), types.Position(10_000, 0))
 
 
 def test_a_file_that_has_changed_since_is_not_torn(tmp_path: Path) -> None:
-    """Asked at once after something was typed in another file, the fix is of the new text, or is not offered;
-    the same where a file has changed on disk.
+    """Right after a change in another file, the fix is for the new text, or is not offered; the same if a
+    file has changed on disk.
     """
 
     async def scenario() -> None:
@@ -145,8 +145,8 @@ def test_a_file_that_has_changed_since_is_not_torn(tmp_path: Path) -> None:
 
 
 def test_a_name_that_another_file_holds_is_not_taken_away(tmp_path: Path) -> None:
-    """Nobody knows who gets a method by its name: a text with the name forbids the fix, as long as it stands
-    there, be it in the file or in the editor.
+    """Code may look up a method by its name: a string with the name forbids the fix while it exists, in the
+    file or in the editor.
     """
     policy = "\n\nclass Policy:\n    def get_policy_cfg(self):\n        return {}\n"
     files = {

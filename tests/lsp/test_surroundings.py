@@ -64,15 +64,15 @@ def in_project(folder: Path, **files: str) -> Path:
 def changed(
     opened_folder: Path, *files: tuple[str, types.FileChangeType]
 ) -> types.DidChangeWatchedFilesParams:
-    """What an editor tells when files change on disk."""
+    """The notification of an editor about files that change on disk."""
     return types.DidChangeWatchedFilesParams(
         [types.FileEvent((opened_folder / name).as_uri(), kind) for name, kind in files]
     )
 
 
 def test_what_stands_in_other_files_counts(tmp_path: Path) -> None:
-    """A loop in another file makes a method hot: as it stands in that file's buffer, not saved; then as on
-    disk, when it is closed; by another name, when it is renamed; and no more when the file is deleted.
+    """A loop in another file makes a method hot: first in its unsaved buffer, then on disk when it is closed,
+    under another name when it is renamed, and no longer when the file is deleted.
     """
 
     def chain(found: list[types.Diagnostic]) -> list[str]:
@@ -116,7 +116,9 @@ def test_what_stands_in_other_files_counts(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_editor_and_of_files(tmp_path: Path) -> None:
-    """The editor's settings go before those of files; both are read again on a change; mistakes are told."""
+    """The editor's settings override those of files; both are read again on a change; mistakes are
+    reported.
+    """
 
     async def scenario() -> None:
         folder = in_project(tmp_path, train=SLOW)
@@ -181,7 +183,9 @@ def test_several_folders_and_buffers_without_a_file(tmp_path: Path) -> None:
 
 
 def test_checking_when_a_file_is_saved(tmp_path: Path) -> None:
-    """With `run = "onSave"` nothing is checked while one types; a client that can do little is served."""
+    """With `run = "onSave"` nothing is checked while one types; a client with few capabilities is
+    supported.
+    """
 
     def plain(capabilities: Capabilities) -> None:
         capabilities.workspace = None
@@ -192,7 +196,7 @@ def test_checking_when_a_file_is_saved(tmp_path: Path) -> None:
             opened.open("train.py")
             assert codes(await opened.diagnostics("train.py")) == ["RL101"]
             opened.type("train.py", "x = 1\n")
-            assert await opened.hover("train.py", 0, 0) is None  # it would have come by now
+            assert await opened.hover("train.py", 0, 0) is None  # it would have arrived by now
             assert len(opened.published[opened.uri("train.py")]) == 1
             opened.save("train.py")
             assert await opened.diagnostics("train.py") == []
@@ -247,8 +251,8 @@ def test_without_pygls_the_message_says_what_to_install(tmp_path: Path) -> None:
 
 
 def _taken_port() -> socket.socket:
-    """A port that the system gives to no one who asks for any: a client that tries one of those before
-    somebody listens may be connected with itself.
+    """A port that the system does not assign automatically: a client that connects to such a port before the
+    server listens may connect to itself.
     """
     for port in range(20_000 + os.getpid() % 5_000, 30_000):
         with contextlib.suppress(OSError):

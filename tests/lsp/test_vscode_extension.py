@@ -12,7 +12,7 @@ from rlint.lsp.editor_settings import EditorSettings, read_options
 
 FOLDER = Path(__file__).parents[2] / "editors" / "vscode"
 STARTING = {"path", "interpreter", "args", "trace.server"}
-"""What the extension needs to start the server, and does not pass on."""
+"""Settings that the extension needs to start the server, and does not pass on."""
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def properties() -> dict[str, dict[str, object]]:
 
 
 def test_the_server_knows_all_settings(properties: dict[str, dict[str, object]]) -> None:
-    """It reads them without a complaint, and their defaults change nothing that a configuration file says."""
+    """The server accepts them, and their defaults override nothing in a configuration file."""
     passed = {name: each["default"] for name, each in properties.items() if name not in STARTING}
     found, mistakes = read_options({"rulePages": "markdown", "explanations": "returned"}, passed)
     assert mistakes == []
@@ -32,6 +32,6 @@ def test_the_server_knows_all_settings(properties: dict[str, dict[str, object]])
 
 
 def test_all_settings_are_documented(properties: dict[str, dict[str, object]]) -> None:
-    """The page that users read names each."""
+    """The documentation names each setting."""
     text = (FOLDER / "README.md").read_text()
     assert [name for name in properties if f"`rlint.{name}`" not in text] == []

@@ -1,4 +1,4 @@
-"""How cells are read as one program, and which fixes a notebook can take."""
+"""How cells are read as one program, and which fixes are possible in a notebook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def source_of(*cells: Cell | str) -> Source:
 
 
 def seen(source: Source) -> list[str]:
-    """The program that is read, by lines: what stands for something else as `@`, cells apart by `--`."""
+    """The lines of the program that is read: `@` marks placeholders, `--` separates cells."""
     ast.parse(source.text)
     assert source.notebook is not None
     text = re.sub(rf"{source.notebook.masks.marker}cell\d+", "--", source.text)
@@ -44,7 +44,7 @@ def seen(source: Source) -> list[str]:
         ("files = !ls {root}", ["files = @(root)"]),
         ("took = %timeit -o step(env)", ["took = @(o, step, env)"]),
         ("%time x = train(env)", ["@;x = train(env)"]),
-        ("    %time x = 1", ["    %time x = 1"]),  # no program at all: see the next test
+        ("    %time x = 1", ["    %time x = 1"]),  # not a program: see the next test
         ("%timeit agent.act(obs)", ["@(agent, obs)"]),
         ("%run train.py --fast", ["if @: from train import *"]),
         ("%run other.ipynb", ["if True: from @ import *"]),
@@ -78,14 +78,14 @@ def seen(source: Source) -> list[str]:
     ],
 )
 def test_what_is_read_of_a_cell(cell: str, expected: list[str]) -> None:
-    """Python stays where it is; of the rest, the names that it reads and sets count, and nothing else."""
+    """Python code keeps its position; of everything else, only the names that it reads and sets count."""
     if cell.startswith("    "):
         expected = ["@(time, x)"]
     assert seen(source_of(cell)) == expected
 
 
 def test_a_cell_further_to_the_right_is_left_alone() -> None:
-    """IPython takes it, so it is no error; what it sets counts as set."""
+    """IPython accepts it, so it is no error; the names that it sets count as set."""
     source = source_of("    import torch\n    x = torch.zeros(3)", "y = x")
     assert seen(source) == ["if @: import torch", "x = @(x, torch)", "--", "y = x"]
     assert source.notebook is not None
@@ -93,13 +93,13 @@ def test_a_cell_further_to_the_right_is_left_alone() -> None:
 
 
 def test_names_go_over_cells() -> None:
-    """Cells of code follow one another; others, and empty ones, are not there."""
+    """Only non-empty code cells are in the program."""
     cells = ("import torch", Cell("# text", kind="markdown"), "", "\n", Cell("x", kind="raw"), "x = torch")
     assert seen(source_of(*cells)) == ["import torch", "--", "x = torch"]
 
 
 def fix(folder: Path, file: File, *, unsafe: bool = True) -> list[str]:
-    """Fix a notebook; give the sources of its cells."""
+    """Fix a notebook; return the sources of its cells."""
     path = folder / "book.ipynb"
     path.write_bytes(file.content)
     report = api.fix([Target(None, path, path.name, ALL)], unsafe=unsafe, jobs=1)
@@ -127,7 +127,9 @@ def reward(completions):
 
 
 def test_an_import_goes_where_imports_are(tmp_path: Path) -> None:
-    """Below `%%time`, which must stay the first line, and never into a cell of another language."""
+    """Code is inserted below `%%time`, which must stay the first line, and never into a cell of another
+    language.
+    """
     file = notebook("!ls", "%%bash\nimport os", "%%time\n%pip install x\nimport torch", QUEUE)
     sources = fix(tmp_path, file)
     assert sources[:2] == ["!ls", "%%bash\nimport os"]
@@ -136,7 +138,7 @@ def test_an_import_goes_where_imports_are(tmp_path: Path) -> None:
 
 
 def test_without_imports_no_fix_needs_one(tmp_path: Path) -> None:
-    """What stands in a cell of another language is no import."""
+    """A cell of another language imports nothing."""
     path = tmp_path / "book.ipynb"
     path.write_bytes(notebook("%%bash\nimport torch", "%run x.ipynb", QUEUE).content)
     report = api.check([Target(None, path, path.name, ALL)], jobs=1)
@@ -144,7 +146,7 @@ def test_without_imports_no_fix_needs_one(tmp_path: Path) -> None:
 
 
 def test_a_constant_goes_below_the_imports_of_another_cell(tmp_path: Path) -> None:
-    """What a fix defines for a function stands in a cell that runs before."""
+    """A constant that a fix defines for a function is in a cell that runs earlier."""
     sources = fix(tmp_path, notebook("import re\n", "%matplotlib inline", REGEX))
     assert sources[0].startswith("import re\n\n")
     name = sources[0].split()[2]
@@ -153,7 +155,7 @@ def test_a_constant_goes_below_the_imports_of_another_cell(tmp_path: Path) -> No
 
 
 def test_a_demonstration_is_no_training(tmp_path: Path) -> None:
-    """A cell that prints and draws each step, beside one that trains, is what notebooks are for."""
+    """In notebooks, a cell may print and draw each step of another cell that trains."""
     train = "model = PPO('MlpPolicy', env)\nfor batch in loader:\n    loss.backward()\n    optimizer.step()"
     show = "for step in range(20):\n    obs, r, done, _ = env.step(1)\n    print(r)\n    env.render()"
     path = tmp_path / "book.ipynb"
@@ -170,7 +172,7 @@ CELLS = ("%%time\nx = f(1)", "a = 1\n!ls {a}\nb = 2\nb + a", "%%bash\necho", "y 
 
 
 def possible(source: Source, *changes: tuple[str, str]) -> Fix | None:
-    """What becomes of a safe fix that makes these changes of text."""
+    """The safety of a safe fix with these edits in a notebook."""
     edits = []
     for old, new in changes:
         start = source.text.index(old)
@@ -183,7 +185,7 @@ def possible(source: Source, *changes: tuple[str, str]) -> Fix | None:
 
 
 def test_what_a_fix_may_change() -> None:
-    """Python within a cell, wherever that is; nothing that is no Python, and no bounds of cells."""
+    """Edits may change Python within a cell, but not other text or cell boundaries."""
     source = source_of(*CELLS)
     assert source.notebook is not None
     mark = source.notebook.masks.marker
@@ -192,7 +194,7 @@ def test_what_a_fix_may_change() -> None:
         assert made is not None
         assert made.safety is Applicability.SAFE
     assert possible(source, ("f(1)", "g(2)"), ("b = 2", "b = 4")) is not None
-    first = source.text.split("\n")[1]  # what stands for %%time
+    first = source.text.split("\n")[1]  # the placeholder of %%time
     shell = next(line for line in source.text.split("\n") if line.startswith(mark) and line.endswith("(a)"))
     bash = source.text.split("\n")[source.text.split("\n").index(f"{mark}cell3") + 1]
     for wrong in (
@@ -212,7 +214,7 @@ def test_what_a_fix_may_change() -> None:
 
 
 def test_a_fix_that_changes_what_a_cell_shows_is_unsafe() -> None:
-    """A notebook shows the value of a cell's last line, so that line's value is a result of the program."""
+    """A notebook shows the value of a cell's last line, which is therefore a result of the program."""
     source = source_of(*CELLS)
     for other in (("b + a", "a + b"), ("b + a\n", "b + a\nc = 1\n"), ("x = f(1)", "f(1)"), ("y;", "y")):
         made = possible(source, other)
@@ -225,7 +227,7 @@ def test_a_fix_that_changes_what_a_cell_shows_is_unsafe() -> None:
 
 
 def test_the_letters_that_stand_for_magics_are_not_the_authors(tmp_path: Path) -> None:
-    """A notebook may hold any letters, runes too."""
+    """A notebook may contain any letters, including runes."""
     path = tmp_path / "book.ipynb"
     runes = "".join(chr(code) for code in range(0x16A0, 0x16B0))
     path.write_bytes(notebook(f"%time x = 1\n{runes} = '{runes}cell1'", "!ls").content)

@@ -119,7 +119,7 @@ def test_a_fix_that_needs_a_line_outside_of_cells_is_left_out(folder: Path) -> N
     ],
 )
 def test_the_mask_is_as_long_as_the_text(text: str) -> None:
-    """And has its lines; no return is left at module level."""
+    """It keeps its lines, and no return is left at module level."""
     reading = parse(text, "dqn.py")
     assert isinstance(reading, Reading)
     assert len(reading.mask) == len(text)
@@ -131,7 +131,7 @@ def test_the_mask_is_as_long_as_the_text(text: str) -> None:
 
 
 def test_other_files_are_read_as_they_are() -> None:
-    """A function with a decorator of this name is no cell without an app of marimo."""
+    """Without a marimo app, a function with a decorator of this name is not a cell."""
     text = "from web import app\n\n@app.cell\ndef _(a):\n    return a\n"
     reading = parse(text, "a.py")
     assert isinstance(reading, Reading)

@@ -1,4 +1,4 @@
-"""Fixing a notebook changes lines of code, and not one byte besides."""
+"""Fixing a notebook changes only lines of code."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def cells(draw: st.DrawFn) -> Cell:
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[list[Cell], File]:
-    """Draw a notebook in one of the manners in which programs write them."""
+    """Draw a notebook in one of the styles in which programs write them."""
     drawn = draw(st.lists(cells(), max_size=5))
     return drawn, notebook(
         *drawn,
@@ -97,7 +97,7 @@ def fix(path: Path, codes: frozenset[str]) -> FixReport:
 
 
 def is_python(cell: Cell) -> bool:
-    """Whether rlint reads a cell at all: what it does with broken ones is told elsewhere."""
+    """Whether rlint reads a cell; broken ones are tested elsewhere."""
     lines = [line for line in cell.source.splitlines() if line.strip() and not line.startswith("#")]
     first = lines[0] if lines else ""
     return cell.kind == "code" and not (
@@ -139,7 +139,7 @@ def test_only_lines_of_code_that_are_fixed_change(drawn: tuple[list[Cell], File]
 
 
 def test_a_changed_line_is_written_in_the_notebooks_own_manner(tmp_path: Path) -> None:
-    """Colab writes `<` as an escape, others all that is not ASCII; a changed line does so, too, and its
+    """Colab escapes `<`, other programs all non-ASCII characters; a changed line follows this style, and its
     neighbours keep their escapes.
     """
     content = (
@@ -153,7 +153,7 @@ def test_a_changed_line_is_written_in_the_notebooks_own_manner(tmp_path: Path) -
 
 
 def test_lines_that_share_a_string_are_put_together_anew(tmp_path: Path) -> None:
-    """A list whose strings are not lines is still read right; fixed, it is a list of lines."""
+    """A list whose strings are not lines is read correctly; after a fix, it is a list of lines."""
     data = {
         "cells": [
             {"cell_type": "code", "source": ["x = 1\ny", " = 2  # rlint: ignore[RL101]\nz", " = 3\n", ""]}

@@ -61,7 +61,7 @@ def trace_of() -> dict[str, object]:
 
 
 def test_a_trace_that_nests_without_end_is_cut(tmp_path: Path) -> None:
-    """What lies deeper than Python's own stack goes counts for the call at the end of it."""
+    """Frames below the maximum depth count for the deepest frame."""
     spans = [
         {
             "ph": "X",
@@ -80,7 +80,7 @@ def test_a_trace_that_nests_without_end_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_name_without_end_is_no_function_that_is_known(tmp_path: Path) -> None:
-    """Patterns are not tried on what is no name."""
+    """Patterns are not tried on texts that are not names."""
     name = "a/gym/a step" * 20_000
     profile = profile_of(tmp_path, {"traceEvents": [
         {"ph": "X", "cat": "python_function", "name": f"{name}(1): f", "ts": 1, "dur": 2}
@@ -98,7 +98,7 @@ def profile_of(folder: Path, content: bytes | dict[str, object] | list[object]) 
 
 
 def times(profile: Profile) -> dict[str, tuple[float, float]]:
-    """Own time and time in all, by the last name of each frame."""
+    """Own and total time, by the last name of each frame."""
     return {
         frame.last_name: (
             profile.own(number),
@@ -122,7 +122,7 @@ def test_a_dump_of_cprofile(tmp_path: Path) -> None:
 
 
 def test_a_dump_of_a_sampler(tmp_path: Path) -> None:
-    """As pyinstrument writes it: no calls were counted, so what was not met may have run."""
+    """In the format of pyinstrument: calls are not counted, so functions that are not in it may have run."""
     main = (A, 1, "main")
     profile = profile_of(tmp_path, marshal.dumps({main: (-1, -1, 1.0, 1.0, {})}))
     assert (profile.counts_calls, profile.calls([0]), profile.total) == (False, None, 1.0)
@@ -146,7 +146,7 @@ def test_speedscope_of_a_sampler(tmp_path: Path) -> None:
 
 
 def test_speedscope_of_events(tmp_path: Path) -> None:
-    """What passes between opening and closing belongs to the frames that are open."""
+    """Time between two events belongs to the open frames."""
     at = [("O", 0, 0), ("O", 1, 2), ("C", 1, 5), ("O", 1, 6), ("C", 1, 7), ("C", 0, 10)]
     events = [{"type": kind, "frame": frame, "at": moment} for kind, frame, moment in at]
     profile = profile_of(tmp_path, speedscope_of(type="evented", unit="milliseconds", events=events))
@@ -199,7 +199,7 @@ def test_a_real_trace_of_torch(tmp_path: Path) -> None:
 
 
 def test_time_is_counted_once(tmp_path: Path) -> None:
-    """Two places of which one runs inside of the other take together what they take, not their sum."""
+    """Two places of which one runs inside the other are not added up."""
     graph = profile_of(tmp_path, pstats_of())
     names = {frame.name: number for number, frame in enumerate(graph.frames)}
     act, step = (Claim(whole=frozenset({names[name]})) for name in ("act", "step"))
@@ -210,7 +210,9 @@ def test_time_is_counted_once(tmp_path: Path) -> None:
 
 
 def test_calls_bound_a_place_in_a_function(tmp_path: Path) -> None:
-    """Where lines are not told apart: from below what surely is called there, from above own time, too."""
+    """If lines are not distinguished, the lower bound has the certain callees, and the upper bound also own
+    time.
+    """
     graph = profile_of(tmp_path, pstats_of())
     names = {frame.name: number for number, frame in enumerate(graph.frames)}
     place = Claim(inside=frozenset({names["main"]}), surely=frozenset({"step"}), perhaps=frozenset({"act"}))
@@ -244,7 +246,7 @@ def test_calls_bound_a_place_in_a_function(tmp_path: Path) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_what_is_no_profile_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
-    """With the file, what is wrong, and what rlint reads; nothing is executed."""
+    """The error names the file, the problem, and the supported formats; nothing is executed."""
     with pytest.raises(RlintError) as error:
         profile_of(tmp_path, content)
     assert said in str(error.value)
@@ -252,7 +254,7 @@ def test_what_is_no_profile_is_refused(tmp_path: Path, content: bytes, said: str
 
 
 def test_a_folder_or_nothing_is_no_profile(tmp_path: Path) -> None:
-    """Named, like every other mistake."""
+    """It is reported, like every other mistake."""
     with pytest.raises(RlintError, match="it is a folder"):
         read(tmp_path)
     with pytest.raises(RlintError, match="No such file"):
@@ -277,7 +279,9 @@ SEEDS = [
 def test_damage_is_an_error_or_a_profile(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, changes: list[tuple[int, int]], length: int
 ) -> None:
-    """Whatever bytes are changed or cut off: a clear error, or a profile whose shares can be computed."""
+    """With any bytes changed or cut off, there is a clear error, or a profile whose shares can be
+    computed.
+    """
     damaged = bytearray(data)
     for place, value in changes:
         damaged[place % len(damaged)] = value

@@ -32,7 +32,7 @@ def test_a_half_made_twice_as_fast_takes_off_a_quarter() -> None:
 
 
 def test_a_place_inside_another_counts_once_with_the_better_ratio() -> None:
-    """0.3 of the run at ten times, the other 0.2 at twice as fast."""
+    """0.3 of the run becomes ten times as fast, the other 0.2 twice as fast."""
     both = gains.saved(HALF, [Stake(ACT, 2.0, 2.0), Stake(STEP, 10.0, 10.0)])
     assert both.high == pytest.approx(0.3 * 0.9 + 0.2 * 0.5)
     assert gains.saved(HALF, [Stake(ACT, 2.0, 2.0), Stake(ACT, 2.0, 2.0)]) == GainInterval(0.25, 0.25)
@@ -98,7 +98,7 @@ def finding(line: int, column: int = 1, heat: Heat = Heat.HOT, **more: str) -> F
 
 
 def test_a_finding_means_its_expression_its_loop_or_its_class() -> None:
-    """Told from where it stands."""
+    """The share is determined by the place of the finding."""
     source = ProfiledSource(SOURCE)
     place = source.place_of(finding(7, 16))
     assert (place.definition.qualname, place.lines) == ("main", range(7, 8))
@@ -108,13 +108,13 @@ def test_a_finding_means_its_expression_its_loop_or_its_class() -> None:
 
 
 def heater(folder: Path, profile: Stacks) -> Heater:
-    """That source in a file, with a profile over it."""
+    """That source in a file, with a profile of it."""
     (folder / "train.py").write_text(SOURCE)
     return Heater(profile, "p", {"train.py": folder / "train.py"})
 
 
 def test_lines_functions_and_what_cannot_be_told(tmp_path: Path) -> None:
-    """A finding says what its share was taken from."""
+    """A finding says what its share is based on."""
     lines = [Frame("train.py", "main", 7), Frame("train.py", "main", 9), Frame("train.py", "sample", 17)]
     sampled = Stacks(lines, {(0,): 3.0, (1,): 1.0, (1, 2): 4.0}, format="test", may_have_lines=True)
     found = [finding(7, 16), finding(17, 9), finding(14, 9), finding(5, 5, Heat.COLD)]
@@ -129,7 +129,7 @@ def test_lines_functions_and_what_cannot_be_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("known", [Known.NOT, Known.NO_GAIN, Known.OTHER])
 def test_no_figure_where_none_was_measured(tmp_path: Path, known: Known) -> None:
-    """The share is told, and what fixing gains is not made up."""
+    """The share is shown, but no gain that was not measured."""
     profile = Stacks([Frame("train.py", "main", 7)], {(0,): 1.0}, format="test", may_have_lines=True)
     heating = heater(tmp_path, profile).heating([finding(7, 16)], {"RL101": TimeRatio(known)})
     [heated] = heating.findings.values()
@@ -138,7 +138,9 @@ def test_no_figure_where_none_was_measured(tmp_path: Path, known: Known) -> None
 
 
 def test_hot_functions_that_no_rule_explains(tmp_path: Path) -> None:
-    """With the class of bottleneck that their names suggest; not those under a finding."""
+    """Hot functions are listed with the class of bottleneck that their names suggest, except those below a
+    finding.
+    """
     frames = [
         Frame("train.py", "main", 7),
         Frame("train.py", "sample", 17),
@@ -172,7 +174,7 @@ def test_hot_functions_that_no_rule_explains(tmp_path: Path) -> None:
     ],
 )
 def test_what_libraries_are_a_symptom_of(frame: Frame, symptom: str | None) -> None:
-    """Told by file and name, as any profiler writes them."""
+    """Functions are recognised by file and name, as in any profiler's output."""
     found = symptoms.of_frame(frame)
     assert (found.name if found else None) == symptom
 

@@ -1,4 +1,4 @@
-"""Which source file and which function a profile means, though it may come from elsewhere."""
+"""Matching of a profile, possibly from another machine, to source files and functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TREE = (
 
 @pytest.fixture
 def tree(tmp_path: Path) -> dict[str, Path]:
-    """A project with packages, in a folder whose name no profile has."""
+    """A project with packages, in a folder whose name occurs in no profile."""
     for name in TREE:
         (tmp_path / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "checkout" / name).write_text("def work():\n    pass\n")
@@ -52,13 +52,15 @@ def tree(tmp_path: Path) -> dict[str, Path]:
     ],
 )  # fmt: skip
 def test_files_of_other_machines(tree: dict[str, Path], seen: str, meant: str | None) -> None:
-    """A container, another checkout, an installed package, Windows: told by the path's end, or not at all."""
+    """A container, another checkout, an installed package, Windows: files are matched by the end of the path,
+    or not at all.
+    """
     found, _ = match_files([seen], list(tree.values()), lambda _file, _source: True)
     assert found == ({seen: tree[meant]} if meant else {})
 
 
 def test_a_link_is_what_it_leads_to(tree: dict[str, Path], tmp_path: Path) -> None:
-    """A profile that names the file by another way on this machine."""
+    """A profile that names the file by another path on this machine."""
     link = tmp_path / "link.py"
     link.symlink_to(tree["train.py"])
     assert match_files([str(link)], [tree["train.py"]], lambda _f, _s: False)[0] == {
@@ -67,7 +69,9 @@ def test_a_link_is_what_it_leads_to(tree: dict[str, Path], tmp_path: Path) -> No
 
 
 def test_ambiguous_files_are_refused_unless_the_others_tell(tmp_path: Path) -> None:
-    """Of two scripts of one name, the one whose neighbours were seen beside it; without neighbours, none."""
+    """Of two scripts with one name, the one whose neighbours are also in the profile; without neighbours,
+    none.
+    """
     sources = [tmp_path / "a" / "train.py", tmp_path / "b" / "train.py", tmp_path / "b" / "buffer.py"]
     for source in sources:
         source.parent.mkdir(exist_ok=True)
@@ -82,7 +86,7 @@ def test_ambiguous_files_are_refused_unless_the_others_tell(tmp_path: Path) -> N
 
 
 def located(folder: Path, source: str, frames: list[Frame], **options: bool) -> tuple[Located, Path]:
-    """A profile in which each frame took a second, laid over one file."""
+    """A profile in which each frame took a second, matched to one file."""
     path = folder / "train.py"
     path.write_text(source)
     if options:
@@ -95,7 +99,7 @@ TWO = "class A:\n    def act(self):\n        pass\n\n\nclass B:\n    def act(sel
 
 
 def test_functions_of_one_name_are_told_by_their_lines(tmp_path: Path) -> None:
-    """Also where lines were put in above them since."""
+    """Functions are matched even if lines were inserted above them."""
     frames = [Frame("train.py", "act", 2), Frame("train.py", "act", 7)]
     for above in ("", "# one\n# two\n"):
         found, path = located(tmp_path, above + TWO, frames)
@@ -108,13 +112,13 @@ def test_functions_of_one_name_are_told_by_their_lines(tmp_path: Path) -> None:
 
 
 def test_qualified_names_count_more_than_lines(tmp_path: Path) -> None:
-    """As py-spy gives them for newer Pythons."""
+    """Names as py-spy writes them for newer Pythons."""
     found, path = located(tmp_path, TWO, [Frame("train.py", "B.act", 3)])
     assert [each.qualname for each in found.files[path].frames] == ["B.act"]
 
 
 def test_lines_count_only_while_they_are_those_of_the_source(tmp_path: Path) -> None:
-    """A sampler's lines that lie outside of their function make the whole file be told by name."""
+    """If a sampler's lines are outside of their function, the whole file is matched by names."""
     frames = [Frame("train.py", "act", 3), Frame("train.py", "act", 8)]
     found, path = located(tmp_path, TWO, frames, may_have_lines=True)
     assert found.files[path].has_lines

@@ -1,8 +1,8 @@
-"""Arguments for functions that nobody calls: values as such parameters get them in reinforcement learning.
+"""Arguments for functions without callers: typical values of such parameters in reinforcement learning.
 
-What a parameter is given follows from its name and annotation, and is drawn from what people pass there, odd
-values included: arrays where tensors are usual, numbers of numpy's, empty batches, environments that write
-each observation into the same array or break down in the middle.
+The argument depends on the parameter's name and annotation, and is drawn from usual and unusual values:
+arrays where tensors are usual, numbers of numpy's, empty batches, environments that write each observation
+into the same array or break down in the middle.
 """
 
 from __future__ import annotations

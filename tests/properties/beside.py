@@ -1,4 +1,4 @@
-"""Where distractors go, and which variables they deal with."""
+"""Positions of distractors, and the variables that they use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from properties.names import bound_in, read_in
 
 
 def variable_of(draft: Draft, place: Place, *, bound: bool | None = None) -> str | None:
-    """A variable that the statement deals with."""
+    """A variable that the statement uses."""
     held = bound_in(place.statement) if bound is not False else []
     if bound is not True:
         held += [name for name in read_in(place.statement) if name not in held]
@@ -17,7 +17,7 @@ def variable_of(draft: Draft, place: Place, *, bound: bool | None = None) -> str
 
 
 def variables_of(place: Place) -> set[str]:
-    """The variables of the scope: parameters and what is bound."""
+    """The variables of the scope: parameters and other bound names."""
     found = {name for statement in place.scope for name in bound_in(statement)}
     if place.function is not None:
         given = place.function.args
@@ -26,7 +26,7 @@ def variables_of(place: Place) -> set[str]:
 
 
 def put_beside(draft: Draft, source: str, *, name: str | None = None) -> bool:
-    """Put statements before or behind a marked one; `{name}` in them is a variable that it deals with."""
+    """Insert statements before or after a marked one; `{name}` in them is a variable that it uses."""
     place = draft.place()
     if place is None:
         return False

@@ -1,4 +1,4 @@
-"""Distractors: names mean something else, or something else gets a name."""
+"""Distractors: names are rebound, or values get other names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from properties.names import bound_in
 
 
 def rebind(draft: Draft) -> bool:
-    """A variable is bound anew."""
+    """A variable is rebound."""
     draft.use("passed_on")
     forms = (
         "{name} = {name}",
@@ -25,17 +25,17 @@ def rebind(draft: Draft) -> bool:
 
 
 def delete(draft: Draft) -> bool:
-    """A variable is deleted behind the pattern."""
+    """A variable is deleted after the pattern."""
     return put_beside(draft, "del {name}")
 
 
 def swap(draft: Draft) -> bool:
-    """Another object takes the variable's place for a moment."""
+    """The variable is temporarily bound to another object."""
     return put_beside(draft, "{name}, kept = [{name}, {name}]\n{name} = kept")
 
 
 def declare_global(draft: Draft) -> bool:
-    """A variable of a function is one of the module."""
+    """A variable of a function becomes one of the module."""
     place = draft.place()
     if place is None or place.function is None or (name := variable_of(draft, place, bound=True)) is None:
         return False
@@ -47,7 +47,7 @@ def declare_global(draft: Draft) -> bool:
 
 
 def shadow(draft: Draft) -> bool:
-    """A builtin or a module means something else here."""
+    """A builtin or a module is shadowed."""
     place = draft.place()
     if place is None:
         return False
@@ -73,7 +73,7 @@ def shadow(draft: Draft) -> bool:
 
 
 def take_names(draft: Draft) -> bool:
-    """Names that a fix would like to give are taken. What these are, the engine says."""
+    """Names that a fix would use are taken. The engine reports which names these are."""
     from properties.names import names_in
     from properties.seeds import fixed
 
@@ -140,11 +140,11 @@ _BINDING = (
     "try:\n    now_and_then(2)\nexcept Failing:\n    pass\nelse:\n    {name} = {other}\nfinally:\n    pass",
     "try:\n    {name} = {other}\n    now_and_then(1)\nexcept Failing as error:\n    pass",
 )
-"""Ways to bind a variable in the statement that holds what uses it, which stands for the last `pass`."""
+"""Statements that bind a variable and contain its uses in place of the last `pass`."""
 
 
 def bind_around(draft: Draft) -> bool:
-    """The rest of the block stands in a statement that binds a variable to another's value."""
+    """The rest of the block is in a statement that binds a variable to another's value."""
     place = draft.place()
     read = draft.rng.random() < 0.8
     if place is None or (name := variable_of(draft, place, bound=False if read else None)) is None:
@@ -163,7 +163,7 @@ def bind_around(draft: Draft) -> bool:
 
 
 def put_off(draft: Draft) -> bool:
-    """What a statement computes is computed later, when a variable has another value."""
+    """A computation is deferred until a variable has another value."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place, bound=False)) is None:
         return False
@@ -189,7 +189,7 @@ def put_off(draft: Draft) -> bool:
 
 
 def _another(draft: Draft, place: Place, name: str) -> str:
-    """The name of another variable, or the same value by way of a function."""
+    """The name of another variable, or the same value returned by a function."""
     later = {bound for statement in place.block[place.index :] for bound in bound_in(statement)}
     others = sorted(variables_of(place) - later - {name})
     if others and draft.rng.random() < 0.8:
@@ -199,7 +199,7 @@ def _another(draft: Draft, place: Place, name: str) -> str:
 
 
 def _last_pass(outer: ast.stmt) -> tuple[list[ast.stmt], int]:
-    """The last `pass` in a statement: the block that holds it, and its place in that."""
+    """The block that contains the last `pass` of a statement, and its index."""
     found = [
         (block, index)
         for node in ast.walk(outer)

@@ -4,8 +4,8 @@
 
 Each `.py` file below a folder is one program. It is fixed with the safe fixes of all rules, and run as a
 module before and after, with the comparison of `campaign.py`: globals, dtypes, strides, gradients, aliasing,
-mutations, output, exceptions and random streams. A program drives itself: what it prints, raises and leaves
-in its globals is what is compared. A fix whose line never ran proves nothing and is counted apart.
+mutations, output, exceptions and random streams. A program runs by itself: its output, exceptions and globals
+are compared. A fix whose line never ran proves nothing and is counted separately.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from properties.seeds import Fixed, fixed  # noqa: E402
 from properties.server import Comparer  # noqa: E402
 
 SECONDS = 60.0
-"""That one program may take, all of its runs together."""
+"""Time limit for all runs of one program."""
 COLUMNS = ("programs", "compared", "reached", "varying", "stopped", "different")
 
 
@@ -79,7 +79,7 @@ def _compared(
     *,
     quiet: bool,
 ) -> bool:
-    """Whether the program does something else after its fixes. Counts it for each rule that fixed it."""
+    """Whether the program behaves differently after its fixes. Counts it for each rule that fixed it."""
     lines = tuple(line for _, line in made.offered)
     added = global_names(made.after) - global_names(made.before)
     job = Job(made.before, made.after, Plan((), {}, {}), tuple(range(seeds)), lines, added)

@@ -17,11 +17,11 @@ from properties.stand_ins import Shapes
 from rlint.harness.compare.texts import settled
 
 _MOST_ITEMS = 20
-"""Of a generator, that are asked for."""
+"""Maximum number of items read from a generator."""
 
 
 class Caller:
-    """Calls what a plan names, in a loaded program."""
+    """Calls the functions of a plan in a loaded program."""
 
     def __init__(self, plan: Plan, seed: int) -> None:
         self._plan, self._seed = plan, seed
@@ -32,7 +32,7 @@ class Caller:
         self.misused = False
 
     def run(self, program: ModuleType) -> None:
-        """Make all calls; results and exceptions are gathered, and so is what they were given."""
+        """Make all calls; collect their results, exceptions and arguments."""
         for number, call in enumerate(self._plan.calls):
             rng = Random(f"{self._seed} {number}")
             owner: Any = program
@@ -41,7 +41,7 @@ class Caller:
                 self.inputs.append(owner)
                 for other in call.first * 3:
                     self._call(owner, other, rng, program)
-            for _ in range(2):  # the second finds what the first has left
+            for _ in range(2):  # the second call sees the effects of the first
                 self._call(owner, call, rng, program)
 
     def _call(self, owner: Any, call: Call, rng: Random, program: ModuleType) -> None:
@@ -78,7 +78,7 @@ class Caller:
 
 
 def _make_ready(waited_for: Any) -> None:
-    """Put something into a queue and set an event: nobody else would."""
+    """Put an item into a queue and set an event, because no other code does."""
     if hasattr(waited_for, "get_nowait") and hasattr(waited_for, "put_nowait"):
         for item in range(3):
             waited_for.put_nowait(item)
@@ -87,9 +87,9 @@ def _make_ready(waited_for: Any) -> None:
 
 
 def told(error: BaseException) -> tuple[str, str]:
-    """What is compared of an exception: its type, and what it says if Python code raised it.
+    """The compared parts of an exception: its type, and its message if Python code raised it.
 
-    The words of libraries are no promise of the program's.
+    Messages of libraries are not part of the program's behaviour.
     """
     innermost = _innermost(error)
     raised = innermost is not None and _raises(innermost.tb_frame, innermost.tb_lasti)
@@ -97,10 +97,10 @@ def told(error: BaseException) -> tuple[str, str]:
 
 
 def is_misuse(error: BaseException) -> bool:
-    """Does an exception tell of arguments that the program is not made for?
+    """Whether an exception shows that the program does not support the arguments.
 
-    How such a call ends is not compared: a fix may leave out the very line that noticed, and pages say where
-    what does not fit together is noticed later.
+    The end of such a call is not compared: a fix may remove the line that raised, and rule pages state which
+    errors are raised later.
     """
     innermost = _innermost(error)
     return isinstance(error, (TypeError, AttributeError, ValueError, RuntimeError)) and not (
@@ -123,12 +123,12 @@ def _is_own(place: TracebackType | None) -> bool:
 
 
 def _raises(frame: FrameType, instruction: int) -> bool:
-    """Did a `raise` of Python code raise the exception, and not an operation?"""
+    """Whether a `raise` statement of Python code raised the exception."""
     return dis.opname[frame.f_code.co_code[instruction]] in ("RAISE_VARARGS", "RERAISE")
 
 
 def exhausted(result: Any) -> Any:
-    """What a call gave; what has yet to be run is run."""
+    """The result of a call; generators and coroutines are run."""
     if inspect.iscoroutine(result):
         return asyncio.run(result)
     if inspect.isasyncgen(result):

@@ -1,8 +1,8 @@
-"""Tries many examples, and tells for each rule how many fixes were offered and how many changed a program.
+"""Tries many examples, and reports for each rule how many fixes were offered and how many changed a program.
 
     python tests/properties/campaign.py --examples 200 --seed 7 --rule RL101 --rule RL501 --keep found/
 
-Without `--seed`, examples are others each time. `--forever` goes on until it is interrupted.
+Without `--seed`, examples differ each time. `--forever` goes on until it is interrupted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from properties.seeds import SAFE_RULES  # noqa: E402
 from properties.server import Comparer  # noqa: E402
 
 _ROUNDS = 10
-"""After which the table is shown, where there is no end."""
+"""Number of examples after which the table is shown, with `--forever`."""
 COLUMNS = ("programs", "offered", "compared", "reached", "varying", "stopped", "misused", "different")
 
 

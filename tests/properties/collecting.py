@@ -8,7 +8,7 @@ from properties.template import DTYPES, FLOATS, program
 
 
 def rollout(rng: Random) -> str:
-    """Steps of an environment, joined one by one to arrays or tensors."""
+    """Steps of an environment, concatenated one by one to arrays or tensors."""
     width = rng.choice((0, 1, 2, 4))
     dtype = rng.choice(FLOATS)
     row = rng.choice(("state[None]", "state.reshape(1, -1)", "[state]", "np.expand_dims(state, 0)"))
@@ -140,7 +140,7 @@ def replay(rng: Random) -> str:
 
 
 def returns(rng: Random) -> str:
-    """Discounted returns, put together from behind."""
+    """Discounted returns, computed backwards."""
     return program(
         """
         import numpy as np

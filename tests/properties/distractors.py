@@ -1,7 +1,7 @@
-"""All distractors: what real programs do beside a pattern, and what a fix has to heed.
+"""All distractors: code that real programs have near a pattern, and that a fix must take into account.
 
-Each takes a draft, changes it in place and says whether it could. None has to keep what the program computes:
-the changed program is the one that is run before and after its fixes.
+Each changes a draft in place, and returns whether that was possible. They may change the results of the
+program: the changed program is run before and after its fixes.
 """
 
 from __future__ import annotations

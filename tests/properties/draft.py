@@ -60,7 +60,7 @@ _NEEDS = {
 
 @dataclass
 class Place:
-    """A marked statement: the list that holds it, its index, and the functions and classes around it."""
+    """A marked statement: the list that contains it, its index, and the functions and classes around it."""
 
     block: list[ast.stmt]
     index: int
@@ -78,7 +78,7 @@ class Place:
 
     @property
     def scope(self) -> list[ast.stmt]:
-        """The body of the function, or the module's."""
+        """The body of the function, or of the module."""
         owner = self.function or self.around[0]
         assert isinstance(owner, (ast.Module, *FUNCTIONS))
         return owner.body
@@ -103,7 +103,7 @@ class Draft:
         return list(_places(self.tree, self.tree.body, (self.tree,)))
 
     def place(self) -> Place | None:
-        """One of them, if any is left."""
+        """A random one of them, if any is left."""
         found = self.places()
         return self.rng.choice(found) if found else None
 
@@ -131,7 +131,7 @@ class Draft:
 
 
 def draft_of(text: str, lines: Collection[int], rng: Random) -> Draft:
-    """A draft in which the innermost statements that begin on, or hold, one of the lines are marked."""
+    """A draft in which the innermost statements are marked that begin on, or contain, one of the lines."""
     tree = ast.parse(text)
     for line in set(lines):
         holding = [

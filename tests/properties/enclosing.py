@@ -10,7 +10,7 @@ from properties.names import bound_in
 
 
 def enclose(draft: Draft) -> bool:
-    """The pattern stands in a block of its own."""
+    """The pattern is in a block of its own."""
     place = draft.place()
     if place is None:
         return False
@@ -44,7 +44,7 @@ def enclose(draft: Draft) -> bool:
 
 
 def fail(draft: Draft) -> bool:
-    """An exception comes in the middle, and is dealt with further out."""
+    """An exception is raised after the pattern, and handled in an outer block."""
     place = draft.place()
     if place is None or place.function is None:
         return False
@@ -71,7 +71,7 @@ def fail(draft: Draft) -> bool:
 
 
 def leave_early(draft: Draft) -> bool:
-    """A loop or function is left, or goes on, beside the pattern."""
+    """A loop or function is left, or continued, next to the pattern."""
     place = draft.place()
     if place is None or place.function is None or (name := variable_of(draft, place)) is None:
         return False
@@ -93,7 +93,7 @@ def leave_early(draft: Draft) -> bool:
 
 
 def make_generator(draft: Draft) -> bool:
-    """The function is a generator that hands something out beside the pattern."""
+    """The function is a generator that yields a value next to the pattern."""
     place = draft.place()
     if place is None or place.function is None or (name := variable_of(draft, place)) is None:
         return False
@@ -106,7 +106,7 @@ def make_generator(draft: Draft) -> bool:
 
 
 def make_coroutine(draft: Draft) -> bool:
-    """The function is a coroutine, which may wait beside the pattern."""
+    """The function is a coroutine, which may wait next to the pattern."""
     place = draft.place()
     if (
         place is None
@@ -130,7 +130,7 @@ def make_coroutine(draft: Draft) -> bool:
 
 
 def nest(draft: Draft) -> bool:
-    """The function's body is that of a nested function."""
+    """The function's body is moved to a nested function."""
     place = draft.place()
     if place is None or not isinstance(place.function, ast.FunctionDef):
         return False
@@ -159,7 +159,7 @@ def decorate(draft: Draft) -> bool:
 
 
 def in_class_body(draft: Draft) -> bool:
-    """The statement of a module stands in a class body."""
+    """A module-level statement is moved to a class body."""
     place = draft.place()
     if place is None or place.function is not None or isinstance(place.around[-1], ast.ClassDef):
         return False

@@ -20,7 +20,7 @@ from rlint.registry.catalogue import RuleEntry
 
 MOST_DISTRACTORS = 4
 _TRIES = 4
-"""To find a program that has the pattern in a form whose fix is safe."""
+"""The number of attempts to find a program that has the pattern in a form with a safe fix."""
 
 
 @dataclass(frozen=True)
@@ -28,22 +28,22 @@ class Example:
     """A generated program."""
 
     code: str
-    """The rule whose pattern it was to hold."""
+    """The rule whose pattern it should contain."""
     text: str
     distractors: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an example."""
+    """The result of an example."""
 
     example: Example
     fixed: Fixed
     outcome: Outcome | None
-    """None where nothing was offered."""
+    """None if no fix was offered."""
 
     def report(self) -> str:
-        """What a person needs to mend the fix."""
+        """The information needed to repair the fix."""
         differences = "\n".join(self.outcome.differences) if self.outcome else ""
         offered = ", ".join(f"{code} in line {line}" for code, line in self.fixed.offered)
         return (
@@ -53,7 +53,7 @@ class Verdict:
 
 
 def example(rule: RuleEntry, rng: Random) -> Example:
-    """Make a program with the rule's pattern. Where it has some other rule's alone, that is as good."""
+    """Make a program with the rule's pattern. A program with only another rule's pattern is accepted, too."""
     text, lines = _start(rule, rng)
     draft = draft_of(text, lines, rng)
     for _ in range(rng.randrange(MOST_DISTRACTORS + 1)):

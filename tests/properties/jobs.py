@@ -1,4 +1,4 @@
-"""What is to be compared, and what came of it, as the processes hand them to each other."""
+"""Jobs of comparing programs, and their results, as exchanged by processes."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from properties.plans import Plan
 
 @dataclass(frozen=True)
 class Job:
-    """A program, the same after its fixes, and how to run both."""
+    """A program before and after its fixes, and how to run both."""
 
     before: str
     after: str
     plan: Plan
     seeds: tuple[int, ...]
     lines: tuple[int, ...] = ()
-    """Of the program before, that the fixes change."""
+    """Lines of the original program that the fixes change."""
     only_after: frozenset[str] = frozenset()
     """Global names that the fixes have added."""
 
 
 @dataclass
 class Outcome:
-    """What came of a job."""
+    """The result of a job."""
 
     differences: list[str] = field(default_factory=list)
     deterministic: bool = True
     reached: bool = False
-    """Did one of the changed lines run?"""
+    """Whether one of the changed lines ran."""
     misused: int = 0
-    """Runs that differ, but that began with arguments which the program is not made for."""
+    """Runs that differ, but with arguments that the program does not support."""
     raised: int = 0
-    """Runs in which an exception came through, or calls that ended in one."""
+    """Runs, or calls, that ended with an exception."""
     error: str = ""
-    """What kept the job from being done."""
+    """The reason why the job failed."""

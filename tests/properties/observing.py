@@ -1,4 +1,4 @@
-"""Runs a program before and after its fixes, in this process, and says what differs."""
+"""Run a program before and after its fixes in this process, and report differences."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _PATCHABLE: tuple[Any, ...] = (
     builtins, copy, math, random, re, time, np, np.random, torch, nn, nn.functional, nn.Module, torch.Tensor,
     torch.optim, torch.distributions,
 )  # fmt: skip
-"""What programs replace parts of."""
+"""Objects of which programs replace parts."""
 
 
 def _is_promised(found: FoundDifference) -> bool:
-    """Is a difference one that the page of a rule tells of, the fix being safe all the same?"""
-    # RL103 does away with what torch complains of.
+    """Whether the page of a rule states that its safe fixes may cause this difference."""
+    # RL103 removes a warning of torch.
     return found.kind == "warned" and "Creating a tensor from a list of numpy" in found.before + found.after
 
 
@@ -145,7 +145,7 @@ class _Patches:
         for owner, held in self._held:
             now = vars(owner)
             added = [name for name, value in now.items() if name not in held and _is_own(value)]
-            for name in added:  # what packages load late stays
+            for name in added:  # modules that packages load late are kept
                 delattr(owner, name)
             for name, value in held.items():
                 if now.get(name, self) is not value:
@@ -157,7 +157,7 @@ def _is_own(value: object) -> bool:
 
 
 class Bench:
-    """Where programs run, one after the other, without traces of one another."""
+    """Runs programs one after the other, without effects on one another."""
 
     def __init__(self) -> None:
         self._listener, self._surroundings, self._patches = Listener(), Surroundings(), _Patches()
@@ -210,11 +210,11 @@ _LOADED_LATE = {
     "distributions": "import torch.distributions",
     "asyncio": "import asyncio; asyncio.run(asyncio.sleep(0))",
 }
-"""What packages load when it is first used, by a word in programs that use it. That changes settings."""
+"""Modules that packages load on first use, by a word in programs that use them. That changes settings."""
 
 
 class Nursery:
-    """Makes benches for processes to be forked, with all loaded that their programs need."""
+    """Creates benches in the process that is forked, with all modules loaded that programs need."""
 
     def __init__(self) -> None:
         torch.set_num_threads(1)

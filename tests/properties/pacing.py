@@ -8,7 +8,7 @@ from properties.template import program
 
 
 def waiting(rng: Random) -> str:
-    """A thread hands over numbers, and another polls for them; all in one call, as neither waits alone."""
+    """One thread passes numbers, and another polls for them; both in one call, as neither can wait alone."""
     return program(
         """
         import queue
@@ -56,7 +56,7 @@ def waiting(rng: Random) -> str:
 
 
 def schedule(rng: Random) -> str:
-    """Tensors made on the host for a device; rates that follow a schedule."""
+    """Tensors created on the host for a device; rates that follow a schedule."""
     return program(
         """
         import numpy as np

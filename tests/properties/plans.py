@@ -1,7 +1,7 @@
-"""Which functions of a program are to be called, told from its text.
+"""Choose the functions of a program to call, from its text.
 
-A program without a main part of its own is called as a library is: each function, or method of a class, that
-holds a place of interest.
+A program without a main part is called like a library: each function or method that contains a place of
+interest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from properties.names import FUNCTIONS as _FUNCTIONS
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known of a parameter without running anything."""
+    """The static facts about a parameter."""
 
     name: str
     annotation: str = ""
@@ -23,21 +23,21 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Call:
-    """A function to be called; `owner` is the class of a method, made with arguments of its own."""
+    """A function to be called; `owner` is the class of a method, with the arguments of its constructor."""
 
     name: str
     parameters: tuple[Parameter, ...]
     owner: str = ""
     made_with: tuple[Parameter, ...] = ()
     lacks: tuple[str, ...] = ()
-    """Attributes that the class's methods read and nobody sets."""
+    """Attributes that the class's methods read and no code sets."""
     first: tuple[Call, ...] = ()
     """Other methods, which are called before."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is called in a program, and how many values it takes apart."""
+    """All calls of a program, and how many values it unpacks."""
 
     calls: tuple[Call, ...]
     unpacked: Mapping[str, int]
@@ -45,7 +45,7 @@ class Plan:
 
 
 def plan_of(tree: ast.Module, lines: Collection[int]) -> Plan:
-    """Plan calls of the functions that hold one of the lines; all of the program's own, if none does."""
+    """Plan calls of the functions that contain one of the lines; of all functions, if none does."""
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for wanted in (set(lines), None):
         calls = [
@@ -119,7 +119,9 @@ def _lacks(owner: ast.ClassDef) -> tuple[str, ...]:
 
 
 def _unpacked(tree: ast.Module) -> dict[str, int]:
-    """How many names take what `env.step(…)` and `env.reset()` give, and what loops go over."""
+    """The numbers of names to which the results of `env.step(…)` and `env.reset()`, and items of loops, are
+    unpacked.
+    """
     found: dict[str, int] = {}
     for node in ast.walk(tree):
         match node:

@@ -35,7 +35,7 @@ def import_otherwise(draft: Draft) -> bool:
 
 
 def patch(draft: Draft) -> bool:
-    """A function or method of a library that the pattern calls is replaced by one that tells of each call."""
+    """A function or method of a library that the pattern calls is replaced by one that reports each call."""
     place = draft.place()
     if place is None:
         return False
@@ -76,7 +76,7 @@ _MODULES = ("np", "numpy", "torch", "re", "random", "copy", "time", "th", "F")
 
 
 def watch_attributes(draft: Draft) -> bool:
-    """A class tells of each attribute that is set or read."""
+    """A class reports each attribute that is set or read."""
     classes = [node for node in draft.tree.body if isinstance(node, ast.ClassDef)]
     if not classes:
         return False
@@ -97,7 +97,7 @@ def watch_attributes(draft: Draft) -> bool:
 
 
 def subclass(draft: Draft) -> bool:
-    """Values are of a class of the program's own that is derived from the usual one."""
+    """Values are of a class that the program derives from the usual one."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place)) is None:
         return False

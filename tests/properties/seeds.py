@@ -1,4 +1,4 @@
-"""Programs that hold a pattern whose fix is safe: those of the rules' own fixture folders."""
+"""Programs with a pattern whose fix is safe, from the rules' fixture folders."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CODES = frozenset(entry.code for entry in RULES)
 
 @dataclass(frozen=True)
 class Fixed:
-    """What rlint makes of a program with its safe fixes, all rules being on."""
+    """The program after all safe fixes, with all rules enabled."""
 
     before: str
     after: str
     offered: tuple[tuple[str, int], ...]
-    """Code and line of what was fixed; lines as they were before the pass of the fix."""
+    """Code and line of each fix; lines are those before the pass of the fix."""
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def fixed(text: str, codes: frozenset[str] = CODES) -> Fixed:
 
 @functools.cache
 def programs_of(rule: RuleEntry) -> tuple[str, ...]:
-    """The programs in the rule's folder that end in a fix, without what only a reader sees."""
+    """The programs in the rule's folder that have a fix, without comments."""
     folder = FIXTURES / rule.name
     texts = [(folder / "before.py").read_bytes()]
     texts += [

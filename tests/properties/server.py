@@ -1,4 +1,4 @@
-"""Compares programs in processes of their own, forked from one that has loaded torch, and reports by pipe.
+"""Compare programs in separate processes, forked from one that has loaded torch, and report through a pipe.
 
 Run as a program; `Comparer` is the other end.
 """
@@ -21,18 +21,18 @@ from properties.jobs import Job, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 900.0
-"""That one program may take, all of its runs together."""
+"""Time limit for all runs of one program."""
 _LENGTH = struct.Struct("!Q")
 
 
 class Comparer:
-    """Hands programs to a server that it starts when the first one comes."""
+    """Passes programs to a server, which is started for the first one."""
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
 
     def compare(self, job: Job, seconds: float = SECONDS) -> Outcome:
-        """Run a program before and after its fixes, and say what differs."""
+        """Run a program before and after its fixes, and return the differences."""
         server = self._started()
         assert server.stdin is not None
         assert server.stdout is not None
@@ -63,7 +63,7 @@ def serve(jobs: BinaryIO, outcomes: BinaryIO) -> None:
     """Compare programs until no more come."""
     from properties.observing import Nursery
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends when no more jobs come
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends when its input is closed
     nursery = Nursery()
     while True:
         try:
@@ -78,7 +78,7 @@ def _in_child(bench: Any, job: Job, seconds: float) -> bytes:
     child = os.fork()
     if not child:
         os.close(reading)
-        os.setsid()  # what it starts ends with it
+        os.setsid()  # its child processes end with it
         try:
             outcome = bench.compare(job)
         except BaseException as error:  # noqa: BLE001 - told to the other end

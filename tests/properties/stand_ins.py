@@ -1,4 +1,4 @@
-"""Environments and networks as programs are given them."""
+"""Environments and networks to pass to programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REWARDS: tuple[Callable[[float], Any], ...] = (
 
 @dataclass
 class Shapes:
-    """How many values a program takes apart at once, by the name of what they come from."""
+    """How many values a program unpacks at once, by the name of their source."""
 
     unpacked: dict[str, int] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class Env:
         return (first, {}) if self.at_reset == 2 else first
 
     def step(self, action: Any) -> Any:
-        """Take a step; the result has as many parts as the program takes apart."""
+        """Take a step; the result has as many parts as the program unpacks."""
         self.time += 1
         self.steps += 1
         if self.steps == self.breaks:
@@ -95,7 +95,7 @@ class Env:
 
 
 class Net(nn.Module):
-    """A network that takes whatever has numbers in it."""
+    """A network that accepts any input with numbers."""
 
     def __init__(self, rng: Random) -> None:
         super().__init__()

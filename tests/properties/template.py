@@ -1,4 +1,4 @@
-"""What the templates of programs are filled with."""
+"""Values for the templates of programs."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ _TRAINING = """class Corridor:
 env = Corridor()
 env.reset()
 """
-"""What makes code hot: an environment, to be stepped in the loop that follows."""
+"""An environment that is stepped in the following loop, which makes its code hot."""

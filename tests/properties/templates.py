@@ -1,4 +1,4 @@
-"""Small programs of reinforcement learning that hold patterns, with shapes, types and forms that vary."""
+"""Small reinforcement-learning programs that contain patterns, with varying shapes, types and forms."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ TEMPLATES: Mapping[str, tuple[Template, ...]] = {
     "RL506": (returns,),
     "RL701": (update,),
 }
-"""Templates that hold the pattern of a rule, in some of their forms at least."""
+"""Templates that contain the pattern of a rule, at least in some of their forms."""

@@ -1,6 +1,6 @@
-"""Safe fixes leave what programs do as it was: programs are generated, fixed, and run before and after.
+"""Safe fixes preserve behaviour: programs are generated, fixed, and run before and after.
 
-`campaign.py` tries as many as one likes, and counts.
+`campaign.py` tries any number of programs, and counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rlint.registry.catalogue import RuleEntry
 pytestmark = pytest.mark.xdist_group("generated programs")  # one server for all
 
 _LOADS_LONG = ("optim", "distributions", "multiprocessing")
-"""What takes seconds to load."""
+"""Modules that take seconds to load."""
 _SOME = settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
@@ -47,7 +47,7 @@ def hold(rule: RuleEntry, rng: Random, comparer: Comparer, *, quick: bool) -> No
 def test_a_safe_fix_changes_nothing_that_a_program_does(
     comparer: Comparer, rule: RuleEntry, rng: Random
 ) -> None:
-    """Whatever stands beside the pattern: the same behaviour, or no fix."""
+    """With any distractor, the behaviour is the same, or there is no fix."""
     hold(rule, rng, comparer, quick=True)
 
 
@@ -64,7 +64,7 @@ def test_many_safe_fixes_change_nothing_that_a_program_does(
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", SAFE_RULES, ids=lambda rule: rule.name)
 def test_every_safe_fix_has_programs_to_be_tried_on(rule: RuleEntry) -> None:
-    """A rule whose pattern is in no program would pass without being tried."""
+    """Without a program for its pattern, a rule would pass untested."""
     assert any(lines_of(rule, text) for text in programs_of(rule))
 
 
@@ -95,7 +95,7 @@ _SAME = "import random, numpy as np, torch\nnp.seterr(all='ignore')\nx = torch.z
     ],
 )  # fmt: skip
 def test_what_differs_is_noticed(comparer: Comparer, before: str, after: str, told: str) -> None:
-    """A comparison that notices nothing would let every fix pass."""
+    """The comparison detects planted differences."""
     job = Job(f"{_SAME}{before}\n", f"{_SAME}{after}\n", Plan((), {}, {}), (0,))
     outcome = comparer.compare(job)
     assert not outcome.error
@@ -112,7 +112,7 @@ def test_a_program_that_never_ends_is_given_up(comparer: Comparer) -> None:
 
 
 def test_one_that_draws_from_the_system_is_not_compared(comparer: Comparer) -> None:
-    """What varies by itself says nothing about a fix."""
+    """Values that vary by themselves are not compared."""
     outcome = comparer.compare(Job("import os\ny = os.urandom(8)\n", "y = 1\n", Plan((), {}, {}), (0,)))
     assert not outcome.deterministic
     assert not outcome.differences

@@ -8,7 +8,7 @@ from properties.template import program
 
 
 def answers(rng: Random) -> str:
-    """Rewards for texts: answers are taken out of completions and held against the right ones."""
+    """Rewards for texts: answers are extracted from completions and compared with the correct ones."""
     pattern = rng.choice((r"<answer>(.*?)</answer>", r"\\d+", r"(a)|b", r"^x", "[0-9]+$", r"\\s+", "", "é"))
     return program(
         """
@@ -134,7 +134,7 @@ def update(rng: Random) -> str:
 
 
 def logging(rng: Random) -> str:
-    """Numbers are taken out of tensors one by one, and kept."""
+    """Numbers are read from tensors one by one, and stored."""
     return program(
         """
         import copy

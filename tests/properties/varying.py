@@ -10,7 +10,7 @@ from properties.draft import Draft
 
 
 def repeat(draft: Draft) -> bool:
-    """The statement stands twice."""
+    """The statement is repeated."""
     place = draft.place()
     if place is None:
         return False
@@ -19,7 +19,7 @@ def repeat(draft: Draft) -> bool:
 
 
 def reorder(draft: Draft) -> bool:
-    """Two statements that follow each other stand the other way round."""
+    """Two consecutive statements are exchanged."""
     place = draft.place()
     if place is None or len(place.block) < 2:
         return False
@@ -39,7 +39,7 @@ def drop(draft: Draft) -> bool:
 
 
 def vary_constant(draft: Draft) -> bool:
-    """A number, text, data type or keyword is another one."""
+    """A number, string, dtype or keyword is changed."""
     place = draft.place()
     if place is None:
         return False
@@ -74,7 +74,7 @@ _TYPES = ("float32", "float64", "float16", "int64", "int32", "uint8", "bool", "l
 
 
 def vary_expression(draft: Draft) -> bool:
-    """A value comes by another way."""
+    """A value is obtained in another way."""
     place = draft.place()
     if place is None:
         return False

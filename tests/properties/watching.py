@@ -1,4 +1,4 @@
-"""Distractors: somebody else looks at what the pattern deals with, or changes it."""
+"""Distractors: other code reads the objects of the pattern, or changes them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from properties.draft import Draft, statements
 
 
 def keep_alias(draft: Draft) -> bool:
-    """Another variable holds the same object, and is looked at in the end."""
+    """Another variable refers to the same object, and is read at the end."""
     draft.use("SEEN")
     return put_beside(draft, "SEEN.append({name})")
 
 
 def tell(draft: Draft) -> bool:
-    """What a variable holds at that moment is noted."""
+    """The value of a variable at this point is recorded."""
     draft.use("SEEN")
     return put_beside(draft, draft.rng.choice(("SEEN.append(repr({name}))", "print({name})")))
 
 
 def look_behind(draft: Draft) -> bool:
-    """A variable is looked at behind the outermost statement that the pattern is in."""
+    """A variable is read after the outermost statement that contains the pattern."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place)) is None:
         return False
@@ -33,7 +33,7 @@ def look_behind(draft: Draft) -> bool:
 
 
 def look_in_between(draft: Draft) -> bool:
-    """A nested function looks at a variable whenever it is called."""
+    """A nested function reads a variable in each call."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place)) is None:
         return False
@@ -44,13 +44,13 @@ def look_in_between(draft: Draft) -> bool:
 
 
 def pass_on(draft: Draft) -> bool:
-    """Code that a reader may know or not gets the variable."""
+    """The variable is passed to known or unknown code."""
     draft.use("told")
     return put_beside(draft, "told({name})")
 
 
 def change(draft: Draft) -> bool:
-    """A function changes what the variable holds, in place."""
+    """A function changes the object of a variable in place."""
     draft.use("changed")
     return put_beside(draft, "changed({name})")
 

@@ -1,4 +1,4 @@
-"""A small training program, wrong fixes of it, and others that are right and gain nothing or much."""
+"""A small training program, with wrong fixes, and with correct ones that gain nothing or much."""
 
 PROGRAM = '''\
 import random
@@ -143,7 +143,7 @@ WRONG = {
         '    writer.add("step", step)\n    writer.add("loss", value)\n',
     ),
 }
-"""What each does wrong, and the text that it replaces by another."""
+"""The error of each, and the texts before and after."""
 
 RIGHT = {
     "faster": (

@@ -1,4 +1,4 @@
-"""What is written down of a call, and made again."""
+"""Objects of recorded calls: serialised, and recreated."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ LIMIT = 2**20
 
 
 def copied(value: Any) -> Any:
-    """A value, written down and made again."""
+    """A value, serialised and recreated."""
     capture = Capture(OwnFiles(()), LIMIT)
     capture.dump(value)
     return pickle.loads(capture.file.getvalue())  # noqa: S301 - written above
 
 
 def test_views_of_arrays_share_memory() -> None:
-    """A write through one is seen through the other, as in the run; strides and flags stay."""
+    """A write through one is visible through the other, as in the run; strides and flags are kept."""
     base = np.arange(12.0).reshape(3, 4)
     first, column, whole = copied((base[1:], base[:, 2], base))
     whole[1, 2] = 99
@@ -43,7 +43,7 @@ def test_views_of_arrays_share_memory() -> None:
 
 
 def test_tensors_share_memory_and_keep_strides() -> None:
-    """So do a tensor's transposition and a part of it."""
+    """A tensor shares memory with its transpose and its parts."""
     base = torch.arange(6.0).reshape(2, 3)
     again, turned, row = copied((base, base.t(), base[1]))
     again[1, 0] = 50
@@ -51,7 +51,7 @@ def test_tensors_share_memory_and_keep_strides() -> None:
 
 
 def test_parameters_keep_gradients() -> None:
-    """Pickles of Python lose them; an optimizer finds its parameters again."""
+    """Python's pickle loses gradients; an optimizer is restored with its parameters."""
     net = torch.nn.Linear(2, 1)
     optimizer = torch.optim.Adam(net.parameters())
     net(torch.ones(1, 2)).sum().backward()
@@ -63,7 +63,7 @@ def test_parameters_keep_gradients() -> None:
 
 
 def test_what_came_of_a_graph_becomes_a_copy_of_a_leaf() -> None:
-    """Its gradient can be taken, up to where the recorded call began."""
+    """Gradients can be computed, up to the start of the recorded call."""
     restored.CUT.clear()
     loss = (torch.ones(2, requires_grad=True) * 3).sum()
     again = copied(loss)
@@ -84,7 +84,7 @@ def test_functions_without_a_name_keep_their_closures() -> None:
 
 
 def test_locks_and_streams_are_made_anew() -> None:
-    """Nobody holds a lock in a replay."""
+    """Locks are free in a replay."""
     lock, stream = copied((threading.Lock(), torch.Generator().manual_seed(7)))
     assert not lock.locked()
     assert stream.initial_seed() is not None
@@ -98,13 +98,13 @@ def test_locks_and_streams_are_made_anew() -> None:
     ("value", "said"), [((i for i in ()), "a generator"), (threading.local(), "thread-local")]
 )
 def test_what_cannot_be_copied_gives_a_reason(value: Any, said: str) -> None:
-    """In the words of the report."""
+    """The reason is that of the report."""
     with pytest.raises(UncopyableError, match=said):
         copied({"held": value})
 
 
 def test_large_values_are_given_up_early() -> None:
-    """Before all of them is in memory once more."""
+    """The limit applies before a second copy is in memory."""
     with pytest.raises(TooLargeError):
         copied(torch.zeros(LIMIT))
 
@@ -157,7 +157,7 @@ def test_a_stand_in_answers_as_the_real_object_did(tmp_path: Path) -> None:
 
 
 def test_nothing_unsigned_is_unpickled(tmp_path: Path) -> None:
-    """Neither a record of another key, nor one that was changed, nor a bare pickle."""
+    """A record with another key, a changed record and a plain pickle are refused."""
     harmful = b"cbuiltins\nexec\n(Vraise SystemExit\ntR."
     for number, data in enumerate((harmful, records.MAGIC + bytes(32) + harmful)):
         path = tmp_path / f"record-0-1-{number}.rec"
@@ -167,7 +167,9 @@ def test_nothing_unsigned_is_unpickled(tmp_path: Path) -> None:
 
 
 def test_an_object_becomes_what_another_is() -> None:
-    """In place, and what only it holds stays: a cache that a fix has added."""
+    """An object is changed in place, and its additional attributes are kept, such as a cache that a fix has
+    added.
+    """
 
     class Agent:
         def __init__(self, scale: float) -> None:

@@ -1,4 +1,4 @@
-"""Interrupts of recording and of replays: what was recorded is kept, and no folder is left behind."""
+"""Interrupts of recording and of replays: recorded data is kept, and no folder is left."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ if __name__ == "__main__":
 
 
 def proving(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """Start `rlint prove` so that interrupts reach it, with a place of its own for temporary files."""
+    """Start `rlint prove` so that interrupts reach it, with its own folder for temporary files."""
     (folder / "train.py").write_text(PROGRAM)
     (folder / "tmp").mkdir()
     options = ("--isolated", "--budget", "0.5", "--output-format", "json", "--path", "train.py")
@@ -85,12 +85,12 @@ def proving(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def left(folder: Path) -> list[str]:
-    """What is left of temporary folders."""
+    """Remaining temporary folders."""
     return [one.name for one in (folder / "tmp").iterdir() if one.name.startswith("rlint")]
 
 
 def ended(started: subprocess.Popen[str], children: list[psutil.Process]) -> tuple[str, str]:
-    """Its output, when it and all that it has started are gone."""
+    """Its output, once it and all of its child processes have ended."""
     shown, errors = started.communicate(timeout=PATIENCE)
     assert are_gone(children), errors
     return shown, errors
@@ -113,7 +113,7 @@ def ended(started: subprocess.Popen[str], children: list[psutil.Process]) -> tup
     ],
 )
 def test_a_recorded_run_is_ended_and_replayed(tmp_path: Path, method: str, number: signal.Signals) -> None:
-    """Ctrl-C reaches all processes of a terminal, and a request to end rlint alone, which hands it on."""
+    """Ctrl-C reaches all processes of a terminal; SIGTERM reaches only rlint, which passes it on."""
     if method == "fork" and sys.platform != "linux":
         pytest.skip("this system does not fork")
     started = proving(tmp_path, method)
@@ -134,7 +134,7 @@ def test_a_recorded_run_is_ended_and_replayed(tmp_path: Path, method: str, numbe
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_replays_are_kept(tmp_path: Path, number: signal.Signals) -> None:
-    """The proof says what was found until then, and which fixes there was no time for."""
+    """The proof has the results so far, and lists the fixes for which there was no time."""
     started = proving(tmp_path, "alone", "ends")
     assert started.stderr is not None
     for line in started.stderr:
@@ -153,7 +153,7 @@ def test_interrupted_replays_are_kept(tmp_path: Path, number: signal.Signals) ->
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_an_early_interrupt(tmp_path: Path, number: signal.Signals) -> None:
-    """Before anything is recorded, there is nothing to tell."""
+    """Before anything is recorded, there is no report."""
     started = proving(tmp_path, "alone")
     assert started.stderr is not None
     assert any("preparing fix" in line for line in started.stderr)

@@ -1,4 +1,4 @@
-"""Fixes that change a constructor together with the methods that read what it makes."""
+"""Fixes that change a constructor together with the methods that read its attributes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ FIXES = {
 
 @pytest.fixture(scope="module")
 def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
-    """What is said of each of these fixes, each proven by itself."""
+    """The verdict on each of these fixes, proven separately."""
     folder = tmp_path_factory.mktemp("made")
     found = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -102,7 +102,7 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
 
 
 def test_objects_are_made_as_the_fix_makes_them(proven: Mapping[str, ProvenFix]) -> None:
-    """Its constructor and each of its calls until then are replayed."""
+    """Its constructor and each of its earlier calls are replayed."""
     right = proven["right"]
     assert (right.verdict in PROVEN and right.verdict != DIFFERENT, right.differences) == (True, ()), right
     assert {"Buffer.add", "Buffer.sample"} <= set(right.where.split(", "))
@@ -110,12 +110,12 @@ def test_objects_are_made_as_the_fix_makes_them(proven: Mapping[str, ProvenFix])
 
 @pytest.mark.parametrize("code", ["stale", "dtype", "off by one"])
 def test_wrong_ones_are_refused(proven: Mapping[str, ProvenFix], code: str) -> None:
-    """What methods return shows what became of the objects."""
+    """The results of methods show the state of the objects."""
     assert (proven[code].verdict, proven[code].reason) == (DIFFERENT, "")
 
 
 def test_what_other_code_sets_is_not_guessed(proven: Mapping[str, ProvenFix]) -> None:
-    """The calls of the changed methods do not tell what such an attribute is."""
+    """The calls of the changed methods do not determine such an attribute."""
     outside = proven["outside"]
     assert (outside.verdict, "other code than the changed methods sets" in outside.reason) == (
         NOT_RECORDED,

@@ -1,4 +1,4 @@
-"""Fixes that gain nothing are called that, as often as an interval of 95 % lets one hope."""
+"""Fixes without a gain are reported as such, as often as a 95 % interval implies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BODIES = (
 
 
 def program() -> tuple[str, dict[str, tuple[str, str]]]:
-    """A program of functions, and for each a fix that says the same in other words."""
+    """A program of functions, and for each a fix that only rewrites it."""
     functions, calls, fixes = [], [], {}
     for number in range(_FIXES):
         body = _BODIES[number % len(_BODIES)].format(n=number)

@@ -43,7 +43,7 @@ def notebook(folder: Path) -> Path:
 
 
 def test_a_cell_is_known_by_its_statements(tmp_path: Path) -> None:
-    """IPython has translated its magics by then; other cells stay as they are."""
+    """IPython has translated the magics by then; other cells are unchanged."""
     source = read_source(notebook(tmp_path), "train.ipynb")
     assert isinstance(source, Source)
     whole = ast.parse(source.text)
@@ -63,7 +63,7 @@ def test_a_cell_is_known_by_its_statements(tmp_path: Path) -> None:
     reason="needs nbconvert and ipykernel",
 )
 def test_an_executed_notebook_is_a_run(tmp_path: Path) -> None:
-    """Also one that is written again with its outputs."""
+    """Also if the notebook is saved with its outputs."""
     notebook(tmp_path)
     options = ("--isolated", "--budget", "0.3", "-q", "--output-format", "json", "-o", "out.json")
     run = (sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", "train.ipynb")

@@ -1,4 +1,4 @@
-"""Wrong fixes that were planted are all refused, and right ones are not."""
+"""All planted wrong fixes are detected, and correct ones are not refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("planted_fixes")  # they share one proof, w
 
 @pytest.fixture(scope="module")
 def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
-    """What is said of each planted fix, after one run of the program."""
+    """The verdict on each planted fix, after one run of the program."""
     folder = tmp_path_factory.mktemp("planted")
     program = folder / "train.py"
     program.write_text(PROGRAM)
@@ -31,12 +31,12 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
 
 @pytest.mark.parametrize("code", WRONG)
 def test_a_wrong_fix_is_refused(proven: Mapping[str, ProvenFix], code: str) -> None:
-    """Each shows in what is compared."""
+    """Each causes a difference."""
     assert (proven[code].verdict, proven[code].reason) == (DIFFERENT, "")
 
 
 @pytest.mark.parametrize("code", RIGHT)
 def test_a_right_fix_is_not_refused(proven: Mapping[str, ProvenFix], code: str) -> None:
-    """Whatever its gain, which a busy machine may hide."""
+    """The gain does not matter, because a busy machine may hide it."""
     assert proven[code].verdict in (FASTER, NO_CHANGE, SLOWER), proven[code]
     assert proven[code].cases > 2

@@ -41,7 +41,7 @@ class Harmful:
         self.path = path
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what a pickle does."""
+        """Return the effect of loading a pickle."""
         return os.system, (f"touch {self.path}",)
 
 
@@ -58,7 +58,7 @@ def rlint(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def proven(folder: Path, *, line: int, code: str = "RL101", column: int = 17) -> Proof:
-    """A proof that somebody has made up: a fix at a place of the program is said to be faster."""
+    """A forged proof, which claims that a fix in the program is faster."""
     import hashlib
 
     program = folder / "train.py"
@@ -76,7 +76,7 @@ def proven(folder: Path, *, line: int, code: str = "RL101", column: int = 17) ->
 
 
 def test_nothing_in_a_proof_is_run(tmp_path: Path) -> None:
-    """Neither its command, nor a pickle in place of a text, nor of the file."""
+    """Neither the command nor a pickle in place of a string or of the file is run."""
     made_up = proven(tmp_path, line=7)
     harmful = base64.b64encode(pickle.dumps(Harmful(tmp_path / "ran"))).decode()
     fixes = tuple(dataclasses.replace(one, message=harmful, where=harmful) for one in made_up.fixes)
@@ -100,7 +100,7 @@ def test_nothing_in_a_proof_is_run(tmp_path: Path) -> None:
 
 
 def test_a_proof_of_others_is_said_to_be_one(tmp_path: Path) -> None:
-    """Also one that was changed after it was signed."""
+    """A proof that was changed after it was signed is not trusted."""
     made_up = proven(tmp_path, line=7)
     proof.write(made_up, tmp_path / "rlint.proof", b"somebody's key")
     done = rlint(tmp_path, "fix", "--isolated", "--proven", "rlint.proof", "--allow-dirty", "train.py")
@@ -117,7 +117,7 @@ def test_a_proof_of_others_is_said_to_be_one(tmp_path: Path) -> None:
 
 
 def test_only_fixes_of_rlint_are_applied(tmp_path: Path) -> None:
-    """A place without a finding, a rule that is none, and a file of other text change nothing."""
+    """A place without a finding, an unknown rule, and a file with another text cause no change."""
     for line, code in ((2, "RL101"), (7, "RL999")):
         proof.write(proven(tmp_path, line=line, code=code), tmp_path / "rlint.proof", None)
         rlint(tmp_path, "fix", "--isolated", "--proven", "rlint.proof", "--allow-dirty", "train.py")
@@ -129,7 +129,7 @@ def test_only_fixes_of_rlint_are_applied(tmp_path: Path) -> None:
 
 
 def test_a_recording_without_the_signature_of_its_run_is_not_loaded(tmp_path: Path) -> None:
-    """Nor one whose signature is of other content."""
+    """A signature of other content is refused, too."""
     body = pickle.dumps(Harmful(tmp_path / "ran"))
     header = json.dumps({"parts": [len(body), 0, 0, 0, 0], "region": 0}).encode()
     content = b"".join([len(header).to_bytes(8, "big"), header, body, body])
@@ -143,7 +143,7 @@ def test_a_recording_without_the_signature_of_its_run_is_not_loaded(tmp_path: Pa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permissions of folders")
 def test_recordings_are_private_and_deleted(tmp_path: Path) -> None:
-    """Nobody else can write a record, or read the key."""
+    """Other users cannot write a record, or read the key."""
     (tmp_path / "tmp").mkdir()
     look = (
         "import os, pathlib\n"

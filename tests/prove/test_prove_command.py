@@ -1,4 +1,4 @@
-"""`rlint prove` as a user runs it, on small programs, and what its proof is used for."""
+"""`rlint prove` as a user runs it, on small programs, and the uses of its proof."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def prove(folder: Path, *words: str, options: tuple[str, ...] = ()) -> subproces
 
 @dataclass
 class Proven:
-    """A program, and what proving it gave."""
+    """A program, and the output of proving it."""
 
     folder: Path
     proof: dict[str, object]
@@ -107,7 +107,7 @@ def copied(proven: Proven, to: Path) -> Path:
 
 
 def test_each_fix_has_a_verdict_or_a_reason(proven: Proven) -> None:
-    """The program itself prints; what the run does not reach is listed."""
+    """The program's output is shown; code that the run does not reach is listed."""
     assert proven.output == "done\n"
     fixes = proven.proof["fixes"]
     assert isinstance(fixes, list)
@@ -132,7 +132,7 @@ def test_every_format_names_every_fix(proven: Proven, form: str) -> None:
 
 
 def test_proven_fixes_are_applied_and_nothing_else(proven: Proven, tmp_path: Path) -> None:
-    """Unsafe ones, too; the report says on what that rests."""
+    """Unsafe fixes are applied, too; the report states the condition."""
     folder = copied(proven, tmp_path)
     done = rlint(folder, "fix", "--isolated", "--proven", "rlint.proof", "--allow-dirty", "train.py")
     assert (folder / "train.py").read_text().count("np.concatenate([found, row[None]])") == 1
@@ -142,7 +142,7 @@ def test_proven_fixes_are_applied_and_nothing_else(proven: Proven, tmp_path: Pat
 
 
 def test_code_that_changed_since_is_not_fixed(proven: Proven, tmp_path: Path) -> None:
-    """A proof is about one text."""
+    """A proof is only valid for one text."""
     folder = copied(proven, tmp_path)
     (folder / "train.py").write_text(PROGRAM + "\n# later\n")
     done = rlint(folder, "fix", "--isolated", "--proven", "rlint.proof", "--allow-dirty", "train.py")
@@ -188,14 +188,14 @@ def test_what_is_no_proof_is_an_error(tmp_path: Path, text: str, said: str) -> N
 def test_bad_input_is_a_clear_sentence(
     tmp_path: Path, program: str, words: tuple[str, ...], said: str
 ) -> None:
-    """Nothing to prove, a command that fails, that runs something else, that changes the code."""
+    """Errors: nothing to prove, a command that fails, that runs another program, or that changes the code."""
     (tmp_path / "train.py").write_text(program)
     done = prove(tmp_path, sys.executable, *words)
     assert (done.returncode, said in done.stdout + done.stderr) == (2, True), done.stderr
 
 
 def test_a_whole_run_that_fails_does_not_cost_the_verdicts(tmp_path: Path) -> None:
-    """A program that runs once only, for example; the report says so."""
+    """Code that runs only once has no verdict, and the report says so."""
     once = PROGRAM.replace('    print("done")', '    open("/".join([sys.argv[2], "ran"]), "x")')
     (tmp_path / "train.py").write_text(once)
     options = ("--whole-run", "1", "--select", "RL101")
@@ -205,7 +205,7 @@ def test_a_whole_run_that_fails_does_not_cost_the_verdicts(tmp_path: Path) -> No
 
 
 def test_a_proof_that_cannot_be_written_is_said_before_the_run(tmp_path: Path) -> None:
-    """It would be a pity to run first."""
+    """The error comes before the run."""
     (tmp_path / "train.py").write_text("open('ran', 'w')\n")
     done = prove(tmp_path, sys.executable, "train.py", options=("--proof", "gone/rlint.proof"))
     assert (done.returncode, "no folder to write the proof into" in done.stderr) == (2, True)
@@ -216,7 +216,7 @@ ENDLESS = PROGRAM.replace("range(int(sys.argv[1]))", "iter(int, 1)")
 
 
 def test_a_program_that_never_ends_is_ended(tmp_path: Path) -> None:
-    """How far it has come by then depends on the machine."""
+    """The progress by then depends on the machine."""
     (tmp_path / "train.py").write_text(ENDLESS)
     done = prove(tmp_path, sys.executable, "train.py", options=("--seconds", "2", "--select", "RL101"))
     assert "ended early" in done.stdout, done.stderr
@@ -224,7 +224,7 @@ def test_a_program_that_never_ends_is_ended(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no process groups to interrupt")
 def test_what_was_recorded_until_an_interrupt_is_replayed(tmp_path: Path) -> None:
-    """Ctrl-C ends the program, which rlint and the program get alike, and not rlint's work."""
+    """Ctrl-C, which rlint and the program both receive, ends the program, but not rlint's work."""
     mark = "            agent.gather(rows)\n"
     program = ENDLESS.replace(mark, f'{mark}            open("gathered", "w").close()\n')
     (tmp_path / "train.py").write_text(program)
@@ -278,7 +278,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_children_are_recorded(tmp_path: Path, method: str) -> None:
-    """Those that `multiprocessing` forks, and those that it starts anew."""
+    """Processes that `multiprocessing` forks or spawns are recorded."""
     if method == "fork" and sys.platform != "linux":
         pytest.skip("this system does not fork")
     (tmp_path / "train.py").write_text(CHILDREN)

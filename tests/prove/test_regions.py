@@ -46,7 +46,7 @@ class Agent:
 
 
 def test_a_function_is_replayed_whole() -> None:
-    """Without its docstring, which is no statement to run."""
+    """A docstring is not part of a region."""
     (found,) = regions(METHODS, "out = self.net(obs)", "out = self.net(obs + 0)")
     assert (found.where, found.whole, found.before.start, found.names) == (
         "Agent.act",
@@ -57,14 +57,14 @@ def test_a_function_is_replayed_whole() -> None:
 
 
 def test_code_of_a_script_is_replayed_until_nothing_reads_what_the_fix_leaves() -> None:
-    """`values` has a gradient before the fix and none after it, and only `action` matters."""
+    """`values` has a gradient only before the fix, but only `action` is used."""
     new = "with torch.no_grad():\n            values = net(torch.tensor(obs))"
     first = regions(SCRIPT, "values = net(torch.tensor(obs))", new)[0]
     assert (first.before.start, first.before.stop, first.closed, first.live) == (0, 2, True, ("action",))
 
 
 def test_values_that_differ_may_be_used_alike() -> None:
-    """A distribution over values without a gradient is another one; the action that is drawn is the same."""
+    """The distribution over detached values differs; the drawn action is the same."""
     program = "def f():\n  for i in n:\n    p = net(i)\n    m = D(p)\n    a = m.draw()\n    g(a)\n"
     found = [one for one in regions(program, "net(i)", "net(i + 0)") if not one.whole]
     assert [(one.before.stop, one.live, one.further) for one in found[:2]] == [
@@ -74,13 +74,13 @@ def test_values_that_differ_may_be_used_alike() -> None:
 
 
 def test_what_only_supports_a_change_is_no_change() -> None:
-    """An import or a constant that a fix adds is loaded, not replayed."""
+    """An added import or constant is loaded, not replayed."""
     found = regions(METHODS, "class Agent:", "import copy\n\nclass Agent:")
     assert found == []
 
 
 def test_a_new_decorator_changes_the_whole_function() -> None:
-    """Its body is the same, and what it does is not."""
+    """Its body is unchanged, but its behaviour is not."""
     (found,) = regions(METHODS, "    def act", "    @torch.no_grad()\n    def act")
     assert (found.where, found.whole) == ("Agent.act", True)
 
@@ -106,12 +106,12 @@ def test_two_methods_are_two_changes() -> None:
     ],
 )
 def test_what_is_read_after_a_statement(program: str, stop: int, live: set[str]) -> None:
-    """A name that is bound anew before it is read is not."""
+    """A name that is rebound before it is read is not live."""
     assert live_after(ast.parse(program).body[0], (), "body", stop) == live
 
 
 def test_a_loop_reads_in_its_next_iteration() -> None:
-    """What the end of a body leaves is read at its beginning."""
+    """Values from the end of a loop body are read at its beginning."""
     loop = ast.parse("for i in range(3):\n    print(y)\n    y = i")
     assert "y" in live_after(loop, (("body", 0),), "body", 2)
 
@@ -128,14 +128,14 @@ def test_a_loop_reads_in_its_next_iteration() -> None:
     ],
 )
 def test_what_suspends_is_recorded_or_refused_with_the_reason(program: str, refusal: str) -> None:
-    """What comes back at a `yield` or an `await` can be recorded, and what others drive cannot."""
+    """Values that a `yield` or an `await` returns can be recorded, unless other code drives the coroutine."""
     found = regions(program, "y = x", "y = x + 0")[0]
     assert (refusal in found.refusal, bool(found.refusal)) == (True, bool(refusal))
     assert found.suspends or refusal
 
 
 def test_hooks_leave_a_program_what_it_is() -> None:
-    """Loops, exceptions and results are those of the program; hooks see each call."""
+    """Loops, exceptions and results are unchanged; hooks are called for each call."""
     text = b"def f(n):\n    for i in range(n):\n        if i == 2: break\n    return i\nresult = f(5)\n"
     seen: list[object] = []
 

@@ -110,7 +110,7 @@ FIXES = {
 
 @pytest.fixture(scope="module")
 def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
-    """What is said of each fix after one run."""
+    """The verdict on each fix after one run."""
     folder = tmp_path_factory.mktemp("suspended")
     (folder / "train.py").write_text(PROGRAM)
     fixer = TextFixer(Path(folder / "train.py"), FIXES)
@@ -123,7 +123,7 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:
 
 @pytest.mark.parametrize("code", ["right generator", "right sends", "right coroutine"])
 def test_right_fixes_keep_the_results(proven: Mapping[str, ProvenFix], code: str) -> None:
-    """They are driven with what the run sent them, or gave them where they waited."""
+    """They receive the values that were sent to them, or awaited, in the run."""
     one = proven[code]
     assert (one.verdict in PROVEN and one.verdict != DIFFERENT, one.differences) == (True, ()), one
     assert one.cases > 2
@@ -142,7 +142,7 @@ def test_right_fixes_keep_the_results(proven: Mapping[str, ProvenFix], code: str
     ],
 )
 def test_wrong_fixes_are_refused(proven: Mapping[str, ProvenFix], code: str) -> None:
-    """By what is yielded, when it is yielded, what is left behind, and what is waited for."""
+    """Differences are found in yielded values and their state, in final state, and in awaited objects."""
     assert (proven[code].verdict, proven[code].reason) == (DIFFERENT, "")
 
 

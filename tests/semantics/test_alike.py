@@ -1,4 +1,4 @@
-"""Equal values of summaries are held once."""
+"""Equal values in summaries are stored once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def learn(agent, batch):
 
 
 def test_equal_values_become_one() -> None:
-    """Whoever asks for an equal value gets the first."""
+    """For an equal value, the first one is returned."""
     alike = Interner()
     first, second = Type(TypeTag.TENSOR, dtype="float32"), Type(TypeTag.TENSOR, dtype="float32")
     assert first is not second
@@ -29,7 +29,7 @@ def test_equal_values_become_one() -> None:
 
 
 def test_calls_of_several_files_share_what_they_pass(tmp_path: Path) -> None:
-    """One worker holds what calls in all of its files pass once."""
+    """A worker stores equal arguments of calls in all of its files once."""
     jobs = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}.py"

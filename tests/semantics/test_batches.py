@@ -1,4 +1,4 @@
-"""Loaders, their batches, and where tensors lie."""
+"""Loaders, their batches, and devices of tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ tokenizer = AutoTokenizer.from_pretrained('x')
 
 
 def type_of(program: str, used: str) -> Type:
-    """The kind of the last `used` in a program."""
+    """The type of the last `used` in a program."""
     model = model_of(_IMPORTS + program)
     return model.types.type_of(expression(model, used, last=True))
 
@@ -42,7 +42,9 @@ def type_of(program: str, used: str) -> Type:
     ],
 )
 def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain: bool) -> None:
-    """Batches lie on the host, pinned if the loader is told so, and are tensors unless somebody collates."""
+    """Batches are in host memory, pinned if the loader pins them, and are tensors unless there is a collate
+    function.
+    """
     kind = type_of(f"for batch in DataLoader({arguments}):\n    print(batch)\n", "batch")
     assert (kind.tag, kind.device) == (TypeTag.BATCH, Device.HOST)
     assert (batches.is_pinned(kind), batches.is_plain(kind)) == (pinned, plain)
@@ -71,7 +73,7 @@ def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain
     ],
 )
 def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
-    """However a batch is reached, its parts are known."""
+    """The parts of a batch are known, however it is accessed."""
     kind = type_of(program, "x")
     assert (kind.tag, kind.device) == (TypeTag.TENSOR, Device.HOST)
 
@@ -91,7 +93,7 @@ def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
     ],
 )
 def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: str) -> None:
-    """Moved, prepared or loaded tensors may lie anywhere."""
+    """Moved, prepared or loaded tensors may be on any device."""
     assert type_of(program, "x").device is not Device.HOST
 
 
@@ -107,7 +109,7 @@ def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: 
     ],
 )
 def test_devices_are_known_by_their_names(made: str, device: Device) -> None:
-    """A variable that holds the name of a device names that device."""
+    """A variable with the name of a device denotes that device."""
     model = model_of(f"{_IMPORTS}device = {made}\nprint(device)\n")
     used = expression(model, "device", last=True)
     assert model.types.device_of(used) is device
@@ -137,7 +139,7 @@ def test_what_nothing_is_known_of_is_a_device_if_it_is_called_so(used: str, name
 
 
 def test_the_default_of_a_field_is_no_certain_device() -> None:
-    """A dataclass is made with other values than its defaults."""
+    """The fields of a dataclass may have other values than the defaults."""
     model = model_of(
         "class Config:\n    device: str = 'cuda'\ndef move(x, config: Config):\n    x.to(config.device)\n"
     )

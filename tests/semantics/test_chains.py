@@ -1,4 +1,4 @@
-"""What a heat chain names is what runs: the type of a receiver decides it; a guess says that it is one."""
+"""Heat chains name the methods that run: the type of the receiver determines them; guesses are marked."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ALL = {"draw_actor(self)", "draw_noisy(self)", "draw_policy(self)", "draw_functi
 
 
 def reached(call: str = "self.actor.reset_noise()", value: str = "actor", **parts: str) -> dict[str, str]:
-    """The helpers that the loop of a training reaches, with the last link of each chain."""
+    """The helpers that a training loop reaches, with the last link of each chain."""
     filled = {"name": "Trainer", "declared": "pass", "annotated": "", **parts}
     model = model_of(CLASSES + TRAIN.format(call=call, value=value, **filled))
     chains = {text: model.frequency.heat_of(expression(model, text)).chain for text in sorted(ALL)}
@@ -79,12 +79,14 @@ def reached(call: str = "self.actor.reset_noise()", value: str = "actor", **part
     ],
 )  # fmt: skip
 def test_the_type_of_the_receiver_names_the_method(shape: dict[str, str], names: dict[str, str]) -> None:
-    """Known from the constructor, a factory or an annotation, with the classes that override it; no other."""
+    """The type is known from the constructor, a factory or an annotation; only its methods and overrides are
+    meant.
+    """
     assert reached(**shape) == names
 
 
 def test_a_guess_says_what_it_was_guessed_from() -> None:
-    """Nothing tells the type: the class of that name is meant, and those that derive from it."""
+    """If the type is unknown, the class named like the receiver is meant, with its subclasses."""
     assert reached() == {
         "draw_actor(self)": "Actor.reset_noise (guessed from actor.reset_noise)",
         "draw_noisy(self)": "NoisyActor.reset_noise (guessed from actor.reset_noise)",
@@ -103,7 +105,7 @@ def test_a_guess_says_what_it_was_guessed_from() -> None:
 def test_a_receiver_called_like_a_base_is_of_a_class_derived_from_it(
     base: str, classes: list[str], heated: bool
 ) -> None:
-    """However many of them there are, and without an import between the files."""
+    """Even with many of them, and without an import between the files."""
     derived = "".join(
         f"class {name}(Base):\n    def train(self, batch):\n        return run_{name}(self)\n"
         for name in classes
@@ -133,7 +135,7 @@ def test_a_receiver_called_like_a_base_is_of_a_class_derived_from_it(
     ],
 )
 def test_a_method_that_needs_other_arguments_is_not_meant(parameters: str, heated: bool) -> None:
-    """However it and its class are called."""
+    """Whatever its name and that of its class."""
     models = build(
         {
             "policy.py": "class RecurrentPolicy:\n"
@@ -147,7 +149,7 @@ def test_a_method_that_needs_other_arguments_is_not_meant(parameters: str, heate
 
 
 def test_super_runs_the_method_of_the_base() -> None:
-    """And not the others of that name."""
+    """Other methods of that name are not meant."""
     model = model_of(
         CLASSES
         + "class Own(Actor):\n    def reset_noise(self):\n        super().reset_noise()\n"
@@ -166,7 +168,7 @@ def test_super_runs_the_method_of_the_base() -> None:
     ["torch.zeros(3)", "threading.Event()", "{}", "[1]", "re.compile('a')", "given"],
 )
 def test_values_of_libraries_run_no_methods_of_the_project(given: str) -> None:
-    """However few classes of the project define a method of that name."""
+    """Even if few classes of the project define a method of that name."""
     models = build(
         {
             "mine.py": "class Chooser:\n    def gather_rows(self):\n        return draw(self)\n",

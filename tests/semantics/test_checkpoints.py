@@ -1,4 +1,4 @@
-"""Which calls write a checkpoint each time that they run."""
+"""Calls that write a checkpoint in each run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ AGENT = """
     ],
 )
 def test_methods_that_save(call: str, *, saves: bool) -> None:
-    """A method saves if it does so each time, however many calls away; picking a process is no condition."""
+    """A method writes a checkpoint if it always does so, at any call depth; selecting one process is no
+    condition.
+    """
     main = f"from agent import Agent\nagent = Agent()\n{call}\n"
     model = build({"agent.py": AGENT, "main.py": main})["main.py"]
     found = expression(model, call)
@@ -66,7 +68,7 @@ def test_methods_that_save(call: str, *, saves: bool) -> None:
     ],
 )
 def test_calls_of_libraries(call: str, *, saves: bool) -> None:
-    """Weights, agents and their memories; not tensors, images and rows of data."""
+    """Checkpoints contain weights, agents or their buffers; not single tensors, images or rows of data."""
     imports = "import pickle, torch\nimport numpy as np\nfrom safetensors.torch import save_file\n"
     model = model_of(f"{imports}{call}\n")
     found = expression(model, call)

@@ -1,4 +1,4 @@
-"""What tests of classes say of variables and attributes."""
+"""Types that class tests imply for variables and attributes."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _argument(body: str) -> str:
 
 @pytest.mark.parametrize("body", [*KNOWN, *UNKNOWN])
 def test_where_a_test_holds_the_class_is_known(body: str) -> None:
-    """In the branch of a test, after an `assert`, and after an `if` that leaves where it does not hold; not
-    where the variable or attribute may have got another value since.
+    """Types are narrowed in the branch of a test, after an `assert`, and after an `if` that otherwise leaves;
+    not if the variable or attribute may have another value by then.
     """
     text = _CLASS.format(body=body.replace("\n", "\n        "))
     read = f"use({_argument(body)})"

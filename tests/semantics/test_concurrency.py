@@ -1,4 +1,4 @@
-"""Threads and processes: what runs where, which locks are held, and what workers share."""
+"""Threads and processes: which worker runs a line, which locks are held, and which data is shared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from rlint.semantics.threads.queues import DATA, METRICS, UNSURE
 
 
 def runners(model: SemanticModel, source: str) -> tuple[list[tuple[str, bool]], bool]:
-    """The sorts of workers that run an expression, whether there are many, and if others run it, too."""
+    """The kinds of workers that run an expression, whether there are many, and whether other code runs it,
+    too.
+    """
     found = model.threads.runners(expression(model, source))
     return [(start.sort, start.many) for start in found.starts], found.elsewhere
 
@@ -38,7 +40,7 @@ def runners(model: SemanticModel, source: str) -> tuple[list[tuple[str, bool]], 
     ],
 )
 def test_workers(start: str, sort: str, many: bool) -> None:
-    """Targets of threads and processes, work of pools and `run` methods run in workers."""
+    """Targets of threads and processes, tasks of pools and `run` methods run in workers."""
     model = model_of(
         f"""
 import threading
@@ -72,7 +74,9 @@ def main(n, q):
 
 
 def test_workers_over_files() -> None:
-    """A worker's function may stand in another file; what the main program calls as well runs there, too."""
+    """A worker's function may be in another file; functions that the main program also calls run there,
+    too.
+    """
     models = build(
         {
             "worker.py": "def work(rank, counter):\n    step(rank)\n\ndef step(rank):\n    return rank + 1\n",
@@ -100,7 +104,7 @@ def test_workers_over_files() -> None:
 
 
 def test_nobody_starts_workers() -> None:
-    """Without workers everything runs in the one thread there is."""
+    """Without workers, everything runs in the main thread."""
     assert not model_of("def f(x):\n    return x + 1\n").threads.runners(ast.Pass()).several
 
 
@@ -110,7 +114,9 @@ def held(model: SemanticModel, source: str) -> list[str]:
 
 
 def test_sections() -> None:
-    """`with`, `acquire` … `release`, the lock of a value and decorators; not what runs later."""
+    """`with`, `acquire` … `release`, the lock of a value and decorators hold locks, but not for code that
+    runs later.
+    """
     model = model_of(
         """
         import multiprocessing as mp
@@ -156,7 +162,7 @@ def test_sections() -> None:
 
 
 def test_what_a_lock_guards() -> None:
-    """The state that its sections write, in all methods of the class."""
+    """A lock guards the state that its sections write, in all methods of the class."""
     model = model_of(
         """
         class Ring:
@@ -182,7 +188,7 @@ def test_what_a_lock_guards() -> None:
 
 
 def test_locked_by_all_callers() -> None:
-    """A helper that is only called under a lock runs under it; one more call without it, and no longer."""
+    """A helper runs under a lock if all of its calls do."""
     text = """
         def bump(counter):
             counter.value += 1
@@ -250,7 +256,7 @@ def test_many_of_one_name() -> None:
     ],
 )
 def test_what_queues_carry(put: str, cargo: str) -> None:
-    """Metrics are told by their names, data by names and kinds; the rest is anybody's guess."""
+    """Metrics are recognised by names, data by names and types; other items are unknown."""
     model = model_of(f"import numpy as np\nfrom queue import Queue\nq = Queue()\ndef f(**kw):\n    {put}\n")
     assert model.threads.queue_content(expression(model, "q", last=True)) == cargo
 
@@ -265,5 +271,5 @@ def test_what_queues_carry(put: str, cargo: str) -> None:
     ],
 )
 def test_thread_counts(source: str) -> None:
-    """A program that says how many threads torch may use is known."""
+    """Programs that set the number of torch threads are recognised."""
     assert model_of(source).program.sets(THREADS)

@@ -1,4 +1,4 @@
-"""What a line waits for: the conditions between it and the training loop that runs it."""
+"""The conditions between a line and the training loop that runs it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOP = """
 
 
 def guards(body: str) -> list[tuple[GuardKind, str]]:
-    """The sorts of the conditions before `line()`, and the counters that drive them."""
+    """The kinds of the conditions that guard `line()`, and their counters."""
     model = model_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
     return [(guard.kind, guard.counter) for guard in model.frequency.guards(expression(model, "line()"))]
 
@@ -55,7 +55,7 @@ def guards(body: str) -> list[tuple[GuardKind, str]]:
     ],
 )
 def test_nothing_that_is_worth_waiting_for(body: str) -> None:
-    """What holds in nearly every pass is no guard."""
+    """A condition that holds in nearly every iteration is no guard."""
     assert guards(body) == []
 
 
@@ -79,7 +79,7 @@ def test_nothing_that_is_worth_waiting_for(body: str) -> None:
     ],
 )
 def test_intervals(body: str, counter: str) -> None:
-    """Every so many passes, in whichever way it is written, and what counts them."""
+    """Intervals in all forms, and their counters."""
     found = guards(body)
     assert (GuardKind.INTERVAL, counter) in found
     assert all(sort in (GuardKind.INTERVAL, GuardKind.SWITCH, GuardKind.OTHER) for sort, _ in found)
@@ -122,12 +122,12 @@ def test_intervals(body: str, counter: str) -> None:
     ],
 )
 def test_other_conditions(body: str, sort: GuardKind) -> None:
-    """What makes a condition come true."""
+    """The kinds of conditions."""
     assert guards(body)[0] == (sort, "")
 
 
 def test_guards_outside_of_the_loop_do_not_count() -> None:
-    """A condition that the whole loop stands behind says nothing of its passes."""
+    """A condition around the whole loop does not guard its iterations."""
     text = textwrap.indent(textwrap.dedent(LOOP.format(body=" " * 12 + "line()")), "    ")
     model = model_of(f"if __name__ == '__main__':\n{text}\n    if rank == 0:\n        train()\n")
     beat = model.frequency.cadence(expression(model, "line()"))
@@ -188,7 +188,7 @@ HELPER = """
     ],
 )
 def test_guards_in_callers_and_helpers(call: str, guard: str, counters: list[str]) -> None:
-    """A condition counts wherever it stands between the loop and the line, in another file, too."""
+    """A condition counts anywhere between the loop and the line, also in another file."""
     models = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard=guard)})
     model = models["helper.py"]
     line = expression(model, "line()", last=True)
@@ -196,7 +196,7 @@ def test_guards_in_callers_and_helpers(call: str, guard: str, counters: list[str
 
 
 def test_beside_a_gradient_step() -> None:
-    """What a method that learns calls keeps pace with the gradient steps, however seldom it learns."""
+    """Functions that a training method calls run once per gradient step, even if it is seldom called."""
     call = "if step % 4 == 0: agent.learn()"
     models = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard="pass")})
     model = models["helper.py"]
@@ -208,7 +208,7 @@ def test_beside_a_gradient_step() -> None:
 
 
 def test_a_generator_that_plays() -> None:
-    """A pass over what a generator gives takes all the steps that it makes for that."""
+    """An iteration over a generator takes all the steps that the generator takes for it."""
     model = model_of(
         """
         import gymnasium, torch
@@ -231,7 +231,7 @@ def test_a_generator_that_plays() -> None:
 
 
 def test_no_beat() -> None:
-    """Lines that no training leads to have their own conditions, and no beat."""
+    """Lines outside of training have their own conditions, and no cadence."""
     model = model_of("def f(step):\n    if step % 10 == 0:\n        line()\n")
     assert model.frequency.cadence(expression(model, "line()")) is None
     assert [guard.counter for guard in model.frequency.guards(expression(model, "line()"))] == ["step"]

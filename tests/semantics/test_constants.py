@@ -13,7 +13,7 @@ FLAGS = {"re.DOTALL": 16, "re.I": 2}
 
 
 def constant_used(program: str) -> Constant | None:
-    """What is known of the argument of the first call of `use`."""
+    """The constant in the argument of the first call of `use`."""
     model = model_of(program)
     calls = [call for call in model.syntax.of_type(ast.Call) if model.source.text(call.func) == "use"]
     return model.types.constant(calls[0].args[0], FLAGS)
@@ -35,7 +35,7 @@ def constant_used(program: str) -> Constant | None:
     ],
 )
 def test_constants_are_known_with_their_spelling(program: str, value: object, text: str | None) -> None:
-    """The value is that of the running program, the text means the same outside of functions."""
+    """The value is that of the running program, and the text has the same meaning at module level."""
     written = constant_used(program)
     assert written is not None
     assert (written.value, written.text) == (value, text)

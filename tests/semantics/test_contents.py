@@ -1,4 +1,4 @@
-"""What lists hold, and which values are observations."""
+"""Items of lists, and observations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from rlint.semantics.types.observations import are_observations, is_observation
     ],
 )
 def test_a_list_holds_what_is_put_into_it(program: str, held: list[str] | None) -> None:
-    """Displays, comprehensions, `append` and kin are seen; where anything else is done, nothing is told."""
+    """Displays, comprehensions, `append` and similar methods are recognised; after other operations, the
+    items are unknown.
+    """
     model = model_of(f"{program}\nprint(rows)\n")
     found = contents(expression(model, "rows", last=True), model)
     assert (found if found is None else [model.source.text(node) for node in found]) == held
@@ -66,7 +68,7 @@ def test_an_attribute_holds_what_any_method_puts_into_it() -> None:
     ],
 )
 def test_environments_show_observations(program: str, observed: bool) -> None:
-    """What `reset` and `step` return first is an observation, whatever it is called."""
+    """The first result of `reset` and `step` is an observation, whatever its name."""
     model = model_of(f"{program}\nprint(x)\n")
     assert is_observation(expression(model, "x", last=True), model) is observed
 
@@ -87,13 +89,13 @@ def test_environments_show_observations(program: str, observed: bool) -> None:
     ],
 )
 def test_observations_are_known_by_name(used: str, observed: bool) -> None:
-    """People call them state and obs; `s` is one beside `a` and `r`."""
+    """Observations are called state or obs; `s` is one next to `a` and `r`."""
     model = model_of(f"for t in batch:\n    s, a, r, s_prime = t\n    print({used})\n")
     assert is_observation(expression(model, used, last=True), model) is observed
 
 
 def test_the_observations_of_a_batch() -> None:
-    """`zip(*batch)` gives all observations beside all actions."""
+    """`zip(*batch)` separates all observations from all actions."""
     model = model_of(
         "states, actions = zip(*batch)\nwhole = Transition(*zip(*batch))\n"
         "obs, acts = map(list, zip(*batch))\nstate, other = load()\n"

@@ -1,4 +1,4 @@
-"""Walks down a tree of sums: in loops, by recursion, through other functions and files."""
+"""Descents in a sum tree: in loops, by recursion, through other functions and files."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS)
 def test_loops_walk_down(step: str) -> None:
-    """However the children are counted; a call of the search walks, one that loops over searches does not."""
+    """Any numbering of the children is recognised; a call of the search is a descent, a loop over searches is
+    not.
+    """
     model = model_of(LOOP.replace("STEP", step))
     [loop] = model.syntax.of_type(ast.While)
     assert [kind.tag for kind in model.effects.sum_tree_descents(loop)] == [TypeTag.NDARRAY]
@@ -86,7 +88,7 @@ def test_other_searches_do_not(step: str) -> None:
 
 
 def test_recursion_is_seen_from_another_file() -> None:
-    """A function that calls itself with the wanted sum, or with what is left of it."""
+    """A function that calls itself with the target sum, or with the rest of it."""
     tree = """
         import numpy
         class Tree:

@@ -1,4 +1,4 @@
-"""Conditions that only ask where a program runs, and what loops drive."""
+"""Conditions that only test the device of a program, and the drivers of loops."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def asks(test: str) -> bool:
     ],
 )
 def test_asks_for_the_device(test: str) -> None:
-    """What is behind such a condition runs in each pass, on the machines that it is meant for."""
+    """Code under such a condition runs in each iteration on such machines."""
     assert asks(test)
 
 
@@ -63,7 +63,7 @@ def test_asks_for_more(test: str) -> None:
 
 
 def test_what_callers_drive_counts() -> None:
-    """A helper between generation and training is told that both go on around it."""
+    """For a helper between generation and training, both are steps of the loop around it."""
     models = build(
         {
             "memory.py": """
@@ -91,9 +91,7 @@ def test_what_callers_drive_counts() -> None:
 
 
 def test_hot_by_name_alone() -> None:
-    """A method that only other programs call runs once per step if its name says so, and all of it does, what
-    it calls included.
-    """
+    """A method without visible callers runs once per step if its name says so, including its callees."""
     model = model_of("""
         class Agent:
             def act(self, observation):

@@ -57,14 +57,14 @@ NOT_SURE = [
 
 @pytest.mark.parametrize(("used", "before"), SURE)
 def test_what_is_made_of_devices_and_their_names_is_surely_a_device(used: str, before: str) -> None:
-    """Literals, devices, what is chosen among them, attributes of tensors, options that take a string."""
+    """Devices are literals, `torch.device`, choices among them, attributes of tensors, and string options."""
     model = model_of(f"import torch\n{before}\nprint({used})\n")
     assert model.types.is_surely_device(expression(model, used, last=True))
 
 
 @pytest.mark.parametrize(("used", "before"), NOT_SURE)
 def test_a_name_alone_proves_no_device(used: str, before: str) -> None:
-    """`.to(device)` may mean a data type or a tensor, whatever the variable is called."""
+    """`.to(device)` may receive a dtype or a tensor, whatever the variable's name."""
     model = model_of(f"import torch\n{before}\nprint({used})\n")
     assert not model.types.is_surely_device(expression(model, used, last=True))
 
@@ -86,7 +86,7 @@ def test_a_name_alone_proves_no_device(used: str, before: str) -> None:
     ],
 )
 def test_a_parameter_is_a_device_by_its_annotation_or_its_default(parameter: str, sure: bool) -> None:
-    """Both say what may be passed; the parameter's name does not."""
+    """Default and annotation determine what may be passed; the parameter's name does not."""
     model = model_of(
         "from typing import Optional, Union\nimport torch\n"
         f"class Agent:\n    def __init__(self, {parameter}):\n        self.device = device\n"
@@ -122,7 +122,7 @@ def test_what_is_handed_to_torch_as_a_device_is_one() -> None:
 
 
 def test_a_variable_that_is_bound_again_is_another_one() -> None:
-    """What was a device at one place may be something else at the next."""
+    """A variable may be a device at one place and not at another."""
     model = model_of(
         """
         import torch

@@ -1,4 +1,4 @@
-"""What numpy's random functions give."""
+"""Results of numpy's random functions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DRAWS = [
 
 @pytest.mark.parametrize("draw", DRAWS)
 def test_what_is_known_is_what_numpy_gives(draw: str) -> None:
-    """An array or a number, its dtype and rank, as numpy says when it is asked."""
+    """The inferred array or number, its dtype and rank are those of numpy's real result."""
     model = model_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
     kind = model.types.type_of(expression(model, draw))
     value = eval(draw, {"np": np, "rng": np.random.default_rng(0), "n": 5})  # noqa: S307 - our own text
@@ -59,7 +59,7 @@ def test_what_is_known_is_what_numpy_gives(draw: str) -> None:
 
 
 def test_most_draws_are_known() -> None:
-    """With a size that is a number or a tuple, an array; without one, a number."""
+    """A size that is a number or a tuple gives an array; without a size, there is a number."""
     unknown = []
     for draw in DRAWS:
         model = model_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
@@ -76,7 +76,7 @@ def test_most_draws_are_known() -> None:
 
 @pytest.mark.parametrize("size", ["size", "self.size", "None if size else 3", "*size"])
 def test_a_size_that_may_be_none_tells_nothing(size: str) -> None:
-    """The caller of a function may leave the size out."""
+    """The caller of a function may omit the size."""
     draw = f"np.random.randint(0, 10, {'' if '*' in size else 'size='}{size})"
     model = model_of(f"import numpy as np\ndef f(self, size=None):\n    print({draw})\n")
     assert not model.types.type_of(expression(model, draw))

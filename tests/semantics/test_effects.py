@@ -1,4 +1,4 @@
-"""What functions do besides returning a value."""
+"""Effects of functions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NOT_QUIET = [
 
 @pytest.mark.parametrize("program", [*PURE, *NOT_QUIET])
 def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
-    """Changing what the function itself made is no effect; changing anything else is."""
+    """Mutating an object that the function created is no effect; mutating any other is."""
     model = model_of(f"{program}\nf(data)\n")
     effect = model.effects.effect_of(expression(model, "f(data)"))
     assert effect.pure is (program in PURE), effect
@@ -84,7 +84,7 @@ def test_items_of_own_tables_are_nobody_elses(program: str) -> None:
 
 
 def test_a_call_that_changes_an_own_list_does_something_inside_of_the_function() -> None:
-    """Who calls the function does not see it; what stands beside the call does."""
+    """The effect is invisible to callers of the function, but not to code next to the call."""
     model = model_of(
         "def f(x):\n    rows = []\n    rows.append(x)\n    rows.append(x)\n    return rows\nprint(f(1))\n"
     )
@@ -93,13 +93,13 @@ def test_a_call_that_changes_an_own_list_does_something_inside_of_the_function()
 
 
 def test_reading_state_is_told_from_pure() -> None:
-    """A method that looks at an attribute changes nothing, but may answer differently next time."""
+    """A method that reads an attribute changes nothing, but may return another value next time."""
     model = model_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")
     assert model.effects.effect_of(expression(model, "a.size()")).kind is EffectKind.READS
 
 
 def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
-    """A call is as pure as the worst implementation that it may reach."""
+    """A call has the effects of all implementations that it may reach."""
     models = build(
         {
             "scorers.py": """
@@ -128,7 +128,7 @@ def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
 
 
 def test_the_reason_names_what_is_done() -> None:
-    """A person can read why a call is not pure."""
+    """The reason why a call is not pure is readable."""
     model = model_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
     assert "prints" in model.effects.effect_of(expression(model, "f(1)")).detail
 
@@ -137,7 +137,7 @@ def test_the_reason_names_what_is_done() -> None:
     "use", ["sorted(lines)", "[line for line in lines]", "sum(len(line) for line in lines)", "sum(pairs)"]
 )
 def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
-    """What is iterated over once gives nothing the second time."""
+    """An iterator is exhausted by the first iteration."""
     model = model_of(f"lines = open('log')\npairs = zip(a, b)\n{use}\n")
     assert model.effects.effect_of(expression(model, use)).acts
 
@@ -153,7 +153,7 @@ def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
     ],
 )
 def test_the_reason_names_what_a_helper_does(body: str, reason: str) -> None:
-    """Where a function of text is not pure, a reader learns which of its helpers is not, and why."""
+    """If a text function is not pure, the explanation names the impure helper and the reason."""
     model = model_of(
         f"COUNTS = {{}}\n\ndef helper(text):\n    {body}\n    return text\n\n"
         "def reward(text):\n    return helper(text)\n\nreward(data)\n"
@@ -198,7 +198,7 @@ def test_nobody_knows_what_a_replaced_method_does() -> None:
     ],
 )
 def test_a_function_does_all_that_it_runs(body: str, types: EffectKind) -> None:
-    """Not only the first of it: what prints before it changes an argument changes the argument."""
+    """All effects count: a function that prints and then changes an argument changes it."""
     model = model_of(
         "import logging, random, time, torch\n"
         f"def note(x):\n    logging.info(x)\ndef f(x):\n    {body}\nf([1])\n"
@@ -209,7 +209,7 @@ def test_a_function_does_all_that_it_runs(body: str, types: EffectKind) -> None:
 
 @pytest.mark.parametrize("draw", ["rng.shuffle(x)", "x.normal_()", "torch.nn.init.normal_(x)"])
 def test_what_is_filled_at_random_is_changed(draw: str) -> None:
-    """Drawing numbers changes no value; drawing them into one does."""
+    """Drawing numbers changes no value; drawing them into a tensor does."""
     model = model_of(
         f"import numpy as np\nimport torch\nrng = np.random.default_rng()\nx = torch.zeros(3)\n{draw}\n"
     )
@@ -217,7 +217,7 @@ def test_what_is_filled_at_random_is_changed(draw: str) -> None:
 
 
 def _texts_that_decide(tree: ast.AST) -> list[int]:
-    """The lines that read the text of an effect other than to put it into another text."""
+    """The lines that use the text of an effect other than in another text."""
     making = {
         part
         for node in ast.walk(tree)
@@ -234,7 +234,7 @@ def _texts_that_decide(tree: ast.AST) -> list[int]:
 
 @pytest.mark.parametrize("folder", ["rlint/semantics", "rules"])
 def test_nothing_is_decided_by_the_text_of_an_effect(folder: str) -> None:
-    """It is for people. A table that words it otherwise must not change a finding."""
+    """The text is only for users. The wording of an effect must not affect findings."""
     found = {
         f"{path.relative_to(ROOT)}:{line}"
         for path in (ROOT / folder).rglob("*.py")

@@ -171,7 +171,7 @@ SILENT = [
 
 @pytest.mark.parametrize(("made", "dtype", "rank"), KNOWN)
 def test_what_is_told_of_elements_is_so(made: str, dtype: str, rank: int | None) -> None:
-    """Constructors, casts, shapes, indices and operators tell dtype and rank, and tell the truth."""
+    """Dtype and rank are inferred correctly from constructors, casts, shapes, indices and operators."""
     model = model_of(f"{SETUP}made = {made}\nprint(made)\n")
     kind = model.types.type_of(expression(model, "made", last=True))
     assert (kind.dtype, kind.rank) == (dtype, rank)
@@ -185,14 +185,14 @@ def test_what_is_told_of_elements_is_so(made: str, dtype: str, rank: int | None)
 
 @pytest.mark.parametrize("made", SILENT)
 def test_what_is_not_certain_is_not_told(made: str) -> None:
-    """A shape or a type that the source does not tell leaves the rank or the dtype unknown."""
+    """If the source does not determine the shape or type, rank or dtype are unknown."""
     model = model_of(f"{SETUP}shape, kind = read()\nmade = {made}\nprint(made)\n")
     kind = model.types.type_of(expression(model, "made", last=True))
     assert kind.rank is None or not kind.dtype
 
 
 def test_what_differs_between_branches_is_dropped() -> None:
-    """A variable is float32 or float64 as a condition says: it is an array of unknown type."""
+    """A variable that is float32 or float64, depending on a condition, is an array of unknown dtype."""
     model = model_of(f"{SETUP}if n:\n    y = rows\nelse:\n    y = doubles[0]\nprint(y)\n")
     kind = model.types.type_of(expression(model, "y", last=True))
     assert (kind.tag.name, kind.dtype, kind.rank) == ("NDARRAY", "", None)
@@ -210,7 +210,7 @@ def test_what_differs_between_branches_is_dropped() -> None:
     ],
 )
 def test_annotations_tell_the_dtype(annotation: str, dtype: str) -> None:
-    """`NDArray[np.float32]` and `torch.LongTensor` promise what the elements are."""
+    """`NDArray[np.float32]` and `torch.LongTensor` declare the dtype."""
     model = model_of(
         "from typing import Any\nimport numpy as np\nimport torch\nfrom numpy.typing import NDArray\n"
         f"def f(x: {annotation}):\n    print(x)\n"
@@ -219,7 +219,7 @@ def test_annotations_tell_the_dtype(annotation: str, dtype: str) -> None:
 
 
 def test_attributes_keep_their_elements_across_files() -> None:
-    """What a buffer allocates is known where another file reads it."""
+    """The dtype of an allocated buffer is known in other files that read it."""
     models = build(
         {
             "buffer.py": """
@@ -254,7 +254,7 @@ def test_attributes_keep_their_elements_across_files() -> None:
     ],
 )
 def test_what_selects_and_counts(made: str, dtype: str, rank: int | None) -> None:
-    """The results of these have one dimension, or one less than what they look at."""
+    """The results of these have one dimension, or one less than their argument."""
     model = model_of(f"import torch\nmask = load()\ngiven = load()\nprint({made})\n")
     kind = model.types.type_of(expression(model, made, last=True))
     assert (kind.dtype, kind.rank) == (dtype, rank)
@@ -264,7 +264,7 @@ def test_what_selects_and_counts(made: str, dtype: str, rank: int | None) -> Non
     "number", [0.0, 255.0, 127.5, 0.1, 1 / 3, 2.0**-20, 3e38, 1e39, 16_777_217, -0.25, 1e30]
 )
 def test_numbers_fit_single_precision_or_not(number: float) -> None:
-    """As numpy says, which keeps the nearest number that it has."""
+    """As in numpy, a number is rounded to the dtype."""
     import numpy as np
 
     with warnings.catch_warnings():

@@ -1,4 +1,6 @@
-"""Environments are told by what they do, and a step of several of them is one step of what is around."""
+"""Environments are recognised by their methods, and stepping several of them is one step of the enclosing
+loop.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def main(problem, envs, remotes, actions, steps):
     ],
 )
 def test_a_class_that_steps_and_resets(bases: str, returned: str, level: Heat) -> None:
-    """What takes an action and gives an observation, a reward, flags and more is a step."""
+    """A method that takes an action and returns an observation, a reward, flags and more is a step."""
     model = model_of(CLASS.replace("BASES", bases).replace("RETURNED", returned))
     assert model.frequency.heat_of(expression(model, "line()")).level is level
     warm = Heat.WARM if level is Heat.HOT else Heat.COLD
@@ -51,7 +53,7 @@ def test_a_class_that_steps_and_resets(bases: str, returned: str, level: Heat) -
 
 
 def test_a_subclass_of_an_environment_that_is_not_known() -> None:
-    """What is not seen of a base may hold `reset`."""
+    """An unknown base class may define `reset`."""
     text = CLASS.replace("BASES", "CartPoleEnv").replace("RETURNED", "0, 1.0, False, False, {}")
     model = model_of(text.replace("def reset", "def begin_again"))
     assert model.frequency.heat_of(expression(model, "line()")).level is Heat.HOT
@@ -73,7 +75,7 @@ def test_a_subclass_of_an_environment_that_is_not_known() -> None:
     ],
 )
 def test_steps_in_turn(step: str, level: Heat) -> None:
-    """A loop that steps each of several environments takes one step in each pass of the loop around it."""
+    """A loop that steps each of several environments is one step in each iteration of the enclosing loop."""
     model = model_of(LOOP.replace("STEP", step))
     assert model.frequency.heat_of(expression(model, "line()")).level is level
 

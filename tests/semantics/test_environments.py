@@ -51,7 +51,9 @@ PROGRAM = """
     ],
 )
 def test_environments(text: str, *, expected: bool) -> None:
-    """Libraries' environments, classes with `step` and `reset`, and what is called so if nothing is known."""
+    """Environments of libraries, classes with `step` and `reset`, and values of unknown type with such a
+    name.
+    """
     model = model_of(PROGRAM)
     assert is_environment(expression(model, text, last=True), model) is expected
 
@@ -68,7 +70,9 @@ def test_environments(text: str, *, expected: bool) -> None:
     ],
 )
 def test_what_makes_environments(text: str, *, expected: bool) -> None:
-    """A class, a library's `make`, and a function of the project that returns one and is called so."""
+    """Environments are created by classes, a library's `make`, and functions of the project with such a name
+    that return one.
+    """
     model = model_of(PROGRAM)
     call = expression(model, text, last=True)
     assert isinstance(call, ast.Call)
@@ -102,7 +106,7 @@ TURNS = """
         ("each.step(action)", "envs"),
         ("envs[k].step(actions[k])", "envs"),
         ("now.step(1)", "envs"),
-        ("each.step(2)", None),  # a few that are written out
+        ("each.step(2)", None),  # a few literal ones
         ("env.step(3)", None),
         ("envs[i].step(4)", None),
         ("each.step(5)", None),  # one after the other
@@ -110,7 +114,7 @@ TURNS = """
     ],
 )
 def test_environments_in_turn(text: str, held: str | None) -> None:
-    """Stepped in turn is what each pass of the innermost loop takes from many environments."""
+    """Environments are stepped in turn if each iteration of the innermost loop takes another one."""
     model = model_of(TURNS)
     call = expression(model, text)
     assert isinstance(call, ast.Call)
@@ -135,14 +139,14 @@ def test_environments_in_turn(text: str, held: str | None) -> None:
     ],
 )
 def test_batches_of_one(text: str, row: str | None) -> None:
-    """What is made a batch of one row, in the ways that people write it."""
+    """The common forms of expanding a value to a batch of one row."""
     model = model_of(f"import numpy as np\nimport torch\n\nx = {text}\n")
     found = only_row(expression(model, text), model)
     assert (model.source.text(found) if found is not None else None) == row
 
 
 def test_ways_from_training() -> None:
-    """The functions between a loop that takes gradient steps and a line that it leads to, way by way."""
+    """The call paths from loops that take gradient steps to a line."""
     model = model_of(
         """
         def act(obs):

@@ -1,4 +1,4 @@
-"""What callers and other methods do with a value counts for what becomes of it."""
+"""Uses by callers and other methods count for the escape of a value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ main()
     ],
 )
 def test_what_callers_do_with_a_result_is_seen(used: str, fate: Fate) -> None:
-    """A value that is returned is kept; changed in place, where a caller does so."""
+    """A returned value is kept, and is changed if a caller changes it in place."""
     model = model_of(CALLED.format(used))
     assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).fate is fate
 
@@ -40,7 +40,7 @@ def test_what_callers_do_with_a_result_is_seen(used: str, fate: Fate) -> None:
     ("used", "fate"), [("self.seen[0] = 1", Fate.CHANGED), ("print(self.seen)", Fate.KEPT)]
 )
 def test_what_methods_do_with_an_attribute_is_seen(used: str, fate: Fate) -> None:
-    """A value that an object keeps is changed, where another method does so."""
+    """A value in an attribute is changed if another method changes it."""
     model = model_of(
         "import torch\n\nclass Agent:\n    def reset(self):\n        self.seen = torch.zeros(3)\n\n"
         f"    def step(self):\n        {used}\n"

@@ -1,4 +1,4 @@
-"""What is only ever added to: attributes that nothing in the project looks at."""
+"""Write-only attributes, which no code of the project reads."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Worker:
     ],
 )
 def test_any_look_at_it_counts(use: str, only: bool) -> None:
-    """Adding and emptying are no looks; whatever gives something of it is one."""
+    """Adding and clearing do not read a container; anything that returns a part of it does."""
     assert model_of(WORKER.replace("USE", use)).program.is_write_only("memory") is only
 
 
 def test_other_files_look_at_it() -> None:
-    """A look in any file of the project counts, however the object came there."""
+    """A read in any file of the project counts, however the object is accessed."""
     files = {"worker.py": WORKER.replace("USE", "pass"), "main.py": "def f(w):\n    return w.memory[0]\n"}
     assert not build(files)["worker.py"].program.is_write_only("memory")
     files["main.py"] = "def f(w):\n    w.memory.append(1)\n"

@@ -1,4 +1,4 @@
-"""Definitions, and what may change between two places."""
+"""Reaching definitions, and changes between two places."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from rlint.semantics.model import SemanticModel
     ],
 )
 def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
-    """All assignments that a use may see are found, and none that another one hides."""
+    """All assignments that reach a use are found, and none that another one hides."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     model = model_of(f"def f(c, y):\n{lines}")
     name = expression(model, "use(x)").args[0]  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
     ["{'a': x}", "[*x]", "{'a': 1, **x}", "1 | 2 as x", "[x] if c:\n            pass\n        case _"],
 )
 def test_patterns_bind(pattern: str) -> None:
-    """What a pattern binds is one of the values in its case, and in those behind it."""
+    """A name bound by a pattern may have this value in its case and in later ones."""
     model = model_of(f"def f(c):\n    x = 1\n    match c:\n        case {pattern}:\n            use(x)\n")
     name = expression(model, "use(x)").args[0]  # type: ignore[attr-defined]
     assert sorted(binding.kind.value for binding in model.dataflow.definitions(name)) == ["assign", "match"]
@@ -138,7 +138,7 @@ if sys.version_info >= (3, 11):
 
 @pytest.mark.parametrize("body", [*UNCHANGED, *CHANGED])
 def test_a_value_is_unchanged_only_where_nothing_can_change_it(body: str) -> None:
-    """A mutable argument counts as changed where anything unknown might reach it."""
+    """A mutable argument counts as changed if unknown code might reach it."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     model = model_of(f"def g(x, c, y):\n    other = []\n{lines}")
     first, second = expression(model, "f(x)"), expression(model, "f(x)", last=True)
@@ -147,7 +147,7 @@ def test_a_value_is_unchanged_only_where_nothing_can_change_it(body: str) -> Non
 
 
 def test_a_string_cannot_be_changed_by_a_call() -> None:
-    """Nothing but an assignment changes what an immutable value is."""
+    """A variable with an immutable value only changes by assignment."""
     model = model_of("def g(x: str):\n    a = f(x)\n    mystery(x)\n    b = f(x)\n")
     first, second = expression(model, "f(x)"), expression(model, "f(x)", last=True)
     assert model.dataflow.unchanged_between(first.args[0], first, second)  # type: ignore[attr-defined]
@@ -179,7 +179,7 @@ DOUBTS = {
 
 @pytest.mark.parametrize("body", DOUBTS)
 def test_what_could_change_a_value_behind_its_back(body: str) -> None:
-    """A call that is not handed the value, and a change by what may be another name for it, are doubts."""
+    """A call that is not passed the value, and a change through a possible alias, are doubts."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     model = model_of(f"def g(x, c, y):\n    other = []\n{lines}")
     first, second = expression(model, "f(x)"), expression(model, "f(x)", last=True)
@@ -203,8 +203,8 @@ OWN = {
 
 @pytest.mark.parametrize("body", OWN)
 def test_what_a_function_made_and_nobody_holds_is_out_of_reach(body: str) -> None:
-    """Where a new tensor is only looked at, no call changes it that is not handed it; not where it is stored,
-    or where it is changed by another name.
+    """A new tensor that is only read cannot be changed by calls that are not passed it, unless it is stored
+    or changed through an alias.
     """
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     model = model_of(
@@ -218,7 +218,7 @@ def test_what_a_function_made_and_nobody_holds_is_out_of_reach(body: str) -> Non
 
 
 def test_calls_that_are_handed_a_value_are_each_a_doubt_and_all_others_one() -> None:
-    """Where a call may have kept what the function made, the calls that are not handed it are one doubt."""
+    """If a call may have kept an object of the function, all calls that are not passed it are one doubt."""
     model = model_of(
         "import torch\ndef g(net, y):\n    x = torch.zeros(3)\n    net(x * 2, torch.Tensor(x))\n"
         "    a = x.sum()\n    f()\n    h()\n    k()\n    return a, x.sum()\n"
@@ -242,7 +242,7 @@ TRAINED = {
 
 @pytest.mark.parametrize("cut", TRAINED)
 def test_a_step_of_training_is_one_doubt_of_what_is_cut_from_a_batch(cut: str) -> None:
-    """No optimizer holds columns of a batch; what an index alone gives may be a weight."""
+    """No optimizer holds columns of a batch; an item selected by one index may be a weight."""
     model = model_of(
         "import torch\nweights = torch.zeros(3, requires_grad=True)\n"
         "def g(net, mask, t, loss, optimizer):\n"
@@ -256,7 +256,7 @@ def test_a_step_of_training_is_one_doubt_of_what_is_cut_from_a_batch(cut: str) -
 
 
 def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
-    """A call that reads so, and the variable that it is given."""
+    """A call with this source, and the variable that it is passed."""
     call = expression(model, source)
     assert isinstance(call, ast.Call)
     (argument,) = call.args
@@ -265,7 +265,7 @@ def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
 
 
 def test_too_many_values_are_not_told_apart() -> None:
-    """Where a name may have more values than anybody writes, it may have any of its variable's."""
+    """A name with an unrealistic number of reaching bindings may have any value of its variable."""
     times = MAX_DEFINITIONS + 50
     lines = "".join(f"    if c: x = {number}\n" for number in range(times))
     text = f"def f(c):\n    x = -1\n{lines}    first(x)\n    x = None\n    second(x)\n    x = 0\n"
@@ -288,7 +288,7 @@ def test_too_many_values_are_not_told_apart() -> None:
     ],
 )
 def test_variables_that_keep_their_value(between: str, keeps: bool) -> None:
-    """In a loop the same bindings reach two places, and yet one of them may lie between."""
+    """In a loop, the same bindings may reach two places although one of them runs in between."""
     text = f"def f(c, x, y):\n    while c:\n        first(x)\n        {between}\n        second(x)\n"
     model = model_of(text)
     first, x = called(model, "first(x)")
@@ -297,7 +297,7 @@ def test_variables_that_keep_their_value(between: str, keeps: bool) -> None:
 
 
 def test_what_binds_a_variable_itself_does_not_keep_it() -> None:
-    """Of `x = first(x)`, the old value is gone behind it."""
+    """After `x = first(x)`, the old value of `x` is no longer accessible."""
     model = model_of("def f(x):\n    x = first(x)\n    second(x)\n")
     first, x = called(model, "first(x)")
     second, _ = called(model, "second(x)")

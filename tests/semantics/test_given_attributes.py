@@ -1,4 +1,4 @@
-"""Attributes of objects that code outside of their classes sets: options, and functions that make things."""
+"""Attributes that code outside of the class sets: options, and factories."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def agent_of(files: dict[str, str]) -> SemanticModel:
 
 
 def test_a_function_in_an_option_gives_what_it_makes() -> None:
-    """What the lambda returns that the script stores in the options is what the agent holds."""
+    """The result of a lambda that the script stores in the options is the type of the agent's attribute."""
     model = agent_of(OPTIONS)
     network = model.types.type_of(expression(model, "self.network", last=True))
     assert (network.tag, network.of) == (TypeTag.MODULE, "networks.Value")
@@ -69,13 +69,13 @@ def test_a_function_in_an_option_gives_what_it_makes() -> None:
 
 
 def test_what_is_set_from_outside_is_in_doubt() -> None:
-    """Others may store other things in the same attribute: nothing safe rests on it."""
+    """Other code may store other values in the same attribute, so no safe fix depends on it."""
     model = agent_of(OPTIONS)
     assert model.types.type_of(expression(model, "self.network", last=True)).doubtful
 
 
 def test_several_scripts_keep_all() -> None:
-    """What several scripts store are all things that the attribute may hold."""
+    """An attribute may hold the values that any of several scripts stores."""
     files = dict(OPTIONS)
     files["train.py"] += """
         def dueling():
@@ -90,7 +90,7 @@ def test_several_scripts_keep_all() -> None:
 
 @pytest.mark.parametrize("made", ["make_network", "Value"])
 def test_functions_and_classes_are_called_like_lambdas(made: str) -> None:
-    """A function that is stored by its name, and a class, give what calling them gives."""
+    """Calling a stored function or class returns the result of that function or an instance."""
     files = dict(OPTIONS)
     files["train.py"] = (
         files["train.py"].replace("lambda: Value(config.size)", made)
@@ -104,7 +104,7 @@ def test_functions_and_classes_are_called_like_lambdas(made: str) -> None:
 
 
 def test_what_the_class_stores_itself_goes_first() -> None:
-    """A kind that the class gives its attribute is not changed by those who set it from outside."""
+    """The type that the class assigns to its attribute is not changed by assignments from outside."""
     files = dict(OPTIONS)
     files["agent.py"] += """
         def count(config):
@@ -119,7 +119,7 @@ def test_what_the_class_stores_itself_goes_first() -> None:
 
 
 def test_what_tests_set_counts_for_nothing() -> None:
-    """What only a test stores in an object says nothing of the program."""
+    """Values that only a test stores do not count."""
     files = dict(OPTIONS)
     files["tests/test_agent.py"] = files.pop("train.py").replace("def value", "def test_value")
     model = agent_of(files)

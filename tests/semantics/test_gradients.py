@@ -1,4 +1,4 @@
-"""Is autograd off, where does the value of a forward go, and which networks does an optimizer step?"""
+"""Whether autograd is off, which sinks a gradient has, and which networks an optimizer updates."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def agent(body: str, *, before: str = "") -> str:
     ],
 )
 def test_blocks(body: str, said: Autograd) -> None:
-    """A `with` block turns autograd off for what stands in it; what may do so leaves it unknown."""
+    """A `with` block turns autograd off for its body; one that may do so leaves it unknown."""
     model = model_of(agent(body))
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
@@ -87,7 +87,7 @@ def test_blocks(body: str, said: Autograd) -> None:
     ],
 )
 def test_decorators(decorator: str, said: Autograd) -> None:
-    """So does a decorator; one of the file's own that has to do with autograd leaves it unknown."""
+    """So does a decorator; one of the file that concerns autograd leaves it unknown."""
     before = f"""
     def quiet(function):
         def wrapped(*args):
@@ -105,7 +105,7 @@ def test_decorators(decorator: str, said: Autograd) -> None:
 
 
 def test_all_callers() -> None:
-    """What every caller runs with autograd off is off; one that does not is enough for on."""
+    """Autograd is off in a function if it is off in all callers."""
     helper = """
     class Agent:
         def __init__(self):
@@ -145,7 +145,7 @@ def test_all_callers() -> None:
     ],
 )
 def test_callers_that_nobody_knows_for_certain(calls: str, said: Autograd) -> None:
-    """Of calls that may run a function by its name alone, one with autograd on is enough for on."""
+    """If calls may run a function judging only by its name, one of them with autograd on suffices for on."""
     classes = "".join(
         f"class {name}:\n    def values(self, state):\n        return {value}\n"
         for name, value in (("Agent", "self.net(state)"), ("One", 1), ("Two", 2), ("Three", 3))
@@ -156,7 +156,7 @@ def test_callers_that_nobody_knows_for_certain(calls: str, said: Autograd) -> No
 
 @pytest.mark.parametrize(("block", "said"), [("no_grad", Autograd.UNKNOWN), ("enable_grad", Autograd.ON)])
 def test_callers_of_another_class(block: str, said: Autograd) -> None:
-    """What a runner holds in a derived class is called as the base class calls its own."""
+    """A runner in a derived class is called in the same way as that of its base class."""
     model = model_of(f"""{HEAD}
     class First:
         def act(self, x):
@@ -183,7 +183,7 @@ def test_callers_of_another_class(block: str, said: Autograd) -> None:
 
 
 def test_callers_in_other_files() -> None:
-    """The callers may stand in other files, and turn autograd off for good."""
+    """Callers in other files count, and may turn autograd off permanently."""
     helper = (
         HEAD
         + """
@@ -268,8 +268,8 @@ def eval_mode(model):
 )
 @pytest.mark.parametrize("off", ["", "with torch.no_grad():"])
 def test_contexts_of_the_project(helper: str, said: Autograd, off: str) -> None:
-    """What sounds like evaluation only turns autograd off if its definition does; what stands around it goes
-    on to count, where the call is made as where its caller is.
+    """A context named like evaluation only turns autograd off if its definition does; contexts around it
+    still count, at the call and in its callers.
     """
     indent = "    " if off else ""
     model = build(
@@ -292,7 +292,7 @@ def test_contexts_of_the_project(helper: str, said: Autograd, off: str) -> None:
 
 
 def test_what_turns_autograd_for_the_whole_program() -> None:
-    """Where autograd is turned off for good, nobody knows where it is off; so in what others call."""
+    """After autograd was turned off permanently, its mode is unknown, also in functions called from there."""
     helper = """
     class Agent:
         def __init__(self):
@@ -358,14 +358,14 @@ def test_what_turns_autograd_for_the_whole_program() -> None:
     ],
 )
 def test_outlets(body: str, outlets: set[str]) -> None:
-    """Where a forward's value goes, by variables, pairs, containers and distributions."""
+    """The sinks of a forward pass, through variables, pairs, containers and distributions."""
     model = model_of(agent(body))
     call = next(node for node in model.syntax.of_type(ast.Call) if ast.unparse(node.func) == "self.net")
     assert {left.label.value for left in model.gradients.sinks(call)} == outlets
 
 
 def test_variables() -> None:
-    """What becomes of a sum, and of a list, from where something is put into it."""
+    """The sinks of a sum and of a list, from the point where a value is added."""
     body = """total, kept = 0.0, []
 for s in state:
     q = self.net(s).mean()
@@ -395,7 +395,7 @@ self.memory = kept"""
     ],
 )
 def test_helpers(helper: str, outlet: SinkKind) -> None:
-    """What a helper does with its argument counts, in this file and, where it detaches, in others."""
+    """The effect of a helper on its argument counts, in this file and, if it detaches, in other files."""
     head = f"{HEAD}    LOG = []\n\n\n    def to_np(t):\n        {helper}\n\n"
     use = """
     class Agent:
@@ -411,8 +411,8 @@ def test_helpers(helper: str, outlet: SinkKind) -> None:
 
 
 def test_helpers_in_other_files() -> None:
-    """A small helper of another file that detaches what it is given lets nothing out; one that only computes
-    gives it back; one that keeps it may do anything with it.
+    """A small helper of another file that detaches its argument ends the gradient; one that only computes
+    returns it; one that stores it may do anything.
     """
     model = build(
         {
@@ -503,14 +503,14 @@ def test_helpers_in_other_files() -> None:
     ],
 )
 def test_values_that_lambdas_are_given(body: str, outlet: SinkKind) -> None:
-    """A lambda is looked through, called by its name or for each item of a collection."""
+    """Values are followed through a lambda, called by its name or for each item of a collection."""
     model = model_of(agent(body))
     outlets = model.gradients.sinks(expression(model, "self.net(state)"))
     assert {left.label for left in outlets} == {outlet}
 
 
 def test_functions_of_other_files_that_run_what_they_are_given() -> None:
-    """A function that calls its argument gives what a network computes, if it is given one."""
+    """A function that calls its argument returns the output of a network, if it is passed one."""
     model = build(
         {
             "tools.py": """
@@ -551,7 +551,7 @@ def test_functions_of_other_files_that_run_what_they_are_given() -> None:
 
 
 def test_forwards() -> None:
-    """Networks give gradients, and so do functions that return what one computed, across files."""
+    """Outputs of networks carry gradients, and so do results of functions that return them, across files."""
     model = build(
         {
             "nets.py": HEAD
@@ -615,7 +615,7 @@ return loss"""
 
 
 def test_what_keeps_is_no_forward() -> None:
-    """Nor is one that stores what it computed, for whoever learns from it later."""
+    """Nor is one that stores the output for a later loss."""
     for body in (
         "q = self.net(state)\nself.memory.append(q)\nreturn q",
         "v = self.net(state)\nself.values = v\nreturn self.net(state)",
@@ -630,7 +630,7 @@ def test_what_keeps_is_no_forward() -> None:
 
 
 def test_networks_that_are_handed_over() -> None:
-    """A function's networks are stepped if those are that its callers hand over, by whatever name."""
+    """The networks of a function are updated if those that its callers pass are, under any name."""
     text = f"""{HEAD}
     def learn(net, second, third, loader):
         for batch in loader:
@@ -652,7 +652,7 @@ def test_networks_that_are_handed_over() -> None:
 
 
 def test_sources() -> None:
-    """The gradient of a value comes from the networks that it was computed of, and nothing else."""
+    """The sources of a gradient are the networks from which the value was computed."""
     body = """q = self.net(state).gather(1, flag)
 target = self.net(flag).max(1)[0].detach()
 best = self.net(flag).argmax(1)
@@ -706,7 +706,9 @@ return loss"""
     ],
 )
 def test_stepped(made: str, network: str, stepped: bool | None) -> None:
-    """What the optimizers of a class are given, across its methods, through lists and attributes."""
+    """The parameters that the optimizers of a class receive, across its methods, through lists and
+    attributes.
+    """
     model = model_of(f"""{HEAD}
     import itertools
 
@@ -740,7 +742,7 @@ def test_stepped(made: str, network: str, stepped: bool | None) -> None:
     ],
 )
 def test_frozen(freezes: str) -> None:
-    """A network whose weights need no gradient is known, however they were turned off."""
+    """Networks whose weights require no gradient are recognised, however that was set."""
     model = model_of(f"""{HEAD}
     def still(network):
         for p in network.parameters():
@@ -762,7 +764,7 @@ def test_frozen(freezes: str) -> None:
 
 
 def test_gradient_steps_in_a_part() -> None:
-    """A loop takes gradient steps itself, through a function that it calls, or by what a method is called."""
+    """A loop takes gradient steps itself, through a called function, or judging by the name of a method."""
     model = model_of(
         """
         def step(loss, optimizer):
@@ -818,7 +820,7 @@ OPTIMIZERS = """
     ],
 )
 def test_networks_with_optimizers_of_their_own(more: str, network: str, stepped: bool | None) -> None:
-    """Where networks hold their optimizers, those are stepped whose own takes a step."""
+    """If networks hold their optimizers, the network is updated whose own optimizer takes a step."""
     model = model_of(f"""{HEAD}
     class Own(nn.Module):
         def __init__(self):
@@ -845,7 +847,7 @@ def test_networks_with_optimizers_of_their_own(more: str, network: str, stepped:
 
 
 def test_what_each_optimizer_steps() -> None:
-    """Each optimizer of a class has the networks that it was given; None where others may be among them."""
+    """Each optimizer of a class has the networks that it received; None if there may be others."""
     model = model_of(OPTIMIZERS)
     assert model.nn.optimizers(expression(model, "loss.backward()")) == {
         "self.actor_opt": frozenset({"self.actor"}),
@@ -858,10 +860,10 @@ def test_what_each_optimizer_steps() -> None:
     ("one", "other", "shared"),
     [
         ("self.actor", "self.critic", False),
-        ("self.head", "self.actor", True),  # made with a module that stands elsewhere, too
+        ("self.head", "self.actor", True),  # created with a module that other code also holds
         ("self.critic", "self.head", True),
     ],
 )
 def test_networks_that_share_parts(one: str, other: str, *, shared: bool) -> None:
-    """Networks may share a part where one is made with a module that has a name, or is tied to the other."""
+    """Networks may share a part if one is created with a named module, or is tied to the other."""
     assert model_of(OPTIMIZERS).nn.share_modules(one, other) is shared

@@ -1,4 +1,4 @@
-"""Which files of a project can know of one another, told from their import lines."""
+"""Groups of files that may depend on each other, determined from import lines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def together(importer: str, text: str) -> set[str]:
         ("train.py", "def f():\n    from utils import *\n", {"utils.py"}),
         ("agents/dqn.py", "from . import nets\n", {"agents/__init__.py", "agents/nets/__init__.py"}),
         ("agents/nets/gym.py", "from ..dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
-        # beside the importer, as scripts of one folder import one another
+        # next to the importer, as scripts of one folder import each other
         ("scripts/plot.py", "import helpers\n", {"scripts/helpers.py"}),
         # seen from a folder that is no package
         ("train.py", "import helpers\n", {"scripts/helpers.py"}),
@@ -66,7 +66,7 @@ def together(importer: str, text: str) -> set[str]:
     ],
 )
 def test_what_an_import_line_connects(importer: str, text: str, meant: set[str]) -> None:
-    """Packages on the way belong to it, modules that merely end alike do not."""
+    """Packages on the path belong to the group, modules whose names only end in the same way do not."""
     assert together(importer, text) == meant
 
 
@@ -78,7 +78,7 @@ def test_groups_are_connected_both_ways_and_over_others() -> None:
 
 
 def test_no_import_line_takes_long() -> None:
-    """A file that says `import` again and again with open parentheses is read once."""
+    """A file with many `import` words and open parentheses is scanned in linear time."""
     assert glance_at(Path("a.py"), b"from x import (\n" * 20_000).imported_paths("") <= {
         "x",
         "x.from",

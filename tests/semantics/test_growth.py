@@ -1,4 +1,6 @@
-"""Arrays that grow: what counts as growth, which loops carry it, and how long these are."""
+"""Arrays that grow: which assignments count as growth, which loops carry it, and how many iterations these
+have.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ IMPORTS = "import numpy as np\nimport torch\nfrom numpy import concatenate as ca
 def growth_in(
     body: str, *, head: str = "def f(self, x, row, steps, env):"
 ) -> tuple[ArrayGrowth, SemanticModel]:
-    """The one growth in a function with this body."""
+    """The only growth in a function with this body."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     model = model_of(f"{IMPORTS}{head}\n{lines}")
     statements = [
@@ -66,7 +68,7 @@ def test_what_joins_a_variable_to_itself_is_growth(statement: str, function: str
     ],
 )
 def test_other_joins_are_none(statement: str) -> None:
-    """Casts, doubling, padding and joins of other things are no growth."""
+    """Casts, doubling, padding and concatenations of other values are no growth."""
     model = model_of(f"{IMPORTS}def f(self, x, row, steps):\n    {statement}\n")
     assert growth_of(find(model, statement), model) is None
 
@@ -85,7 +87,7 @@ def test_other_joins_are_none(statement: str) -> None:
     ],
 )
 def test_loops_carry_a_variable_that_they_do_not_set_anew(body: str, loops: list[str]) -> None:
-    """A join of what the same pass has made is none of growth; an entry per pass is one each."""
+    """A concatenation of values from the same iteration is no growth; neither is an entry per iteration."""
     growth, model = growth_in(body)
     headers = [model.analysis.loops.header(loop) for loop in carried_by_loops(growth, model).loops]
     assert headers == loops
@@ -104,7 +106,7 @@ def test_loops_carry_a_variable_that_they_do_not_set_anew(body: str, loops: list
     ],
 )
 def test_calls_carry_what_outlives_them(body: str, carried: bool) -> None:
-    """Attributes of the instance and globals last from call to call, unless a call begins them anew."""
+    """Attributes of the instance and globals persist between calls, unless a call resets them."""
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     model = model_of(f"{IMPORTS}y = 1\nclass C:\n    def f(self, x, row, steps, env):\n{lines}")
     growths = [growth_of(node, model) for node in ast.walk(model.syntax.module)]
@@ -123,7 +125,9 @@ def test_calls_carry_what_outlives_them(body: str, carried: bool) -> None:
     ],
 )
 def test_reads_of_a_growing_array_are_told_apart(line: str, sort: str) -> None:
-    """Reading all of it in each pass costs as much as the join; its length and single rows do not."""
+    """Reading the whole array in each iteration costs as much as the concatenation; reading its length or
+    single rows does not.
+    """
     growth, model = growth_in(f"for i in steps:\n    x = np.append(x, i)\n    {line}")
     reads = reads_in(growth, carried_by_loops(growth, model).loops[-1], model)
     assert [kind for kind in ("whole", "rare", "part") if getattr(reads, kind)] == [sort]
@@ -148,7 +152,9 @@ def test_reads_of_a_growing_array_are_told_apart(line: str, sort: str) -> None:
     ],
 )
 def test_the_length_of_a_loop(iterable: str, count: int | None, components: bool) -> None:
-    """Constants tell the number of passes, names that a loop goes over the parts of something."""
+    """Constants determine the number of iterations; names show that a loop iterates over the parts of an
+    object.
+    """
     head = "N = 300\ndef f(self, steps, env, obs_keys, n_steps, few=7):\n"
     model = model_of(f"{head}    for i in {iterable}:\n        g(i)\n")
     [loop] = model.syntax.of_type(ast.For)

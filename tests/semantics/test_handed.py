@@ -1,4 +1,4 @@
-"""What callers hand to parameters in their loops."""
+"""Arguments that callers pass in their loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from project_builder import build, model_of
 
 
 def parameter_of(body: str, *, others: dict[str, str] | None = None) -> tuple[bool, bool]:
-    """Is `name`, the parameter of `fetch`, handed loop variables, and is `fetch` called at all?"""
+    """Whether the parameter `name` of `fetch` receives loop variables, and whether `fetch` is called at
+    all.
+    """
     files = {"loads.py": "def fetch(name):\n    return open(name)\n", "rewards.py": body, **(others or {})}
     model = build(files)["loads.py"]
     read = next(node for node in model.syntax.of_type(ast.Name) if node.id == "name")
@@ -31,17 +33,17 @@ def parameter_of(body: str, *, others: dict[str, str] | None = None) -> tuple[bo
     ],
 )
 def test_loop_variables(body: str, handed: bool) -> None:
-    """A variable of a loop around the call is another thing each time, through helpers, too."""
+    """The variable of a loop around the call differs in each iteration, also through helpers."""
     assert parameter_of(f"from loads import fetch\n\n{body}\n") == (handed, True)
 
 
 def test_nobody_calls() -> None:
-    """Without callers nobody can tell."""
+    """Without callers, it is unknown."""
     assert parameter_of("") == (False, False)
 
 
 def test_roles_heat_what_they_call_now_and_then() -> None:
-    """A reward function's rare calls are warm, as those of a training loop are."""
+    """Calls of a reward function are warm even if rare, as are those of a training loop."""
     model = model_of(
         """
         def load_table(name):

@@ -48,7 +48,7 @@ def test_a_line_is_as_hot_as_its_loops(call: str, heat: Heat) -> None:
 
 
 def test_a_loop_over_episodes_is_warm_though_their_beginning_takes_a_step() -> None:
-    """A rollout steps many times; that its reset steps once does not make it a step."""
+    """A rollout takes many steps; a step in its reset does not make it a single step."""
     model = model_of("""
         def begin(env):
             env.reset()
@@ -167,7 +167,7 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
     ],
 )
 def test_roles_and_drivers(program: str, heat: Heat) -> None:
-    """Where no caller is known, names that the field agrees on tell; what they do not tell is cold."""
+    """Without known callers, conventional names determine the heat; other functions are cold."""
     model = model_of(program)
     assert model.frequency.heat_of(expression(model, "work()")).level is heat
 
@@ -209,7 +209,7 @@ def test_tests_heat_nothing() -> None:
 
 
 def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
-    """Programs that do not import one another say nothing about each other's methods."""
+    """Programs that do not import each other do not affect each other's heat."""
     loop = "def main(env, agent):\n    while True:\n        env.step(0)\n        agent.improve_now()\n"
     agent = "class Agent:\n    def improve_now(self):\n        work()\n"
     apart = build({"one.py": loop, "two.py": agent})
@@ -223,13 +223,13 @@ def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
 
 @pytest.mark.parametrize("name", ["extract_answer", "extract_boxed_answer", "is_equiv", "verify_solution"])
 def test_helpers_that_look_at_each_answer_are_hot(name: str) -> None:
-    """A file of reward helpers is hot even where the trainer that calls them lies elsewhere."""
+    """Reward helpers are hot even if the trainer that calls them is not in the project."""
     model = model_of(f"def {name}(text):\n    work()\n")
     assert model.frequency.heat_of(expression(model, "work()")).level is Heat.HOT
 
 
 def test_calling_an_object_runs_its_call_method() -> None:
-    """`reward(texts)` runs `__call__`, not the constructor, of what `reward` is an instance of."""
+    """`reward(texts)` runs the `__call__` of the class of `reward`, not its constructor."""
     model = model_of(
         """
         class Judge:
@@ -253,7 +253,7 @@ def test_calling_an_object_runs_its_call_method() -> None:
 
 
 def test_reward_objects_are_called_by_the_library() -> None:
-    """`__call__` of a class that is named after what it gives counts like a reward function."""
+    """The `__call__` of a class named like a reward counts as a reward function."""
     model = model_of(
         """
         class AccuracyReward:
@@ -265,7 +265,9 @@ def test_reward_objects_are_called_by_the_library() -> None:
 
 
 def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
-    """`row.to_dict()` is the data frame's, though one class of the project has a `to_dict`, too."""
+    """`row.to_dict()` is the method of the data frame, although a class of the project also has a
+    `to_dict`.
+    """
     model = build(
         {
             "meta.py": "class Meta:\n    def to_dict(self):\n        return look()\n",
@@ -300,7 +302,7 @@ def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
     ],
 )
 def test_what_is_made_at_first_use_is_cold(guard: str, made: str, heat: Heat) -> None:
-    """A function that leaves early once what it makes is there."""
+    """A function that returns early if the object already exists."""
     model = model_of(
         f"""
         class Agent:
@@ -357,7 +359,7 @@ def fit(agent: Agent, replay, env, every):
     ],
 )
 def test_episodes_that_are_played_now_and_then_make_no_batch_of_rollouts(guard: str, level: Heat) -> None:
-    """A loop over gradient steps is hot, whatever it evaluates every so many of them; one that plays for each
+    """A loop over gradient steps is hot even if it evaluates at intervals; one that plays an episode for each
     step collects rollouts.
     """
     model = model_of(PLAYED_NOW_AND_THEN.replace("GUARD", guard))
@@ -399,7 +401,7 @@ EPOCHS = (
     ],
 )  # fmt: skip
 def test_what_learns_without_a_known_caller(parameters: str, body: str, calls: str, level: Heat) -> None:
-    """A function that takes a gradient step in its own lines runs for each, if nobody is known to call it."""
+    """A function that takes a gradient step itself runs once per step, if it has no known callers."""
     text = LEARNER.replace("PARAMETERS", parameters).replace("BODY", body) + calls
     model = model_of(text)
     assert model.frequency.heat_of(expression(model, "self.update_targets()")).level is level
@@ -416,7 +418,7 @@ def test_what_learns_without_a_known_caller(parameters: str, body: str, calls: s
     ],
 )
 def test_entries_of_a_dict_are_few(iterated: str, heat: Heat) -> None:
-    """A loop over them repeats a line of a warm place a handful of times."""
+    """A loop over such items repeats a warm line only a few times."""
     model = model_of(
         f"""
         import gymnasium as gym
@@ -435,7 +437,7 @@ def test_entries_of_a_dict_are_few(iterated: str, heat: Heat) -> None:
 
 
 def test_a_reset_is_warm_wherever_it_is_called() -> None:
-    """It begins an episode, be there a loop that steps the environment around it or not."""
+    """A reset begins an episode, with or without a loop around it."""
     model = model_of(
         """
         import gymnasium as gym
@@ -469,7 +471,7 @@ def test_a_reset_is_warm_wherever_it_is_called() -> None:
     ],
 )
 def test_trying_an_environment_out(header: str, after: str, heat: Heat) -> None:
-    """A check beside the environment's definition trains nothing; what is handed something may."""
+    """A check next to the environment's definition is no training; a function with parameters may be."""
     model = model_of(
         f"""
         import gymnasium as gym
@@ -495,7 +497,7 @@ def test_trying_an_environment_out(header: str, after: str, heat: Heat) -> None:
 
 
 def test_a_function_imported_in_branches_is_each_of_them() -> None:
-    """The settings choose the algorithm: whichever it is, the loop calls it."""
+    """If the settings choose the algorithm, each of them is called by the loop."""
     models = build(
         {
             "ppo.py": "def learn(batch):\n    work(batch)\n",
@@ -511,7 +513,7 @@ def test_a_function_imported_in_branches_is_each_of_them() -> None:
 
 
 def test_a_chain_of_known_calls_explains_more_than_a_shorter_guess() -> None:
-    """What only the name of a variable tells is the reason where there is no other."""
+    """A guess by the name of a variable is given as the reason if there is no other."""
     memory = """
         SIZE = 32
 
@@ -562,7 +564,7 @@ def test_a_chain_of_known_calls_explains_more_than_a_shorter_guess() -> None:
     ],
 )
 def test_what_is_made_of_arguments_in_each_step_is_made_often(call: str, level: Heat) -> None:
-    """`self.build_inputs(batch, t)` runs in each step, what saves or takes no arguments does not."""
+    """`self.build_inputs(batch, t)` runs in each step; methods that save, or take no arguments, do not."""
     name = call.partition("(")[0].removeprefix("self.")
     model = model_of(f"""
         import gymnasium as gym

@@ -1,4 +1,4 @@
-"""What runs where no call is written: properties, operators, names bound by text, attributes set anew."""
+"""Implicit calls: properties, operators, dynamically bound names, reassigned attributes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ QUIET = {
 
 @pytest.mark.parametrize("looked", QUIET)
 def test_properties_and_operators_do_what_their_methods_do(looked: str) -> None:
-    """`box.text` counts how often it was asked for, `words[0]` of a list does not."""
+    """The property `box.text` counts its reads, `words[0]` of a list does not."""
     model = model_of(_BOX.replace("<expression>", looked))
     assert model.effects.effect_of(expression(model, looked, last=True)).quiet is QUIET[looked]
 
@@ -80,7 +80,7 @@ BETWEEN = {
 
 @pytest.mark.parametrize("body", BETWEEN)
 def test_a_value_may_change_where_no_name_of_it_stands(body: str) -> None:
-    """By what a property does, an item of a list that holds it, or a view of it."""
+    """A value may change through a property, an item of a list that contains it, or a view of it."""
     around = f"""
 def look(box):
         import numpy as np
@@ -112,7 +112,7 @@ STATE = {
 
 @pytest.mark.parametrize("body", STATE)
 def test_what_a_helper_reads_may_change_between_two_calls(body: str) -> None:
-    """The helper's result hangs on globals that the caller changes."""
+    """The helper's result depends on globals that the caller changes."""
     model = model_of(
         f"""
         LIMIT, OTHER, TABLE, SEEN, CONFIG = 1, 1, {{}}, [], object()
@@ -148,14 +148,14 @@ REPLACED = [
 
 @pytest.mark.parametrize("statement", REPLACED)
 def test_what_a_file_replaces_by_name_is_not_the_librarys(statement: str) -> None:
-    """As text, a name is replaced as well as by an assignment."""
+    """Setting a name dynamically replaces it, as an assignment does."""
     model = model_of(f"import numpy as np\nnp.random.choice(3)\n{statement}\n")
     assert model.names.qualified(expression(model, "np.random.choice")) is None
 
 
 @pytest.mark.parametrize("statement", ["exec('other = 1')", "mock.patch('numpy.random.rand')", "exec('(')"])
 def test_what_a_file_replaces_besides_does_not_matter(statement: str) -> None:
-    """Text that binds other names, or is no program."""
+    """Program text that binds other names, or is not valid."""
     model = model_of(f"import numpy as np\nnp.random.choice(3)\n{statement}\n")
     assert model.names.qualified(expression(model, "np.random.choice")) == "numpy.random.choice"
 
@@ -176,7 +176,7 @@ SET = {
 
 @pytest.mark.parametrize("rest", SET)
 def test_an_attribute_that_others_set_may_be_anything(rest: str) -> None:
-    """A subclass, or who holds the object, may give it something of another kind."""
+    """A subclass, or code that holds the object, may assign a value of another type."""
     model = model_of(
         "import numpy as np\n\nclass Buffer:\n    def __init__(self):\n        self.rows = np.zeros(3)\n\n"
         f"    def sample(self):\n        return self.rows\n\n{rest}\n"

@@ -1,4 +1,4 @@
-"""Functions that run without a call that names them: what stores them, hands them on or stands for them."""
+"""Functions that run without a call by name: stored, passed on, or aliased."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def heat_of_line(defined: str, made: str, called: str) -> tuple[Heat, bool]:
     ],
 )
 def test_behind_a_name(made: str, called: str) -> None:
-    """A name may stand for one of several functions, or for one that is bound to arguments or wrapped."""
+    """A name may refer to one of several functions, or to one that is bound to arguments or wrapped."""
     assert heat_of_line(PLAIN, made or "pass", called) == (Heat.HOT, False)
 
 
@@ -98,7 +98,9 @@ def test_in_an_attribute(made: str, called: str) -> None:
     ],
 )
 def test_methods_that_syntax_calls(method: str, called: str) -> None:
-    """What is entered, gone through, indexed, measured, called or thrown away runs a method of its class."""
+    """Entering, iterating over, indexing, measuring, calling or deleting an object runs a method of its
+    class.
+    """
     defined = f"class Thing:\n    def __init__(self): pass\n    def {method}:\n        return line(given)\n"
     assert heat_of_line(defined, "thing = Thing()", called) == (Heat.HOT, False)
 
@@ -113,7 +115,7 @@ def test_methods_that_syntax_calls(method: str, called: str) -> None:
     ],
 )
 def test_what_libraries_call(made: str) -> None:
-    """Hooks, and what makes a batch of samples, likely run in each step of a training."""
+    """Hooks and collate functions likely run in each step of a training."""
     text = PROGRAM.replace("DEFINED", PLAIN).replace("MADE", f"net = torch.nn.Linear(1, 1)\n    {made}")
     model = model_of(text.replace("CALLED", "pass"))
     heat = model.frequency.heat_of(expression(model, "line(given)"))
@@ -130,7 +132,7 @@ def test_other_hooks_are_no_hooks_of_networks() -> None:
 
 
 def test_one_of_several_classes_of_which_one_lacks_the_method() -> None:
-    """The others keep theirs."""
+    """Other attributes keep their functions."""
     models = build(
         {
             "agents.py": """
@@ -189,19 +191,19 @@ def test_functions_for_workers_are_no_calls_of_those_that_start_them() -> None:
     ],
 )
 def test_a_call_of_ray_runs_the_function_or_method(defined: str, made: str, called: str) -> None:
-    """What runs in another process runs as often as the call that asks for it."""
+    """Code in another process runs as often as the call that requests it."""
     assert heat_of_line(f"import ray\n{defined}", made, called)[0] is Heat.HOT
 
 
 def test_a_call_that_is_named_remote_runs_its_own_function() -> None:
-    """A method of that name, whose object is no function."""
+    """A method of that name, on an object that is not a function."""
     defined = "class Runner:\n    def remote(self, given): return line(given)"
     assert heat_of_line(defined, "runner = Runner()", "runner.remote(obs)")[0] is Heat.HOT
 
 
 @pytest.mark.parametrize("base", ["object", "torch.nn.Module"])
 def test_objects_that_are_passed_and_called(base: str) -> None:
-    """A parameter may be an object with a `__call__` of its own, also one that is a network."""
+    """A parameter may be an object with its own `__call__`, including a network."""
     defined = f"""
     class Agent({base}):
         def __call__(self, *given):

@@ -1,4 +1,4 @@
-"""Expressions that give whole numbers, for certain or by their names."""
+"""Expressions that are integers, for certain or judging by their names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Replay:
     ],
 )
 def test_whole_numbers_are_told_from_what_may_be_an_array(source: str, found: bool | None) -> None:
-    """Lengths and counters are certain, names that count are likely, everything else is unknown."""
+    """Lengths and counters are certain, names of counts are likely, everything else is unknown."""
     model = model_of(PROGRAM)
     assert is_integer(expression(model, source), model) is found
 
@@ -72,13 +72,13 @@ class Replay:
 
 @pytest.mark.parametrize("name", ["position", "size", "seen"])
 def test_counters_stay_whole_numbers(name: str) -> None:
-    """What moves on by whole numbers, wraps around or stops at a limit stays what it was set to first."""
+    """A counter that is increased by integers, wrapped or clamped keeps the type of its initial value."""
     model = model_of(COUNTERS)
     assert is_integer(expression(model, f"self.{name}", last=True), model) is True
 
 
 @pytest.mark.parametrize("name", ["scaled", "capacity"])
 def test_what_may_be_a_fraction_is_no_counter(name: str) -> None:
-    """A factor makes fractions, and of a parameter nothing is known."""
+    """A factor may give fractions, and a parameter is unknown."""
     model = model_of(COUNTERS)
     assert is_integer(expression(model, f"self.{name}", last=True), model) is not True

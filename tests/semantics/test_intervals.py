@@ -1,4 +1,4 @@
-"""What runs at an interval, in whichever way and wherever the interval is written, is not hot."""
+"""Code at an interval is not hot, in whatever form and wherever the interval is written."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def heat_behind(body: str) -> Heat:
     ],
 )
 def test_a_short_interval_is_no_pause(body: str) -> None:
-    """A line that runs every few steps, or in most of them, or with each gradient step, stays hot."""
+    """A line that runs every few steps, in most steps, or with each gradient step stays hot."""
     assert heat_behind(body) is Heat.HOT
 
 
@@ -97,7 +97,7 @@ def test_a_long_interval_cools(body: str) -> None:
     ],
 )
 def test_what_is_counted(body: str, heat: Heat) -> None:
-    """The first or tenth pass of a loop comes once in each run of that loop."""
+    """The first or tenth iteration of a loop runs once per run of the loop."""
     assert heat_behind(body) is heat
 
 
@@ -111,7 +111,7 @@ def test_what_is_counted(body: str, heat: Heat) -> None:
     ],
 )
 def test_an_update_every_few_steps_is_worth_saying(call: str, heat: Heat) -> None:
-    """What takes gradient steps is what the loop is for, unless it waits for long."""
+    """A gradient step at an interval stays hot, unless the interval is long."""
     models = build(
         {
             "agent.py": """
@@ -190,7 +190,7 @@ PROGRAM = """
     ],
 )
 def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
-    """A line behind a parameter runs as often as callers pass what turns it on."""
+    """A line guarded by a parameter runs as often as callers enable it."""
     agent = AGENT.format(parameter=", visualise=False", test="visualise")
     models = build({"agent.py": agent, "train.py": PROGRAM.format(call=call)})
     model = models["agent.py"]
@@ -201,13 +201,13 @@ def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
     ("setter", "cleared", "heat"),
     [
         ("end_epoch", "self.wanted = False", Heat.WARM),
-        ("__init__", "self.wanted = False", Heat.HOT),  # only once, which others may see to
+        ("__init__", "self.wanted = False", Heat.HOT),  # only once, which other code may ensure
         ("push", "self.wanted = False", Heat.HOT),
         ("end_epoch", "pass", Heat.HOT),
     ],
 )
 def test_a_flag_that_is_cleared_where_it_is_read(setter: str, cleared: str, heat: Heat) -> None:
-    """What it lets in runs once per round, if rounds set it."""
+    """Code guarded by a flag runs once per round, if the flag is set per round."""
     model = model_of(
         "import gymnasium as gym\nclass Trainer:\n"
         f"    def {setter}(self):\n        self.wanted = True\n"
@@ -220,7 +220,7 @@ def test_a_flag_that_is_cleared_where_it_is_read(setter: str, cleared: str, heat
 
 
 def test_a_flag_that_goes_round() -> None:
-    """Functions that call one another hand a flag on; it is on where a caller from outside turns it on."""
+    """Functions that call each other pass a flag on; it is on if an outside caller enables it."""
     model = model_of(
         """
         import gymnasium
@@ -241,7 +241,7 @@ def test_a_flag_that_goes_round() -> None:
 
 
 def test_a_flag_that_is_handed_on_and_on() -> None:
-    """A chain of many calls is followed some way, and what lies beyond is no reason for silence."""
+    """A long chain of calls is followed to a limit, and beyond it, code does not count as cold."""
     chain = "".join(f"def f{i}(obs, show=False):\n    f{i + 1}(obs, show=show)\n" for i in range(600))
     model = model_of(
         f"import gymnasium\n{chain}"
@@ -254,7 +254,7 @@ def test_a_flag_that_is_handed_on_and_on() -> None:
 @pytest.mark.parametrize(
     ("parameter", "test", "heat"),
     [
-        (", deterministic=False", "deterministic", Heat.HOT),  # what it is there for, though nobody asks yet
+        (", deterministic=False", "deterministic", Heat.HOT),  # its purpose, although nothing requests it yet
         (", visualise=True", "visualise", Heat.HOT),
         (", visualise=False", "not visualise", Heat.HOT),
         (", visualise=False", "visualise and self.ready", Heat.COLD),
@@ -272,7 +272,7 @@ def test_a_flag_that_is_handed_on_and_on() -> None:
     ],
 )
 def test_switches_that_are_off(parameter: str, test: str, heat: Heat) -> None:
-    """What is shown on request alone, and is not requested by default, is cold."""
+    """Output that is only shown on request, and not requested by default, is cold."""
     agent = AGENT.format(parameter=parameter, test=test)
     models = build({"agent.py": agent, "train.py": PROGRAM.format(call="agent.act(obs)")})
     model = models["agent.py"]
@@ -295,7 +295,7 @@ def test_switches_that_are_off(parameter: str, test: str, heat: Heat) -> None:
     ],
 )
 def test_switches_that_are_declared_elsewhere(declared: str, heat: Heat) -> None:
-    """A switch is off where all of the program that sets it says so."""
+    """A switch is off if all code of the program that sets it disables it."""
     test = "DEBUG_PLOTS" if "DEBUG" in declared else "self.config.plots"
     agent = AGENT.format(parameter="", test=test)
     train = f"from config import *\n{textwrap.dedent(PROGRAM.format(call='agent.act(obs)'))}"
@@ -315,7 +315,7 @@ def test_switches_that_are_declared_elsewhere(declared: str, heat: Heat) -> None
     ],
 )
 def test_an_interval_some_calls_up(call: str, heat: Heat) -> None:
-    """An interval cools what is called behind it, however many calls down, in spite of its name."""
+    """An interval cools all functions called under it, at any depth, whatever their names."""
     models = build(
         {
             "agent.py": """
@@ -338,7 +338,7 @@ def test_an_interval_some_calls_up(call: str, heat: Heat) -> None:
 
 
 def test_a_batch_of_rollouts_at_an_unknown_interval() -> None:
-    """Many gradient steps at once learn from all that was played since the last time."""
+    """Many gradient steps in a row train on everything collected since the last update."""
     models = build(
         {
             "agent.py": """
@@ -391,7 +391,7 @@ def test_a_loop_at_an_interval(call: str, heat: Heat) -> None:
     ("script", "heat"), [("evaluate.py", Heat.COLD), ("plot_values.py", Heat.COLD), ("run.py", Heat.HOT)]
 )
 def test_scripts_that_look_at_results_heat_no_library(script: str, heat: Heat) -> None:
-    """What is played to be looked at says nothing of how often a training does the same."""
+    """Code that plays for viewing does not affect how often training runs the same functions."""
     models = build(
         {
             "tools.py": "def shape_of(obs):\n    line()\n",
@@ -410,7 +410,7 @@ def test_scripts_that_look_at_results_heat_no_library(script: str, heat: Heat) -
 
 
 def test_a_script_that_is_called_a_test_and_trains() -> None:
-    """What takes gradient steps is a training, whatever it is called."""
+    """A function that takes gradient steps is a training, whatever its name."""
     models = build(
         {
             "tools.py": "def shape_of(obs):\n    line()\n",

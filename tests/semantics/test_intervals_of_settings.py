@@ -1,4 +1,4 @@
-"""An interval cools what stands behind it, kept by hand, or as long as a constructor is told."""
+"""An interval cools the code under it, if it is counted by hand, or its length is a constructor argument."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ TRAIN = """
 
 
 def heat_of_sync(parameters: str, init: str, body: str, call: str) -> Heat:
-    """How hot a method is that an agent calls as `body` says, made with these parameters by such a call."""
+    """The heat of a method that an agent calls in `body`; the agent is created with these parameters by
+    `call`.
+    """
     learner = LEARNER.format(
         parameters=parameters,
         init=textwrap.indent(textwrap.dedent(init).strip(), " " * 12),
@@ -87,7 +89,7 @@ def heat_of_sync(parameters: str, init: str, body: str, call: str) -> Heat:
     ],
 )
 def test_a_length_that_a_constructor_is_given(parameters: str, init: str, call: str, heat: Heat) -> None:
-    """The length of an interval is what the program makes the object with, else the default."""
+    """The length of an interval is the constructor argument that the program passes, else the default."""
     body = "if self.count % self.target_update == 0:\n    self.sync()"
     assert heat_of_sync(parameters, init, body, call) is heat
 
@@ -122,7 +124,7 @@ def test_a_length_that_a_constructor_is_given(parameters: str, init: str, call: 
     ],
 )
 def test_an_interval_that_is_written_otherwise(body: str, heat: Heat) -> None:
-    """Counters that are reset by hand, flags that are set at intervals, and whole parts of a count."""
+    """Counters that are reset by hand, flags that are set at intervals, and quotients of a count."""
     assert heat_of_sync(", every=100", "self.every = every\nself.last = 0", body, "net") is heat
 
 
@@ -144,7 +146,7 @@ def test_an_interval_that_is_written_otherwise(body: str, heat: Heat) -> None:
 def test_switches_that_a_constructor_is_given(
     parameters: str, init: str, test: str, call: str, heat: Heat
 ) -> None:
-    """What is shown on request alone is cold where no call that makes the object requests it."""
+    """Output on request is cold if no constructor call requests it."""
     assert heat_of_sync(parameters, init, f"if {test}: self.sync()", call) is heat
 
 
@@ -152,7 +154,7 @@ def test_switches_that_a_constructor_is_given(
     ("every", "is_often", "periods"), [("4", True, [4]), ("1", True, []), ("50", False, [50])]
 )
 def test_all_questions_know_how_long_an_interval_is(every: str, is_often: bool, periods: list[int]) -> None:
-    """What runs each time, and what a line waits for, is answered by the same lengths as how hot it is."""
+    """Cadence and conditions of a line use the same interval lengths as its heat."""
     learner = LEARNER.format(
         parameters=f", replace={every}",
         init="            self.every = replace",

@@ -25,7 +25,7 @@ PLACES = {
 
 @pytest.mark.parametrize("body", PLACES)
 def test_a_loop_variable_is_an_item_of_a_list(body: str) -> None:
-    """The list behind a loop variable is found through `zip`, `enumerate` and nested loops."""
+    """The list of a loop variable is found through `zip`, `enumerate` and nested loops."""
     model = model_of(f"def f(self, xs, ys):\n{textwrap.indent(body, '    ')}\n")
     call = next(node for node in model.syntax.of_type(ast.Call) if model.source.text(node.func) == "use")
     place = model.types.origin_of(call.args[0])
@@ -46,7 +46,7 @@ MAKERS = {
 
 @pytest.mark.parametrize("body", MAKERS)
 def test_what_made_a_value(body: str) -> None:
-    """A value, or each item of a list, is followed back to the call that gave it."""
+    """A value, or each item of a list, is traced to the call that returned it."""
     expected = MAKERS[body]
     model = model_of(f"def f(ys):\n{textwrap.indent(body, '    ')}\n")
     call = next(node for node in model.syntax.of_type(ast.Call) if model.source.text(node.func) == "use")
@@ -55,7 +55,7 @@ def test_what_made_a_value(body: str) -> None:
 
 
 def test_what_a_function_applies_to_its_parameters() -> None:
-    """A helper that hands its parameter, or each item of it, to another function is known by that."""
+    """A helper that passes its parameter, or each item of it, to another function is recorded."""
     models = build(
         {
             "scoring.py": """

@@ -1,4 +1,4 @@
-"""What containers of the standard library hold is theirs: it is not merely read when they are made."""
+"""Constructors of standard containers keep their arguments instead of only reading them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlint.semantics.dataflow.escape import Fate
     ],
 )
 def test_a_value_in_a_container_that_is_returned_is_not_only_read(made: str) -> None:
-    """Who gets the container may change it."""
+    """Code that receives the container may change the value."""
     model = model_of(
         "from collections import ChainMap, OrderedDict, deque\nimport numpy as np\n"
         f"def observe(state: np.ndarray):\n    return {made}\n"

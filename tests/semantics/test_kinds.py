@@ -1,4 +1,4 @@
-"""The kinds of values."""
+"""Types of values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from rlint.models.value_type import Device, TypeTag
     ],
 )
 def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used: str, tag: TypeTag) -> None:
-    """Constructors, operators, methods and annotations tell what a value is."""
+    """Types are inferred from constructors, operators, methods and annotations."""
     model = model_of(program)
     assert model.types.type_of(expression(model, used, last=True)).tag is tag
 
@@ -92,7 +92,7 @@ def test_a_default_that_contradicts_an_annotation_counts(
     ],
 )
 def test_what_may_be_an_iterator_is_used_up(body: str, used_up: str | None) -> None:
-    """Unless something that fails for an iterator is surely done with it, too."""
+    """Unless the value is surely also used in a way that fails for an iterator."""
     model = model_of(f"def f(rows):\n    {body}")
     call = max(model.syntax.of_type(ast.Call), key=lambda call: (call.lineno, ast.unparse(call).count("sum")))
     found = model.effects.may_exhaust(call)
@@ -113,14 +113,14 @@ def test_what_may_be_an_iterator_is_used_up(body: str, used_up: str | None) -> N
     ],
 )
 def test_the_device_of_a_tensor(made: str, device: Device) -> None:
-    """Where a tensor lies follows from how it was made and moved."""
+    """The device of a tensor follows from its creation and its moves."""
     model = model_of(f"import torch\ndevice = pick()\nx = {made}\nprint(x)\n")
     kind = model.types.type_of(expression(model, "x", last=True))
     assert (kind.tag, kind.device) == (TypeTag.TENSOR, device)
 
 
 def test_attributes_of_classes_are_known_across_files() -> None:
-    """What `__init__` stores in an attribute is known where the object is used."""
+    """The type of an attribute that `__init__` stores is known where the object is used."""
     models = build(
         {
             "buffer.py": """
@@ -154,7 +154,7 @@ def test_attributes_of_classes_are_known_across_files() -> None:
 
 
 def test_a_subclass_of_a_module_is_a_module() -> None:
-    """Inheritance through the project tells what an instance is."""
+    """Inheritance across the project determines the type of an instance."""
     models = build(
         {
             "base.py": "from torch import nn\nclass Base(nn.Module):\n    pass\n",
@@ -174,7 +174,7 @@ def test_a_subclass_of_a_module_is_a_module() -> None:
     ],
 )
 def test_contexts_and_managers_make_what_the_module_makes(made: str, tag: TypeTag, of: str) -> None:
-    """`context.Event()` is an event wherever the context was made, in an attribute, too."""
+    """`context.Event()` is an event wherever the context was created, also in an attribute."""
     program = f"""
 import multiprocessing as mp
 class Learner:
@@ -202,7 +202,7 @@ print(x)
     ],
 )
 def test_what_a_thread_is_given_is_known_in_its_target(start: str) -> None:
-    """The arguments that a target will be called with tell what its parameters are."""
+    """The arguments passed to a thread's target determine the types of its parameters."""
     model = model_of(
         f"""
 import threading
@@ -237,7 +237,7 @@ ANYTHING = [
 
 @pytest.mark.parametrize("program", [*TEXT, *ANYTHING])
 def test_what_is_stripped_or_searched_is_text(program: str) -> None:
-    """A parameter or loop variable without annotation is text where only text can be used so."""
+    """A parameter or loop variable without annotation is a string if only strings can be used in this way."""
     model = model_of(f"{program}\n")
     (argument,) = expression(model, "use(x)").args  # type: ignore[attr-defined]
     assert (model.types.type_of(argument).tag is TypeTag.STR) is (program in TEXT)
@@ -247,7 +247,7 @@ def test_what_is_stripped_or_searched_is_text(program: str) -> None:
 
 
 def test_a_tuple_is_known_by_its_elements() -> None:
-    """What a buffer's `sample` returns is told apart when it is unpacked or indexed."""
+    """The parts of the result of a buffer's `sample` are distinguished when it is unpacked or indexed."""
     model = model_of("""
         import numpy as np
         import torch
@@ -286,7 +286,7 @@ def test_a_tuple_is_known_by_its_elements() -> None:
 
 
 def test_tuples_that_differ_agree_where_they_agree() -> None:
-    """Of two returns, only the elements that are of one kind are known; lengths that differ tell nothing."""
+    """For two returns, only elements of the same type are known; with different lengths, none is."""
     model = model_of("""
         def pair(flag):
             return (1, "a") if flag else (2, 3.0)
@@ -309,7 +309,7 @@ def test_tuples_that_differ_agree_where_they_agree() -> None:
 
 
 def test_an_annotated_tuple_is_known_by_its_elements() -> None:
-    """`tuple[np.ndarray, int]` promises each, `tuple[int, ...]` all of them."""
+    """`tuple[np.ndarray, int]` declares each item, `tuple[int, ...]` all of them."""
     model = model_of("""
         import numpy as np
 
@@ -330,7 +330,7 @@ def test_an_annotated_tuple_is_known_by_its_elements() -> None:
 
 
 def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network() -> None:
-    """`Network().to(device)` is what was made, and its calls give what its `forward` gives."""
+    """`Network().to(device)` is the network, and its calls return the results of its `forward`."""
     models = build(
         {
             "model.py": """
@@ -379,8 +379,8 @@ def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network()
     ],
 )
 def test_what_follows_from_itself(start: str, step: str, tag: TypeTag, device: Device) -> None:
-    """A variable in a loop, or an attribute, that is given something made of itself is what it was and what
-    that makes of it, if these agree.
+    """A variable in a loop, or an attribute, that is rebound to a value computed from itself has the type of
+    both, if they agree.
     """
     local = model_of(
         "import numpy as np, torch\ndef f(anything, device):\n"
@@ -400,7 +400,7 @@ def test_what_follows_from_itself(start: str, step: str, tag: TypeTag, device: D
 
 
 def test_a_lambda_is_given_what_its_variable_is_called_with() -> None:
-    """The parameter of `move = lambda x: x.cuda()` is what `move(...)` is called with."""
+    """The parameter of `move = lambda x: x.cuda()` has the type of the arguments of `move(...)`."""
     model = model_of("""
         import numpy as np
         import torch
@@ -421,7 +421,7 @@ def test_a_lambda_is_given_what_its_variable_is_called_with() -> None:
 
 
 def test_a_lambda_with_too_many_calls_is_given_anything() -> None:
-    """The last of many calls may pass something else than those that are looked at."""
+    """If there are many calls, one that is not examined may pass another type."""
     calls = "\n".join(f"            show(np.zeros({number}))" for number in range(30))
     model = model_of(f"""
         import numpy as np

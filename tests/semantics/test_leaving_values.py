@@ -1,4 +1,4 @@
-"""What becomes of a gradient that leaves its function: `model.gradients.traced`."""
+"""The sinks of a gradient that leaves its function: `model.gradients.traced`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Base:
 def traced(
     methods: str, others: dict[str, str] | None = None, *, source: str = "self.net(x)", after: str = ""
 ) -> TracedGradient:
-    """What becomes of `self.net(x)` in a class with these methods."""
+    """The sinks of `self.net(x)` in a class with these methods."""
     body = textwrap.indent(textwrap.dedent(methods), "    ")
     files = {"agent.py": f"{HEAD}\n\nclass Agent(Base):\n{body}{after}", **(others or {})}
     model = build(files)["agent.py"]
@@ -107,7 +107,7 @@ def values(self, xs, others):
     ],
 )
 def test_returned_values_go_on_at_the_callers(methods: str, expected: list[str]) -> None:
-    """Also in a tuple, of which only the one item is followed; nobody who calls it is an answer, too."""
+    """In a tuple, only the one item is followed; a function without callers is an answer, too."""
     assert labels(traced(methods)) == expected
 
 
@@ -134,12 +134,12 @@ def test_returned_values_go_on_at_the_callers(methods: str, expected: list[str])
     ],
 )
 def test_attributes_are_followed_to_their_reads(methods: str, expected: list[str]) -> None:
-    """What is only stored, and read by nobody, stays where it is."""
+    """A value that is stored and never read has no further uses."""
     assert labels(traced(methods)) == expected
 
 
 def test_a_state_that_only_its_network_gets_back_does_not_escape() -> None:
-    """The walk goes round once, and finds no more than what becomes of the other results."""
+    """The walk through a recursive function ends, and finds only the uses of the results."""
     found = traced(
         """
         def act(self, x):
@@ -194,7 +194,7 @@ def test_a_state_that_only_its_network_gets_back_does_not_escape() -> None:
     ],
 )
 def test_parameters_come_back_out_where_they_went_in(methods: str, expected: list[str]) -> None:
-    """A helper gives a value back to the call that handed it over, and to no other."""
+    """A helper returns a value to the call that passed it, and to no other."""
     assert labels(traced(methods)) == expected
 
 
@@ -219,7 +219,7 @@ ACT = RETURNED + "\ndef act(self, x):\n    return self.values(x).argmax()\n"
 def test_what_other_files_do_is_a_cause_to_give_up(
     other: str, expected: list[str], assumed: tuple[str, ...] | None
 ) -> None:
-    """Other classes that have a method of this name call their own; else nobody knows."""
+    """Other classes with a method of this name call their own; otherwise the callers are unknown."""
     found = traced(ACT, {"other.py": other})
     assert labels(found) == expected
     assert assumed is None or found.assumed == assumed
@@ -240,12 +240,12 @@ def test_giving_up_has_a_cause(methods: str, cause: Cause) -> None:
 
 
 def test_nothing_is_assumed_of_a_script() -> None:
-    """No other file can call what a program has that runs by itself."""
+    """No other file can call functions of a script."""
     assert traced(ACT, after="\n\nAgent().act(torch.zeros(4))\n").assumed == ()
 
 
 def test_module_level_runs_with_autograd_on() -> None:
-    """Calls of what has no name say nothing about the code at module level."""
+    """Calls of unnamed functions do not affect the code at module level."""
     model = build(
         {
             "main.py": "from agent import run\nrun(1)\n",

@@ -1,4 +1,4 @@
-"""What loops go over."""
+"""What loops iterate over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlint.syntax.syntax_index import LOOPS
 
 
 def goes_over_settings(header: str, body: str = "train(value)") -> bool:
-    """Is the first loop of a file one over what an experiment compares?"""
+    """Whether the first loop of a file iterates over the settings of an experiment."""
     model = model_of(f"""
         from torch import nn, optim
         {header}:
@@ -29,13 +29,13 @@ def goes_over_settings(header: str, body: str = "train(value)") -> bool:
     ],
 )
 def test_an_experiment_compares(header: str) -> None:
-    """Each pass is a training of its own, which may clear up behind itself."""
+    """Each iteration is a separate training, which may clean up afterwards."""
     assert goes_over_settings(header)
 
 
 @pytest.mark.parametrize("made", ["net = nn.Linear(2, 2)", "opt = optim.Adam(params)"])
 def test_each_pass_has_its_own_network(made: str) -> None:
-    """Whatever the loop is called, a new network in each pass makes it one over trainings."""
+    """Whatever the names in the loop, a new network in each iteration makes it a loop over trainings."""
     assert goes_over_settings("for value in values", made)
 
 

@@ -1,4 +1,4 @@
-"""How many passes a loop makes, where the program tells, says how often what is in it runs."""
+"""A known number of iterations determines how often the body of a loop runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def heat_of_line(text: str) -> Heat:
     ],
 )
 def test_many_passes(text: str, heat: Heat) -> None:
-    """A loop of ten thousand passes that runs, samples or steps something is a loop over steps."""
+    """A loop of ten thousand iterations that runs a network, samples or steps an object is a loop over
+    steps.
+    """
     assert heat_of_line(text) is heat
 
 
@@ -80,7 +82,7 @@ def train(env, updates, length, short=5):
     ],
 )
 def test_a_gradient_step_after_a_few_environment_steps(rollout: str, heat: Heat) -> None:
-    """What runs with each gradient step is hot where few steps are played for it, and warm after a batch."""
+    """Code in each gradient step is hot after few environment steps, and warm after a batch."""
     assert heat_of_line(LEARNS.format(rollout=rollout)) is heat
 
 

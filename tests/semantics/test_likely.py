@@ -1,4 +1,4 @@
-"""What is likely where nothing is sure, what it is said to rest on, and what rules make of it."""
+"""Likely types where nothing is sure, their assumptions, and their effect on findings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BRANCH = """
 
 
 def test_a_join_keeps_what_one_branch_knows() -> None:
-    """A variable that one branch leaves unknown is likely what the other gives it, and says where."""
+    """A variable whose type is unknown in one branch likely has that of the other, with its line."""
     sure, likely = both(BRANCH, "y")
     assert not sure
     assert likely.tag is TypeTag.TENSOR
@@ -34,7 +34,7 @@ def test_a_join_keeps_what_one_branch_knows() -> None:
 
 
 def test_what_contradicts_stays_unknown() -> None:
-    """Neither of two kinds that exclude one another is likely."""
+    """Neither of two contradictory types is likely."""
     sure, likely = both(BRANCH.replace("helper(x)", "'none'"), "y")
     assert not sure
     assert not likely
@@ -42,13 +42,13 @@ def test_what_contradicts_stays_unknown() -> None:
 
 @pytest.mark.parametrize("begin", ["0", "False"])
 def test_a_number_that_a_variable_begins_as_is_no_sign(begin: str) -> None:
-    """What begins as a plain number or flag may become anything."""
+    """A variable that starts as a number or flag may become anything."""
     _, likely = both(BRANCH.replace("torch.relu(x)", begin), "y")
     assert not likely
 
 
 def test_a_tensor_that_is_moved_on_one_path_is_likely_on_the_accelerator() -> None:
-    """`if use_cuda: y = y.cuda()` is what matters of the two."""
+    """With `if use_cuda: y = y.cuda()`, the device is likely the accelerator."""
     text = """
         import torch
 
@@ -84,7 +84,7 @@ def test_a_value_is_what_is_done_with_it() -> None:
 
 
 def test_a_use_of_another_binding_says_nothing() -> None:
-    """What a variable is later is no sign of what it was before."""
+    """Later values of a variable do not show its earlier type."""
     text = """
         import torch
 
@@ -99,7 +99,7 @@ def test_a_use_of_another_binding_says_nothing() -> None:
 
 
 def test_a_variable_that_is_asked_for_its_type_is_not_told_by_its_uses() -> None:
-    """Behind `isinstance` it may be this or that."""
+    """After an `isinstance` test, it may have several types."""
     text = """
         import torch
 
@@ -112,7 +112,7 @@ def test_a_variable_that_is_asked_for_its_type_is_not_told_by_its_uses() -> None
 
 
 def test_attributes_tell_where_they_are_seen() -> None:
-    """An attribute is likely what the methods of its class do with it, in other files as well."""
+    """The type of an attribute is likely that which the methods of its class imply, also in other files."""
     agent = """
         import torch
 
@@ -136,7 +136,7 @@ def test_attributes_tell_where_they_are_seen() -> None:
 
 
 def test_a_function_with_several_returns_likely_gives_what_one_of_them_says() -> None:
-    """One return that nobody understands does not hide the others."""
+    """One return of unknown type does not hide the others."""
     text = """
         import torch
 
@@ -150,11 +150,11 @@ def test_a_function_with_several_returns_likely_gives_what_one_of_them_says() ->
     sure, likely = both(text, "make(1)")
     assert not sure
     assert likely.tag is TypeTag.TENSOR
-    assert likely.device is Device.UNKNOWN  # nobody knows where the other lies
+    assert likely.device is Device.UNKNOWN  # the device of the other is unknown
 
 
 def test_an_assumption_is_handed_on() -> None:
-    """What follows from a likely kind rests on the same assumption, and on no second one."""
+    """Conclusions from a likely type depend on the same assumption, and on no second one."""
     _, likely = both(BRANCH.replace("use(y)", "z = y.mean()\n        use(z)"), "z")
     assert likely.tag is TypeTag.TENSOR
     assert likely.assumes == ("`y` is a tensor, as in line 6",)
@@ -204,7 +204,7 @@ def act(net, flag, env):
 
 
 def test_a_likely_finding_names_its_one_assumption_and_has_no_safe_fix(tmp_path: Path) -> None:
-    """What a rule finds on the likely model alone is likely, by all channels."""
+    """A finding that only the likely model gives is likely, through all channels."""
     (found,) = findings(tmp_path, SPIN, "RL114")
     assert found.confidence is Confidence.LIKELY
     assert found.assumption == "`x` is a tensor, as in line 9"
@@ -214,7 +214,7 @@ def test_a_likely_finding_names_its_one_assumption_and_has_no_safe_fix(tmp_path:
 
 
 def test_other_rules_do_not_change_what_one_finds(tmp_path: Path) -> None:
-    """Answers that are kept for other rules remember that likelier ones exist."""
+    """Cached answers record that likelier ones exist."""
     alone = findings(tmp_path, SPIN, "RL114")
     beside = findings(tmp_path, SPIN, "RL114", "RL205", "RL501", "RL313", "RL301", "RL202")
     assert [each for each in beside if each.code == "RL114"] == alone
@@ -251,7 +251,7 @@ def test_only_a_tensor_has_the_size_of_one_dimension() -> None:
 
 
 def test_a_field_is_no_part_of_a_tensor() -> None:
-    """What is indexed by a name is a table of some kind, whatever else is done with it."""
+    """A value indexed by a string is a table of some kind, whatever its other uses."""
     program = """
         import torch
 
@@ -277,7 +277,7 @@ def test_a_field_is_no_part_of_a_tensor() -> None:
     ],
 )
 def test_a_test_of_the_class_rules_out_tensors(branch: str) -> None:
-    """Where `isinstance` says otherwise, what the other branches do says nothing."""
+    """Under an `isinstance` test, uses in other branches imply nothing."""
     program = "import torch\ndef train(validate, z):\n    x = torch.relu(z) if validate else helper(z)\n"
     program += textwrap.indent(branch, "    ")
     assert both(program, "x")[1].tag in (TypeTag.UNKNOWN, TypeTag.LIST)

@@ -1,4 +1,4 @@
-"""Functions that nobody is seen to call, and that likely run often by what they do."""
+"""Functions without visible callers that likely run often, judging by their bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlint.run_data import Target
 
 
 def heat_of_line(text: str) -> tuple[Heat, str]:
-    """How hot `line()` is, and what that rests on."""
+    """The heat of `line()`, and its assumption."""
     model = model_of(textwrap.dedent(text))
     heat = model.frequency.heat_of(expression(model, "line()"))
     return heat.level, heat.assumption
@@ -105,7 +105,9 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
     ],
 )
 def test_by_what_a_function_does(text: str, level: Heat, assumption: str) -> None:
-    """Who takes a step of an optimizer or an environment is called for each, or for each batch of them."""
+    """A function that takes a step of an optimizer or an environment is called for each step, or for each
+    batch.
+    """
     assert heat_of_line(text) == (level, assumption)
 
 
@@ -126,12 +128,12 @@ def test_by_what_a_function_does(text: str, level: Heat, assumption: str) -> Non
     ],
 )
 def test_whole_trainings_and_demonstrations_run_once(text: str) -> None:
-    """So do evaluations, and what is seen to be called once."""
+    """Evaluations, and functions with a visible single call, are excluded."""
     assert heat_of_line(text) == (Heat.COLD, "")
 
 
 def test_what_is_seen_to_run_seldom_stays_so() -> None:
-    """A helper that episodes call is warm, whatever an uncalled function likely does with it."""
+    """A helper that episodes call is warm, even if a function without callers likely calls it more often."""
     text = """
     def go_on(env, net):
         shared()
@@ -149,7 +151,9 @@ def test_what_is_seen_to_run_seldom_stays_so() -> None:
 
 
 def test_a_call_that_fits_is_a_caller() -> None:
-    """A call of nobody knows what may be the only one; one that passes too much is another function's."""
+    """A call on an unknown object may be the only call; one with too many arguments calls another
+    function.
+    """
     agent = (
         "class Algo:\n    def improve(self, batch):\n        line()\n        self.loss(batch).backward()\n"
     )
@@ -160,7 +164,7 @@ def test_a_call_that_fits_is_a_caller() -> None:
 
 
 def test_a_finding_in_code_that_likely_runs_often(tmp_path: Path) -> None:
-    """Names what it rests on, is not certain, and has no fix that is applied unasked."""
+    """The finding names its assumption, is not certain, and has no safe fix."""
     text = """
     import torch
 

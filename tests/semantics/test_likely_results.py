@@ -1,4 +1,4 @@
-"""What environments, named tuples and distributions give, and what parameters likely take."""
+"""Results of environments, named tuples and distributions, and likely types of parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STEPS = """
     ],
 )
 def test_an_environment_shows_arrays_and_numbers(source: str, tag: TypeTag) -> None:
-    """Nothing is sure of what an environment gives, and all that is likely rests on one assumption."""
+    """Results of an environment are never sure, and all likely ones depend on one assumption."""
     sure, likely = both(STEPS, source)
     assert not sure
     assert (likely.tag, likely.assumes) == (tag, ("the environment returns arrays and numbers",))
@@ -58,19 +58,19 @@ def test_an_environment_shows_arrays_and_numbers(source: str, tag: TypeTag) -> N
     ],
 )
 def test_what_is_used_as_no_array_is_none(use: str) -> None:
-    """A state that indexes a table is a number, and what is asked for a key a dictionary."""
+    """A state that indexes a table is a number, and one that is indexed by a key a dictionary."""
     _, likely = both(STEPS.replace("use(following)", f"use({use})"), "following")
     assert not likely
 
 
 def test_rewards_of_several_environments_are_no_numbers() -> None:
-    """Where no flag is tested, there may be one for each environment."""
+    """If no flag is tested, there may be one for each environment."""
     _, likely = both(STEPS.replace("terminated or truncated", "terminated.all()"), "reward")
     assert not likely
 
 
 def test_an_unknown_environment_is_told_by_what_it_does() -> None:
-    """A parameter that is called so, steps with four results, and is reset."""
+    """A parameter with such a name, whose `step` has four results, and which is reset."""
     text = """
         def run(env, agent):
             obs = env.reset()
@@ -128,7 +128,7 @@ MEMORY = """
     ],
 )
 def test_fields_of_named_tuples_are_known_by_name(source: str, tag: TypeTag) -> None:
-    """What is passed on by `*args`, kept, drawn and turned around, comes out as columns of the fields."""
+    """Values passed by `*args`, stored, sampled and transposed are columns of the fields."""
     sure, _ = both(MEMORY, source)
     assert sure.tag is TypeTag.TUPLE
     assert sure.item is not None
@@ -136,7 +136,7 @@ def test_fields_of_named_tuples_are_known_by_name(source: str, tag: TypeTag) -> 
 
 
 def test_a_named_tuple_of_another_file() -> None:
-    """The class may be imported, and the names of its fields be one text."""
+    """The class may be imported, and its field names may be a single string."""
     text = """
         import numpy as np
         from memory import Step
@@ -160,7 +160,7 @@ def test_a_named_tuple_of_another_file() -> None:
     ],
 )
 def test_samples_lie_where_the_parameters_do(made: str, device: Device) -> None:
-    """Numbers become tensors in host memory; what is computed of an argument may lie elsewhere."""
+    """Numbers become tensors in host memory; results computed from an argument may be on another device."""
     text = f"""
         import torch
         from torch.distributions import Normal
@@ -174,7 +174,7 @@ def test_samples_lie_where_the_parameters_do(made: str, device: Device) -> None:
 
 
 def test_devices_are_kept_along_access_paths() -> None:
-    """`self.alpha` of another attribute lies where that does, and is moved where that is moved."""
+    """`self.alpha`, computed from another attribute, is on the same device, and is moved with it."""
     text = """
         import torch
 
@@ -214,7 +214,7 @@ def test_what_modules_register_are_attributes() -> None:
 
 
 def test_an_attribute_that_begins_as_a_number_and_gets_another_is_one() -> None:
-    """Two places that agree tell more than one that it begins with."""
+    """Two assignments that agree outweigh an initial value."""
     text = """
         class Buffer:
             def __init__(self, size: int):
@@ -272,14 +272,16 @@ def test_a_sum_that_begins_as_a_number_is_what_is_added() -> None:
     ],
 )
 def test_what_parameters_likely_take(text: str, source: str, tag: TypeTag) -> None:
-    """What a call passes that names tell the target of, what an overridden method takes, or the default."""
+    """Likely types of parameters come from calls whose target is guessed by name, overridden methods, or
+    defaults.
+    """
     sure, likely = both(text, source)
     assert likely.tag is tag
     assert tag is TypeTag.UNKNOWN or sure.tag is tag or not sure
 
 
 def test_names_that_import_star_binds(tmp_path: Path) -> None:
-    """Libraries and functions are known that files of the project hand on by `import *`."""
+    """Libraries and functions are resolved through `import *` of files of the project."""
     package = tmp_path / "agents"
     package.mkdir()
     (package / "__init__.py").write_text("from .tools import *\n")

@@ -1,4 +1,4 @@
-"""What the variables of a loop stand for."""
+"""Meanings of loop variables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _loop(header: str) -> tuple[ast.For, object]:
     ],
 )
 def test_what_a_variable_stands_for(header: str, expected: dict[str, tuple[ItemKind, str, bool]]) -> None:
-    """Each variable is a count, a key or an element of what it was taken from, through what only wraps it."""
+    """Each variable is a count, a key or an element of the iterated object, also through wrappers."""
     loop, qualified = _loop(header)
     found = items_of(loop, qualified)  # type: ignore[arg-type]
     assert {n: (i.sort, ast.unparse(i.over), i.is_part) for n, i in found.items()} == expected
@@ -63,6 +63,6 @@ def test_what_a_variable_stands_for(header: str, expected: dict[str, tuple[ItemK
     ],
 )
 def test_short_loops(header: str, *, short: bool) -> None:
-    """A few things that are written out make no loop worth speaking of."""
+    """A loop over a few literal items does not count."""
     loop, qualified = _loop(header)
     assert is_short(loop, qualified) is short  # type: ignore[arg-type]

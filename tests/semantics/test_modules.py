@@ -1,4 +1,4 @@
-"""What a network consists of, over classes, helper functions and files."""
+"""Architectures of networks, across classes, helper functions and files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 
 def anatomy(text: str, source: str, method: str | None = "forward") -> Architecture:
-    """The network that an expression of a program of one file stands for."""
+    """The network of an expression in a program of one file."""
     model = model_of(HEAD + text)
     return model.nn.architecture(expression(model, source, last=True), method)
 
@@ -64,7 +64,7 @@ use(net)
 
 
 def test_helper_functions_and_what_they_are_handed() -> None:
-    """`mlp(sizes, nn.Tanh)` in the manner of Spinning Up: the list, the loop, the default."""
+    """`mlp(sizes, nn.Tanh)` in the style of Spinning Up: the list, the loop, the default."""
     text = """
 def mlp(sizes, activation, output_activation=nn.Identity):
     layers = []
@@ -96,7 +96,7 @@ class Agent:
 
 
 def test_initialised_layers() -> None:
-    """A function that gives back the layer which it was handed."""
+    """A function that returns the layer that it was passed."""
     text = """
 def layer_init(layer, std=1.4, bias=0.0):
     nn.init.orthogonal_(layer.weight, std)
@@ -169,7 +169,7 @@ def test_networks_in_other_files() -> None:
 
 
 def test_what_runs_in_forward() -> None:
-    """Noise, kept state, functional dropout and the mode are told apart."""
+    """Noise, stored state, functional dropout and the mode are distinguished."""
     text = """
 class Noisy(nn.Module):
     def forward(self, x):
@@ -213,7 +213,7 @@ use(a, b, c, d)
 
 
 def test_layers_put_in_later() -> None:
-    """`append`, `add_module`, dictionaries and conditions; a layer behind a condition is not sure."""
+    """`append`, `add_module`, dictionaries and conditions; a layer under a condition is not sure."""
     found = anatomy(
         """
 ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
@@ -248,7 +248,7 @@ use(net)
 
 
 def test_unknown_parts_are_told() -> None:
-    """A network of another library, and one that is handed in, leave the whole incomplete."""
+    """A network of another library, or one passed as argument, makes the architecture incomplete."""
     text = """
 import torchvision
 
@@ -276,7 +276,7 @@ use(good)
 
 
 def test_recurrent_and_attention() -> None:
-    """The dropout inside of recurrent layers and transformers counts where it is not zero."""
+    """The dropout inside recurrent layers and transformers counts if it is not zero."""
     found = anatomy("net = nn.LSTM(4, 4, num_layers=2, dropout=0.2)\nuse(net)\n", "net")
     assert (found.recurrent, has_dropout(found)) == (True, True)
     plain = anatomy("net = nn.GRU(4, 4)\nuse(net)\n", "net")
@@ -286,7 +286,7 @@ def test_recurrent_and_attention() -> None:
 
 
 def test_who_switches_the_mode() -> None:
-    """`eval()` counts in the function itself, in what calls it and in what those call, over files."""
+    """`eval()` counts in the function itself, in its callers and in their callees, across files."""
     models = build(
         {
             "net.py": """
@@ -354,12 +354,12 @@ use(net)
     ],
 )
 def test_a_condition_around_a_network_and_its_use_decides_nothing(text: str, sure: bool) -> None:
-    """What is used behind the same condition that it is made behind is there."""
+    """A network that is created and used under the same condition exists there."""
     assert anatomy(text, "net").layers.get("torch.nn.Linear", False) is sure
 
 
 def test_a_test_that_a_network_calls_may_do_anything() -> None:
-    """What a runner calls is not looked into; its helpers are."""
+    """Functions that a test runner calls are not analysed; their helpers are."""
     helpers = """
         import torch
 

@@ -28,7 +28,7 @@ from rlint.models.value_type import TypeTag
     ],
 )
 def test_a_name_is_followed_through_imports_and_aliases(setup: str, used: str, expected: str) -> None:
-    """However a function was imported, it is known by one canonical name."""
+    """A function has one canonical name, however it was imported."""
     model = model_of(f"{setup}\nprint({used})\n")
     assert model.names.qualified(expression(model, used, last=True)) == expected
 
@@ -43,14 +43,14 @@ def test_a_name_is_followed_through_imports_and_aliases(setup: str, used: str, e
     ],
 )
 def test_what_the_file_replaces_has_no_name_any_more(replacing: str) -> None:
-    """`np.zeros` may be anything where the same file puts something else in its place."""
+    """`np.zeros` may be anything if the same file replaces it."""
     model = model_of(f"import numpy as np\n{replacing}\nprint(np.zeros, np.ones)\n")
     assert model.names.qualified(expression(model, "np.zeros", last=True)) is None
     assert model.names.qualified(expression(model, "np.ones")) == "numpy.ones"
 
 
 def test_a_setting_is_no_replacement() -> None:
-    """`torch.backends.cudnn.benchmark = True` is what it is there for."""
+    """`torch.backends.cudnn.benchmark = True` is a setting, not a replaced function."""
     setting = "torch.backends.cudnn.benchmark"
     model = model_of(f"import torch\n{setting} = True\nprint({setting})\n")
     assert model.names.qualified(expression(model, setting, last=True)) == setting
@@ -98,7 +98,7 @@ def test_an_attribute_is_read_wherever_a_file_of_the_project_reads_it() -> None:
 
 
 def test_a_name_that_another_file_imports_is_known() -> None:
-    """What other files may change or need is known, by name or through a star import."""
+    """Names that other files may change or need are known, by name or through a star import."""
     files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}
     model = build(files)["lists.py"]
     assert (model.program.is_imported("WORDS"), model.program.is_imported("OTHER")) == (True, False)
@@ -106,7 +106,7 @@ def test_a_name_that_another_file_imports_is_known() -> None:
 
 
 def test_evaluating_text_with_names_of_its_own_sees_no_locals() -> None:
-    """`eval` sees the variables around it, unless it is given the names to use."""
+    """`eval` sees the enclosing variables, unless it is passed namespaces."""
     model = model_of(
         """
         def sees(text):
@@ -123,7 +123,7 @@ def test_evaluating_text_with_names_of_its_own_sees_no_locals() -> None:
 
 
 def test_what_is_imported_by_its_own_name_is_written_so() -> None:
-    """Code that a fix adds reads like the code around it, whatever else leads there."""
+    """New code uses the spelling of the surrounding code, whatever other imports exist."""
     imports = "import torch\nfrom torch import nn\nfrom torch.distributions import Normal\n"
     model = model_of(f"{imports}from time import sleep as nap\nimport time\nstd = 1\n")
     place = expression(model, "1")
@@ -151,7 +151,7 @@ HANDED_ON = {
     ids=["one", "several"],
 )
 def test_libraries_come_through_the_star_import_of_a_module_of_the_program(imports: str) -> None:
-    """A script that imports everything of its helpers uses the libraries that these import."""
+    """A script that imports all names of its helpers uses the libraries that they import."""
     used = "a = torch.zeros(3)\nb = np.ones(3)\nc = nn.Linear(2, 2)\nd = math.sqrt(2)\n"
     model = build({**HANDED_ON, "train.py": imports + used})["train.py"]
     called = [model.names.qualified(call.func) for call in model.syntax.of_type(ast.Call)]
@@ -159,13 +159,13 @@ def test_libraries_come_through_the_star_import_of_a_module_of_the_program(impor
 
 
 def test_a_library_that_is_starred_hands_on_no_other() -> None:
-    """`from torch import *` says nothing of what `np` is."""
+    """`from torch import *` does not determine `np`."""
     model = model_of("from torch import *\na = np.ones(3)\n")
     assert model.names.qualified(expression(model, "np.ones")) == "torch.np.ones"
 
 
 def test_the_function_of_one_of_several_starred_modules_is_found() -> None:
-    """What is unknown in the file itself is looked for in all modules that are starred there."""
+    """A name that is unknown in the file is searched in all modules that it imports with a star."""
     files = {"nets.py": "def make():\n    return [1]\n", "more.py": "x = 1\n"}
     model = build({**files, "train.py": "from more import *\nfrom nets import *\na = make()\n"})["train.py"]
     assert model.types.type_of(expression(model, "make()")).tag is TypeTag.LIST

@@ -1,4 +1,4 @@
-"""Networks in containers, wrapped, built elsewhere, and what calling them gives."""
+"""Networks in containers, wrapped, or built in other functions, and the results of their calls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _type_of(program: str, used: str) -> TypeTag:
     ],
 )  # fmt: skip
 def test_networks_are_known_wherever_they_are_kept(made: str, used: str) -> None:
-    """In tuples, lists, dictionaries and torch's own containers, and behind wrappers."""
+    """Networks are found in tuples, lists, dictionaries, torch's containers, and wrappers."""
     program = f"""
 class Agent:
     def __init__(self, n):
@@ -81,12 +81,12 @@ class Agent:
     ],
 )
 def test_a_network_that_returns_what_its_layers_return_gives_a_tensor(made: str) -> None:
-    """Whether it is called itself, compiled, wrapped, or one of several."""
+    """A call of a network is recognised if it is compiled, wrapped, or one of several."""
     assert _type_of(f"{made}\nprint(net(x))", "net(x)") is TypeTag.TENSOR
 
 
 def test_agents_in_a_list_have_their_networks() -> None:
-    """What an attribute of an item is, is known through the list and through the loop."""
+    """The type of an item's attribute is known through the list and through the loop."""
     program = """
     class Agent:
         def __init__(self):
@@ -108,7 +108,7 @@ def test_agents_in_a_list_have_their_networks() -> None:
 
 
 def test_attributes_are_unpacked_from_what_a_call_returns() -> None:
-    """Each has the type of its own part, also across files."""
+    """Each variable has the type of its part, also across files."""
     program = """
     class Policy(nn.Module):
         def __init__(self):
@@ -146,7 +146,7 @@ def test_attributes_are_unpacked_from_what_a_call_returns() -> None:
     ],
 )  # fmt: skip
 def test_containers_hold_what_is_put_into_them(body: str, used: str, tag: TypeTag) -> None:
-    """A dictionary with constant keys knows each value; what nobody knows makes the rest unknown."""
+    """A dictionary with constant keys knows each value; an unknown key makes all values unknown."""
     assert _type_of(body, used) is tag
 
 
@@ -173,12 +173,14 @@ _HOLDS = "class Agent:\n    {0}\n    def __init__(self, n):\n        self.net = 
     ],
 )  # fmt: skip
 def test_annotations_and_parameters_tell_networks(program: str, tag: TypeTag) -> None:
-    """Where what is stored does not tell; not where a class has `parameters` without being a module."""
+    """An attribute with `parameters` is a network if the stored value does not show its type, unless another
+    class has `parameters`.
+    """
     assert _type_of(f"{program}    def act(self):\n        print(self.net)\n", "self.net") is tag
 
 
 def test_a_class_of_an_unknown_base_that_runs_layers_is_a_network() -> None:
-    """`forward` and a layer of torch make one of it; a class without a base is none."""
+    """A class with `forward` and torch layers is a network; one without a base is not."""
     for base, tag in (("Base", TypeTag.MODULE), ("object", TypeTag.INSTANCE)):
         program = (
             f"from somewhere import Base\nclass Net({base}):\n    def __init__(self):\n"
@@ -189,7 +191,9 @@ def test_a_class_of_an_unknown_base_that_runs_layers_is_a_network() -> None:
 
 
 def test_a_module_list_holds_what_is_appended_to_it() -> None:
-    """What an empty `ModuleList` holds is of the class of what is appended, so that its results are known."""
+    """The items of an initially empty `ModuleList` have the class of the appended modules, so that their
+    results are known.
+    """
     program = """
 class Agent:
     def __init__(self, n):

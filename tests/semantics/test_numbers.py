@@ -1,4 +1,4 @@
-"""The numbers that expressions stand for, and how imported things are written."""
+"""The values of numeric expressions, and the spelling of imported names."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class Actor:
     ],
 )
 def test_names_and_defaults_stand_for_numbers(source: str, number: Number | None) -> None:
-    """A length or a count is known where it is written, named once, or a default that callers may change."""
+    """A length or count is known if it is a literal, a name assigned once, or a default that callers may
+    change.
+    """
     model = model_of(PROGRAM)
     assert number_of(expression(model, source, last=True), model) == number
 
@@ -63,7 +65,7 @@ def test_names_and_defaults_stand_for_numbers(source: str, number: Number | None
     ],
 )
 def test_an_imported_function_is_written_as_the_file_imports_it(qualified: str, written: str | None) -> None:
-    """Code that a fix adds uses the names that the file has for things."""
+    """New code uses the names that the file imports."""
     model = model_of(PROGRAM)
     place = find(model, "local = POLL / 5")
     assert isinstance(place, ast.stmt)
@@ -104,6 +106,6 @@ def test_numbers_are_told_by_what_the_project_declares(source: str) -> None:
     ["tau", "args.name", "args.mixed", 'config["tau"]', "args.unknown", "torch.rand(1) * 0.5", "1 - tau"],
 )
 def test_what_may_be_a_tensor_is_no_number(source: str) -> None:
-    """Where nothing tells, or one class says otherwise, no fix relies on it."""
+    """If it is unknown, or one class contradicts it, no fix relies on it."""
     model = model_of(OPTIONS)
     assert not is_number(expression(model, source, last=True), model)

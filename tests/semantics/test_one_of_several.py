@@ -1,4 +1,4 @@
-"""Values that are of one of several classes: what is known of all of them is known."""
+"""Values of one of several classes: facts about all of them hold."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TRAIN = """
 
 
 def test_the_functions_of_all_classes_may_run() -> None:
-    """A method of an object that one of two classes of another file makes is that of either."""
+    """A method of an object of one of two classes of another file may be that of either."""
     model = build({"agents.py": AGENTS, "train.py": TRAIN})["train.py"]
     call = expression(model, "policy.act(step)")
     assert model.types.type_of(expression(model, "policy", last=True)).tag is TypeTag.MODULE
@@ -77,14 +77,14 @@ def test_an_attribute_may_be_of_several_classes() -> None:
 
 
 def test_one_unknown_class_makes_all_unknown() -> None:
-    """Where one branch gives what nobody knows, the functions that run are not all known."""
+    """If one branch gives an unknown value, not all functions that run are known."""
     train = TRAIN.replace("policy = Critic()", "policy = args.make()")
     model = build({"agents.py": AGENTS, "train.py": train})["train.py"]
     assert model.types.call_targets(expression(model, "policy.act(step)")) == []  # type: ignore[arg-type]
 
 
 def test_effects_are_those_of_all_classes() -> None:
-    """A call does what any of the methods does that it may run."""
+    """A call has the effects of all methods that it may run."""
     agents = AGENTS.replace("return self(x)", "print(x)\n            return self(x)", 1)
     model = build({"agents.py": agents, "train.py": TRAIN})["train.py"]
     assert not model.effects.effect_of(expression(model, "policy.act(step)")).quiet
@@ -103,7 +103,7 @@ def test_effects_are_those_of_all_classes() -> None:
     ],
 )
 def test_paths_are_joined(paths: tuple[str, ...], joined: str) -> None:
-    """One path stands for several, in one order; too many, and one that is not known, are none."""
+    """One path represents several, in a fixed order; too many, or an unknown one, give none."""
     assert either(*paths) == joined
 
 
@@ -117,12 +117,12 @@ def test_paths_are_joined(paths: tuple[str, ...], joined: str) -> None:
     ],
 )
 def test_a_path_is_taken_apart(path: str, plain: tuple[str, ...]) -> None:
-    """A path that stands for several gives each of them."""
+    """A path that represents several is split into these."""
     assert alternatives(path) == plain
 
 
 def test_what_has_no_such_method_is_not_meant() -> None:
-    """A method that only some of the classes have tells that the object is one of these there."""
+    """A call of a method that only some of the classes have implies one of these classes."""
     agents = (
         AGENTS.replace("class Critic", "class Other")
         + """
@@ -182,6 +182,6 @@ FIT = """
     ids=["plays", "does not", "one of two"],
 )
 def test_a_loop_is_over_episodes_where_all_classes_play_one(calls: str, level: Heat) -> None:
-    """A loop over gradient steps is hot if the loss of at least one class plays no episode."""
+    """A loop over gradient steps is hot if the loss of at least one class runs no episode."""
     model = build({"learners.py": LEARNERS, "fit.py": FIT.format(calls=calls)})["fit.py"]
     assert model.frequency.heat_of(expression(model, "optimizer.step()")).level is level

@@ -1,4 +1,4 @@
-"""Options of the command line, and what is stored beside them."""
+"""Command-line options, and values that are stored with them."""
 
 from __future__ import annotations
 
@@ -65,14 +65,16 @@ def _kind(name: str, used: str) -> Type:
     ],
 )
 def test_options_have_the_type_that_their_parser_gives_them(name: str, tag: TypeTag, optional: bool) -> None:
-    """Through a function of another file, and through an attribute that holds all of them."""
+    """Options are followed through a function of another file, and through an attribute that holds all of
+    them.
+    """
     for used in (f"args.{name}", f"self.args.{name}"):
         kind = _kind(name, used)
         assert (kind.tag, kind.optional) == (tag, optional)
 
 
 def test_a_parser_of_another_file_gives_the_options_of_that_file() -> None:
-    """Also where it is a variable of the module."""
+    """Also if it is a module variable."""
     files = {
         "options.py": "import argparse\nparser = argparse.ArgumentParser()\n"
         "parser.add_argument('--lr', type=float, default=1e-3)\n",

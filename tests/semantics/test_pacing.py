@@ -1,4 +1,4 @@
-"""What runs in each pass of a training loop, and what only every so often."""
+"""Which lines run in each iteration of a training loop, and which at intervals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEARN = """
     ],
 )
 def test_as_often_as_the_parameters_change(before: str, after: str) -> None:
-    """A line beside a gradient step runs as often as that; what is skipped before both changes nothing."""
+    """A line next to a gradient step runs as often as the step; a `continue` before both changes nothing."""
     model = model_of(LEARN.format(before=before, after=after))
     assert model.frequency.runs_each_pass(expression(model, "sync()"))
 
@@ -50,7 +50,7 @@ def test_as_often_as_the_parameters_change(before: str, after: str) -> None:
     ],
 )
 def test_behind_an_interval_or_an_unknown_condition(after: str) -> None:
-    """What nobody can say to run each time is not said to."""
+    """If it is unknown whether code runs each time, the answer is no."""
     model = model_of(LEARN.format(before="pass", after=after))
     assert not model.frequency.runs_each_pass(expression(model, "sync()"))
 
@@ -89,20 +89,22 @@ AGENT = """
     ],
 )
 def test_intervals_at_the_calls_count(call: str, *, each: bool) -> None:
-    """A method is paced by the conditions around its hot calls; a single call while setting up is none."""
+    """A method's frequency depends on the conditions around its hot calls; calls in set-up code do not
+    count.
+    """
     models = build({"agent.py": AGENT, "main.py": MAIN.format(call=call)})
     model = models["agent.py"]
     assert model.frequency.runs_each_pass(expression(model, "overwrite()")) is each
 
 
 def test_who_calls_a_function_must_be_known() -> None:
-    """A method whose name alone says that it is hot may be called every thousand steps."""
+    """A method that is hot only judging by its name may be called at long intervals."""
     model = model_of("class Agent:\n    def update_target_network(self):\n        overwrite()\n")
     assert not model.frequency.runs_each_pass(expression(model, "overwrite()"))
 
 
 def test_helpers_are_judged_by_what_they_are_given() -> None:
-    """What hot calls hand to a parameter has names; what is handed over while setting up does not count."""
+    """The names of arguments that hot calls pass to a parameter; those of set-up code do not count."""
     models = build(
         {
             "tools.py": "def overwrite(into, source):\n    into.load(source)\n",

@@ -29,7 +29,7 @@ RING = """
 
 
 def test_a_property_is_what_its_getter_gives() -> None:
-    """The setter comes later, and is not what a read of the attribute runs."""
+    """The setter is defined later, but reads of the attribute run the getter."""
     model = model_of(RING)
     assert model.types.type_of(expression(model, "ring.rows")).tag is TypeTag.NDARRAY
     assert set(model.module.functions) >= {"Ring.rows", "Ring.rows#2", "Ring.rows#2.filled"}
@@ -58,7 +58,7 @@ TWICE = """
 
 @pytest.mark.parametrize("definition", ["def look(values):", "async def look(values):"])
 def test_each_definition_has_its_own_loops(definition: str) -> None:
-    """The last one is the one that is called; what is known of it says nothing about the others."""
+    """Calls run the last definition; facts about it do not hold for the others."""
     model = model_of(TWICE.format(first=definition, second=definition, called="look"))
     assert len(model.module.functions["look"].loops) == 2
     assert len(model.module.functions["look#1"].loops) == 1

@@ -1,4 +1,4 @@
-"""Names that packages hand on."""
+"""Names that packages re-export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlint.semantics.imports.star_names import StarNames
 
 
 def test_packages_that_import_everything_from_one_another_are_read_in_no_time() -> None:
-    """A name that nobody defines is looked for once in each module, however they import from one another."""
+    """An undefined name is searched once in each module, however the modules import each other."""
     names = [f"part_{number}" for number in range(12)]
     files = {
         f"{name}.py": "".join(f"from {other} import *\n" for other in names if other != name)
@@ -24,7 +24,9 @@ def test_packages_that_import_everything_from_one_another_are_read_in_no_time() 
 
 
 def test_folders_that_are_no_modules_hand_nothing_on() -> None:
-    """`from .utils import *` gives nothing where `utils` has no `__init__.py`, nor leads back to `pkg`."""
+    """`from .utils import *` binds nothing if `utils` has no `__init__.py`, and does not lead back to
+    `pkg`.
+    """
     names = [f"part_{number}" for number in range(40)]
     files = {
         f"pkg/agent/{name}.py": f"from ..utils import *\nfrom .{other} import *\n"
@@ -42,8 +44,8 @@ def test_folders_that_are_no_modules_hand_nothing_on() -> None:
 
 
 def test_names_that_a_starred_module_gives_functions_of_libraries_are_followed(tmp_path: Path) -> None:
-    """Below `from tools import *`, `tensor` is `torch.tensor` where `tools.py` says `tensor = torch.tensor`,
-    and nothing is known of what it binds twice.
+    """After `from tools import *`, `tensor` is `torch.tensor` if `tools.py` has `tensor = torch.tensor`;
+    names that it binds twice are unknown.
     """
     (tmp_path / "tools.py").write_text(
         "import torch\ntensor = torch.tensor\nzeros = torch.zeros\nif cuda:\n    pass\nzeros = None\n"

@@ -1,4 +1,4 @@
-"""Registries: dicts of classes that files fill, and that are looked into by a name from the settings."""
+"""Registries: dicts of classes that files fill, looked up by a name from the settings."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_a_registry_gives_is_one_of_its_classes() -> None:
 
 
 def test_each_class_gets_the_arguments() -> None:
-    """What is handed to a class out of a registry is what the constructors of all of them get."""
+    """Arguments passed to a class from a registry are passed to the constructors of all its classes."""
     models = build(LEARNERS)
     for file in ("learners/q.py", "learners/coma.py"):
         kind = models[file].types.type_of(expression(models[file], "self.controller", last=True))
@@ -74,7 +74,7 @@ def test_each_class_gets_the_arguments() -> None:
 
 
 def test_one_unknown_class_keeps_the_others_reachable() -> None:
-    """A class of a library in the registry takes none of the project's classes out of it."""
+    """A library class in the registry does not exclude the project's classes."""
     files = {**LEARNERS}
     files["learners/__init__.py"] = """
         from elsewhere import Other

@@ -1,4 +1,4 @@
-"""The files that are read around a few checked ones."""
+"""Which files are read around a few checked ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.semantics.imports.import_scan import glance_at_file
 
 
 def test_importers_and_imported_files_come_first(tmp_path: Path) -> None:
-    """Of a large project, what calls the checked file and what it builds on is read; the rest is not."""
+    """In a large project, callers and dependencies of the checked file are read; the rest is not."""
     files = {
         "buffer.py": "import numpy as np\n",
         "agent.py": "from buffer import Replay\n",
@@ -26,7 +26,7 @@ def test_importers_and_imported_files_come_first(tmp_path: Path) -> None:
 
 
 def test_the_nearest_files_are_read_where_not_all_fit(tmp_path: Path) -> None:
-    """What imports the checked file goes before what imports that."""
+    """Files that import the checked file come before files that import those."""
     texts = {"a.py": "x = 1\n", "b.py": "import a\n", "c.py": "import b\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text + "# filler\n" * 100)

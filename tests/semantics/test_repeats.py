@@ -1,4 +1,4 @@
-"""What is evaluated again, in which order, and what becomes of it."""
+"""Repeated evaluations: their order, and uses of the values."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ NOT_AGAIN = [
 
 
 def calls(model: SemanticModel) -> list[ast.expr]:
-    """All calls and comprehensions of a site."""
+    """All calls and comprehensions of a file."""
     return [node for kind in (ast.Call, ast.ListComp) for node in model.syntax.of_type(kind)]
 
 
 @pytest.mark.parametrize("body", [*AGAIN, *NOT_AGAIN])
 def test_what_is_evaluated_again(body: str) -> None:
-    """A second evaluation counts only where the first has always been, with the same arguments."""
+    """A second evaluation counts only if the first always precedes it, with the same arguments."""
     lines = textwrap.indent(body, "    ")
     model = model_of(f"def f(*a, **b):\n    return 1\ndef g(x: str, y: str):\n{lines}\n")
     found = [again for call in calls(model) if (again := model.dataflow.repetition(call)) is not None]
@@ -113,7 +113,7 @@ FATES = {
 
 @pytest.mark.parametrize("body", FATES)
 def test_what_becomes_of_a_value(body: str) -> None:
-    """A value may be shared where everybody only looks at it."""
+    """A value may be shared if all code only reads it."""
     lines = textwrap.indent(body, "    ")
     model = model_of(f"def g(self, x, y):\n{lines}\n")
     use = model.dataflow.use_of(expression(model, "f(x)"))
@@ -142,7 +142,7 @@ def test_a_function_that_looks_something_up_is_cheap(method: str) -> None:
 
 
 def test_what_others_change_does_not_answer_alike() -> None:
-    """A file, a queue or an event may change between two looks; arguments may not."""
+    """The state of a file, a queue or an event may change between two reads; arguments may not."""
     models = build(
         {
             "state.py": "import os\ndef saved(path):\n    return sorted(os.listdir(path))\n"
@@ -164,7 +164,7 @@ def test_what_others_change_does_not_answer_alike() -> None:
 
 @pytest.mark.parametrize(("times", "alike"), [(2, True), (101, False)])
 def test_what_is_written_too_often_is_not_compared(times: int, alike: bool) -> None:
-    """Nothing is said about it: moving each of so many by itself would take as many rounds."""
+    """There is no finding: moving each of so many separately would take as many passes."""
     body = "    if len(x) > 3: y.add(x)\n" * times
     model = model_of(f"def f(x: str, y):\n{body}")
     call = expression(model, "len(x)", last=True)
@@ -173,7 +173,7 @@ def test_what_is_written_too_often_is_not_compared(times: int, alike: bool) -> N
 
 
 def test_what_was_compared_before_all_is_given_up_is_told() -> None:
-    """Where a file repeats itself so often that it is given up on, what is known by then stays known."""
+    """If the analysis of a very repetitive file is stopped, the facts found so far are kept."""
     body = "".join(f"    if len(x) > {number}: y.add(len(z[{number}]))\n" for number in range(30))
     model = model_of(f"def f(x: str, y, z: list[str]):\n{body}    y.add(len(z[1]))\n")
     first, other = expression(model, "len(x)"), expression(model, "len(z[1])")

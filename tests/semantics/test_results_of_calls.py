@@ -1,4 +1,4 @@
-"""What calls of library functions give, by what they are given."""
+"""Results of library functions, depending on their arguments."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def _tag(lines: str, used: str) -> TypeTag:
     ],
 )
 def test_a_call_gives_what_its_arguments_decide(used: str, tag: TypeTag) -> None:
-    """Numbers of numbers, tensors of tensors, items of containers; unknown of unknown."""
+    """Numbers give numbers, tensors give tensors, containers give items; unknown arguments give unknown
+    results.
+    """
     assert _tag("", used) is tag
 
 
@@ -86,5 +88,5 @@ def test_a_call_gives_what_its_arguments_decide(used: str, tag: TypeTag) -> None
     ],
 )
 def test_rows_are_taken_apart_into_columns(lines: str, used: str, tag: TypeTag) -> None:
-    """`zip(*rows)` gives each column, and what is mapped over them keeps its place."""
+    """`zip(*rows)` gives each column, and mapped columns keep their positions."""
     assert _tag(lines, used) is tag

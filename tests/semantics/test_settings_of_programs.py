@@ -1,4 +1,4 @@
-"""Settings for the whole process: which files a call such as `set_default_device` speaks for."""
+"""Settings for the whole process: the files that a call such as `set_default_device` affects."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ MAKES = "import torch\nzeros = torch.zeros(3)\n"
 
 
 def told(files: dict[str, str], name: str) -> bool:
-    """Is the device set for a file of a project?"""
+    """Whether the device is set for a file of a project."""
     return build(files)[name].program.mentions("set_default_device")
 
 
 def test_a_setting_counts_for_the_program() -> None:
-    """For the script that makes it, what that imports, and what imports it."""
+    """It affects the script that contains it, the files which that imports, and those that import it."""
     files = {"train.py": f"{SETS}import agent\n", "agent.py": MAKES}
     assert told(files, "train.py")
     assert told(files, "agent.py")

@@ -1,4 +1,4 @@
-"""Attributes that keep what they got while their object was made."""
+"""Attributes that keep the value from the construction of their object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from project_builder import model_of
 
 
 def is_setting(methods: str, *, read: str = "self.size", below: str = "") -> bool:
-    """May `read`, in the method `act` of an agent with these further methods, be read once for all?"""
+    """Whether `read`, in the method `act` of an agent with these further methods, is immutable."""
     indented = methods.replace("\n", "\n            ")
     model = model_of(
         f"""
@@ -43,7 +43,9 @@ def is_setting(methods: str, *, read: str = "self.size", below: str = "") -> boo
 
 @pytest.mark.parametrize("read", ["self.size", "self.depth", "self.config.width", "self.inner.width"])
 def test_set_by_the_constructor(read: str) -> None:
-    """What the constructor sets, itself or by a helper of its own, stays; so does what a config holds."""
+    """Attributes set by the constructor, or by a helper that only it calls, are immutable; so are those of a
+    config.
+    """
     assert is_setting("", read=read)
 
 
@@ -59,7 +61,7 @@ def test_set_by_the_constructor(read: str) -> None:
     ],
 )
 def test_set_later(method: str) -> None:
-    """Whatever sets an attribute after the object was made ends its being a setting."""
+    """An attribute that any code sets after construction is not immutable."""
     assert not is_setting(method)
 
 
@@ -78,11 +80,11 @@ def test_helper_called_later() -> None:
     ],
 )
 def test_set_by_others(below: str, settled: bool) -> None:
-    """What others set counts where their object may be one of these."""
+    """Assignments by other code count if the object may be of the class."""
     assert is_setting("", below=below) is settled
 
 
 @pytest.mark.parametrize("read", ["self.unknown", "config.size"])
 def test_nobody_knows(read: str) -> None:
-    """What the class does not set, nobody knows; nor what belongs to anything but `self`."""
+    """Attributes that the class does not set, or of objects other than `self`, are unknown."""
     assert not is_setting("", read=read)

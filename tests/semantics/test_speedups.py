@@ -1,4 +1,4 @@
-"""What a file says about precision, compilers and devices."""
+"""Settings of a file for precision, compilers and devices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_is_told(source: str, told: set[str]) -> None:
 
 
 def test_widths_of_linear_layers() -> None:
-    """The smaller side counts, by position, name or variable; sizes that nobody knows do not."""
+    """The smaller side counts, by position, name or variable; unknown sizes do not."""
     head = "import torch\nfrom torch import nn\nwidth = 2048\n"
     layers = "nn.Linear(17, width), nn.Linear(width, out_features=1024), nn.Linear(other, 4096)"
     model = model_of(f"{head}net = nn.Sequential({layers})\nuse(net)\n")

@@ -1,4 +1,4 @@
-"""Which programs are learning code at all."""
+"""Which programs are about machine learning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.semantics.imports.relevance import is_judged, speaks_of_learning
 
 @pytest.mark.parametrize("imports", [{"torch.nn"}, {"numpy"}, {"os", "gymnasium.spaces"}])
 def test_a_library_for_numbers_or_environments_tells(imports: set[str]) -> None:
-    """Whoever imports one computes with it."""
+    """A file that imports one of these libraries uses it."""
     assert speaks_of_learning(b"", imports)
 
 
@@ -30,5 +30,5 @@ def test_a_large_program_is_judged_if_one_file_speaks() -> None:
 
 
 def test_a_small_program_need_not_say_what_it_is_about() -> None:
-    """Nothing is known of a snippet."""
+    """A snippet may be about machine learning."""
     assert is_judged([(400, False)])

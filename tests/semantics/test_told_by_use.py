@@ -1,4 +1,4 @@
-"""What values are by what is done with them, where nothing else tells."""
+"""Types inferred from uses, if nothing else determines them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class Net(nn.Module):
     ],
 )  # fmt: skip
 def test_what_only_takes_tensors_is_given_one(body: str, tag: TypeTag, optional: bool) -> None:
-    """Functions and layers of torch raise for anything else; what is tested or converted may be anything."""
+    """Functions and layers of torch raise for other types; values that are tested or converted may be
+    anything.
+    """
     model = model_of(f"{_HEAD}    def forward{body}\n")
     (printed,) = (
         call.args[0]

@@ -1,4 +1,4 @@
-"""What `model.dataflow.uses` tells a rule: every use of a value, and why it was lost sight of."""
+"""`model.dataflow.uses` returns every use of a value, and why it could not be followed further."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ METHODS = frozenset({UseKind.METHOD, UseKind.ATTRIBUTE, UseKind.ITEM})
 
 
 def uses_of_make(body: str, through: frozenset[UseKind] = frozenset()) -> list[str]:
-    """The uses of what `make()` gives, in a function with this body: `kind text`, or the cause."""
+    """The uses of the result of `make()` in a function with this body: `kind text`, or the cause."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     model = model_of(f"import torch\ndef f(make, other, log, obj):\n{lines}\n")
     call = next(
@@ -49,7 +49,7 @@ def uses_of_make(body: str, through: frozenset[UseKind] = frozenset()) -> list[s
     ],
 )
 def test_each_use_is_told(body: str, expected: list[str]) -> None:
-    """Variables and conditional expressions carry a value; what they are used for are its uses."""
+    """Variables and conditional expressions only carry a value; their uses are uses of the value."""
     assert uses_of_make(body) == expected
 
 

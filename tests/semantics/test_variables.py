@@ -1,4 +1,4 @@
-"""Where variables are named, and which uses read what a binding gave."""
+"""Places that name variables, and uses that read a binding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.semantics.model import SemanticModel
 
 
 def lines(uses: list[ast.Name]) -> list[int]:
-    """The lines in which names stand."""
+    """The lines that contain names."""
     return [use.lineno for use in uses]
 
 
@@ -43,7 +43,7 @@ READ = """def f(c, x):
 
 
 def test_readers_of_each_binding() -> None:
-    """A use reads what reaches it; what a nested function reads may be any."""
+    """A use reads the bindings that reach it; a nested function may read any."""
     model = model_of(READ)
     scope = model.syntax.scopes[model.syntax.of_type(ast.FunctionDef)[0]]
     readers = DefUse("x", scope, model.syntax, model.analysis.definitions)
@@ -51,7 +51,7 @@ def test_readers_of_each_binding() -> None:
 
 
 def test_readers_of_too_many_values() -> None:
-    """Where a name may have more values than anybody writes, it may have any of its variable's."""
+    """A name with an unrealistic number of reaching bindings may have any value of its variable."""
     text = (
         "def f(c):\n"
         + "    if c: x = 1\n" * (MAX_DEFINITIONS + 1)

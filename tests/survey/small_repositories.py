@@ -1,4 +1,4 @@
-"""Small repositories made for tests, and what `rlint check` says of them."""
+"""Small repositories for tests, and the output of `rlint check` for them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def options(store: Path, **more: Any) -> SurveyOptions:
 
 
 def checked(top: Path, *more: str) -> str:
-    """Return what `rlint check` prints of a repository."""
+    """Return the output of `rlint check` for a repository."""
     command = [sys.executable, "-m", "rlint", "check", "--output-format", "json", "--no-cache", *more]
     done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
@@ -73,7 +73,7 @@ def checked(top: Path, *more: str) -> str:
 
 
 def checked_here(top: Path, file: Path) -> str:
-    """Return the same, by the real program in this process: a hundred of them are soon done."""
+    """Return the same, by rlint in this process, which is fast for a hundred of them."""
     from rlint.cli import main
 
     before = os.getcwd()
@@ -107,7 +107,7 @@ def placed(entries: Sequence[dict[str, Any]], top: str) -> list[dict[str, Any]]:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as a person with a name."""
+    """Run git with a fixed author."""
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
     command = ["git", *who, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -115,7 +115,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def commit(folder: Path) -> str:
-    """Make a repository of git of a folder, or a further commit, and return its name."""
+    """Turn a folder into a git repository, or add a commit, and return the commit's name."""
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet", "--initial-branch=main")
     git(folder, "add", "--all")

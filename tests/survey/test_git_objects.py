@@ -1,4 +1,4 @@
-"""Repositories from URLs of git: what a check reads of them, and nothing that they could make git run."""
+"""Repositories from git URLs: the files that a check reads, without running code of the repository."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names_in(folder: Path) -> set[str]:
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Path:
-    """A repository that tries what it can."""
+    """A hostile repository."""
     top = make(tmp_path, 1)
     (top / "deep").mkdir()
     for name in ("deep/a.py", "b.ipynb", "weights.bin", ".gitignore", "setup.cfg", "pyproject.toml"):
@@ -55,7 +55,7 @@ def extracted(origin: Path, folder: Path, revision: str = "") -> Path:
 
 
 def test_what_is_read(origin: Path, tmp_path: Path) -> None:
-    """Sources and settings as they are, marks empty, links only inside, and nothing has run."""
+    """Sources and settings are exact, marker files are empty, links stay inside, and nothing has run."""
     files = extracted(origin, tmp_path / "out")
     assert names_in(files) == {
         *(
@@ -78,7 +78,7 @@ def test_what_is_read(origin: Path, tmp_path: Path) -> None:
 
 
 def test_revisions(origin: Path, tmp_path: Path) -> None:
-    """A branch, a tag with or without a text, a commit, and what is none of them."""
+    """A branch, a tag with or without a message, a commit, and invalid revisions."""
     first = git(origin, "rev-parse", "HEAD")
     git(origin, "tag", "-a", "v1", "-m", "m")
     git(origin, "tag", "v0")
@@ -113,7 +113,7 @@ def test_submodules_are_not_fetched(origin: Path, tmp_path: Path) -> None:
 
 
 def test_paths_that_lead_away_are_left_out(tmp_path: Path) -> None:
-    """A tree that nobody made with git's commands stays in its folder."""
+    """A hand-made tree with hostile paths stays in its folder."""
     top = make(tmp_path, 1, (CLEAN,))
     commit(top)
     blob = git(top, "rev-parse", "HEAD:module_0.py")

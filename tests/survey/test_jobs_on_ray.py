@@ -1,4 +1,6 @@
-"""Jobs of verify and prove on other machines: their files travel, and devices have one job at a time."""
+"""Jobs of verify and prove on other machines: their files are transferred, and devices run one job at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from rlint.survey import jobs_on_ray
 
 
 def test_the_files_of_a_job(tmp_path: Path) -> None:
-    """The workload, the program and its modules, but no environment of it."""
+    """The workload, the program and its modules are transferred, but not its environment."""
     for name in ("program.py", "part/module.py", "venv/lib.py", ".hidden/a.py", "data.bin"):
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(name)
@@ -36,7 +38,7 @@ def test_the_files_of_a_job(tmp_path: Path) -> None:
 
 
 def test_files_are_there_as_long_as_a_job_needs_them(tmp_path: Path) -> None:
-    """What a node has stays, what it lacks comes and goes with the last job that needs it."""
+    """Files on a node are kept; missing ones are written, and removed after the last job that needs them."""
     here, away = tmp_path / "here.py", tmp_path / "new" / "deep" / "away.py"
     here.write_bytes(b"1")
     files = {str(here): b"1", str(away): b"2"}
@@ -51,7 +53,7 @@ def test_files_are_there_as_long_as_a_job_needs_them(tmp_path: Path) -> None:
 
 
 def test_one_job_at_a_time() -> None:
-    """Of two measurements on a device of a node the second waits; others do not."""
+    """Of two measurements on one device, the second waits; others do not."""
     order: list[str] = []
 
     def second() -> None:
@@ -83,7 +85,7 @@ def test_one_job_at_a_time() -> None:
     ],
 )
 def test_one_kind_of_gpu(nodes: list[dict[str, Any]], expected: str) -> None:
-    """A run measures on one kind: that of which there are most."""
+    """A run measures on one kind of device, the most frequent one."""
     assert jobs_on_ray._most_frequent_gpu(nodes) == expected
 
 

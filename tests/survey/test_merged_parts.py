@@ -1,4 +1,4 @@
-"""Findings of parts, put together in the order of one run."""
+"""Findings of parts, merged in the order of one run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROBLEMS = [entry(f"{name}.py", row, None) for name in "bd" for row in (2, 3)]
 
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=4), st.booleans())
 def test_it_is_the_order_of_one_run(parts: list[int], shared: bool) -> None:
-    """However files are shared out, the whole comes out."""
+    """However files are divided into parts, the merged result is the whole."""
     part_of = dict(zip([f"{name}.py" for name in "abcd"], parts, strict=True))
     first = SHARED if shared else []
     shares = [
@@ -37,5 +37,5 @@ def test_it_is_the_order_of_one_run(parts: list[int], shared: bool) -> None:
 
 
 def test_one_part_stays_as_it_is() -> None:
-    """What is whole is not sorted again."""
+    """A single part is not sorted again."""
     assert merged([[*PROBLEMS[::-1]]]) == PROBLEMS[::-1]

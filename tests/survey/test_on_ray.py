@@ -64,7 +64,7 @@ def rows(store: ResultStore, name: str) -> list[dict[str, Any]]:
 
 
 def entry_of(row: dict[str, Any]) -> dict[str, Any]:
-    """What `rlint check` says, from a row of the table."""
+    """The output of `rlint check` for a row of the table."""
     fix = None
     if row["fix"]:
         fix = {
@@ -107,7 +107,7 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
     asked = options(tmp_path / "store")
 
     class Progress:
-        """Kills a node half-way that is at work."""
+        """Kills a working node half-way."""
 
         done, killed = 0, False
 
@@ -152,7 +152,7 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
 
 
 def test_the_worst_repositories_are_left_behind(nodes: Any, tmp_path: Path) -> None:
-    """One hangs, one takes too much memory, one kills the worker itself each time: the others are checked."""
+    """One hangs, one uses too much memory, one kills its worker each time: the others are checked."""
     hanging = SurveyedRepository("ssh://host/r", "ssh://host/r", "", is_remote=True)
     heavy, deadly = make(tmp_path, 900, (LARGE,)), make(tmp_path, 901)
     repositories = [
@@ -167,7 +167,7 @@ def test_the_worst_repositories_are_left_behind(nodes: Any, tmp_path: Path) -> N
         results = survey(repositories, asked, executor, retries=2)
     finally:
         del os.environ["GIT_SSH_COMMAND"]
-    # the first: nodes may have been started before the variable was set, and have no such host then
+    # the first one: nodes started before the variable was set have no such host
     assert results[0].reason
     assert results[1].reason == "used more than 150 MB of memory"
     assert results[2].reason == "the worker process died, 3 times"
@@ -187,7 +187,7 @@ class _Deadly:
     def __init__(self, inner: RayExecutor, name: str) -> None:
         self._inner, self._name = inner, name
 
-        def die() -> None:  # in here, so that it travels with its code
+        def die() -> None:  # defined here, so that it is pickled with its code
             os.kill(os.getpid(), signal.SIGKILL)
 
         self._die = die
@@ -198,7 +198,7 @@ class _Deadly:
         return self._inner.slots
 
     def submit(self, work: Any, *arguments: Any) -> object:
-        """Start a task, or what kills its worker."""
+        """Start a task, or one that kills its worker."""
         if arguments[0].repository.name == self._name:
             return self._inner.submit(self._die)
         return self._inner.submit(work, *arguments)
@@ -219,7 +219,7 @@ def rlint(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_resumes_after_ctrl_c(tmp_path: Path) -> None:
-    """What is done before an interrupt is not done again, and nothing of the first run is left running."""
+    """Results from before an interrupt are reused, and no process of the first run is left."""
     tops = [make(tmp_path, number, (GROWS,)) for number in range(80)]
     (tmp_path / "list").write_text("".join(f"{top}\n" for top in tops), encoding="utf-8")
     command = ("survey", "--from", "list", "-j", "1", "--store", "store")
@@ -264,7 +264,7 @@ def _running(text: str) -> list[int]:
 
 
 def test_messages_of_the_command(tmp_path: Path) -> None:
-    """What is missing is said, with an exit status."""
+    """A missing package or cluster is an error with an exit status."""
     none = rlint("survey", cwd=tmp_path)
     assert (none.returncode, "name the repositories" in none.stderr) == (2, True)
     gone = rlint("survey", "gone", "-j", "1", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Parts of large repositories, and results that are kept by content."""
+"""Parts of large repositories, and results stored by content."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def groups_of(sizes: list[list[int]]) -> list[list[FileTask]]:
 
 @given(SIZES, st.integers(1, 2000))
 def test_parts_have_each_group_once(sizes: list[list[int]], most: int) -> None:
-    """All parts together are the whole, and none has two of what another has, in whatever order."""
+    """The parts together are the whole, and are disjoint, in any order."""
     groups = groups_of(sizes)
     whole = PartGroups("tool", {}, most=most)
     try:
@@ -58,7 +58,7 @@ def test_parts_have_each_group_once(sizes: list[list[int]], most: int) -> None:
 
 
 def test_a_change_between_parts_is_noticed() -> None:
-    """Parts of different contents are never put together."""
+    """Parts of different contents are never merged."""
     with pytest.raises(SplitNeededError) as needed:
         PartGroups("tool", {}, most=10).chosen(groups_of([[8], [8]]))
     part = PartGroups("tool", {}, part=1, parts=2, most=10, content=needed.value.content)
@@ -67,7 +67,7 @@ def test_a_change_between_parts_is_noticed() -> None:
 
 
 def test_results_are_known_by_content() -> None:
-    """What has not changed is found, what has is not, nor what another rlint has found."""
+    """Results of unchanged content are found; those of changed content or another version are not."""
     [group], [other] = groups_of([[5]]), groups_of([[6]])
     first = PartGroups("tool", {}, most=100)
     result = FileResult(group[0].name)
@@ -84,7 +84,7 @@ def test_results_are_known_by_content() -> None:
 
 @pytest.mark.parametrize("known", [{"x": 1}, {"x": [{"sorts": [], "values": []}]}, {"x": [None]}])
 def test_damaged_results_count_as_none(known: dict[str, object]) -> None:
-    """What is in the store may be anything: it is checked again then."""
+    """If the store contains invalid data, the group is checked again."""
     [group] = groups_of([[5]])
     one = PartGroups("tool", {}, most=100)
     one.add(group, [FileResult(group[0].name)])
@@ -93,7 +93,7 @@ def test_damaged_results_count_as_none(known: dict[str, object]) -> None:
 
 
 def test_results_of_other_files_are_refused() -> None:
-    """A store that answers with the results of other files is not believed."""
+    """Results of other files from the store are rejected."""
     [group] = groups_of([[5]])
     one = PartGroups("tool", {}, most=100)
     one.add(group, [FileResult("other.py")])
@@ -101,7 +101,7 @@ def test_results_of_other_files_are_refused() -> None:
 
 
 def test_digests_depend_on_what_counts() -> None:
-    """Settings in another order are the same, others are not."""
+    """Settings in another order have the same digest, other settings do not."""
     assert options_digest({"a": 1, "b": 2}, configured=False) == options_digest(
         {"b": 2, "a": 1}, configured=False
     )

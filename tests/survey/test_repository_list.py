@@ -1,4 +1,4 @@
-"""Lists of repositories: folders and URLs, each once, and no credentials in what is shown of them."""
+"""Lists of repositories: folders and URLs, without duplicates and without visible credentials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_.~%", min_size=1, max_size
 
 
 def test_a_file_has_one_a_line(tmp_path: Path) -> None:
-    """Blank lines and comments are skipped, and what is named twice is there once."""
+    """Blank lines and comments are skipped, and duplicates are removed."""
     file = tmp_path / "list.txt"
     file.write_text("# ours\n\n a \n./a\nhttps://example.org/o/r.git#v1\ngit@example.org:o/r\n", "utf-8")
     found = listed([str(tmp_path / "a")], [file])
@@ -39,7 +39,7 @@ def test_a_file_has_one_a_line(tmp_path: Path) -> None:
     ],
 )
 def test_what_git_must_not_see_is_refused(text: str, tmp_path: Path) -> None:
-    """A URL is no way to run a program: what is no plain URL is refused or a folder."""
+    """A URL cannot run a program: anything but a plain URL is refused, or is a folder."""
     try:
         found = repository_of(text, tmp_path)
     except RlintError:
@@ -49,7 +49,7 @@ def test_what_git_must_not_see_is_refused(text: str, tmp_path: Path) -> None:
 
 @given(WORD, WORD, WORD)
 def test_credentials_are_never_shown(user: str, password: str, path: str) -> None:
-    """Neither the name, the identity, what is printed of it nor messages hold user or password."""
+    """Name, identity, output and messages contain neither user nor password."""
     secret = f"{user}-user:{password}-password"
     url = f"https://{secret}@example.org/{path}?token={password}-token"
     found = repository_of(url, Path("/"))
@@ -60,7 +60,7 @@ def test_credentials_are_never_shown(user: str, password: str, path: str) -> Non
 
 
 def test_names_without_secrets_stay() -> None:
-    """What has no credentials is shown as it is."""
+    """URLs without credentials are shown unchanged."""
     for name in ("git@example.org:o/r", "https://example.org/o/r", "file:///a/b", "/a@b/c"):
         assert without_credentials(name) == name
 

@@ -1,4 +1,4 @@
-"""The store of results: what is written is read, what is damaged is not there, secrets are not shown."""
+"""The store of results: written data is read back, damaged data counts as missing, secrets are not shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAIN = st.recursive(
 
 @pytest.mark.parametrize("scheme", ["", "file://", "memory:/"])
 def test_any_url(scheme: str, tmp_path: Path) -> None:
-    """A folder, a URL of files and another file system behave alike."""
+    """A folder, a file URL and another file system behave the same."""
     store = ResultStore(f"{scheme}{tmp_path}/store")
     assert store.load("a/b.json.gz") is None
     assert store.folders("runs") == []
@@ -39,7 +39,7 @@ def test_any_url(scheme: str, tmp_path: Path) -> None:
 @settings(max_examples=40)
 @given(PLAIN, st.data())
 def test_damage_is_noticed(value: object, data: st.DataObject) -> None:
-    """What is cut off counts as not there; what is whole is the same, and its bytes are."""
+    """Truncated data counts as missing; complete data is equal, byte for byte."""
     content = bytes_of(value)
     assert data_of(content) == value
     assert bytes_of(value) == content

@@ -1,4 +1,4 @@
-"""Tasks as nodes do them: the findings of `rlint check`, within limits, and only of what has changed."""
+"""Tasks as run by nodes: the findings of `rlint check`, within limits, and only for changed content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LARGE = "".join(
 
 @pytest.fixture(scope="module", autouse=True)
 def ended() -> Iterator[None]:
-    """The guard is one for all tests, and ends with them. Its ssh hangs."""
+    """All tests share one guard, which ends after them. Its ssh hangs."""
     guarded.restart()
     os.environ["GIT_SSH_COMMAND"] = "sleep 1000; false"
     yield
@@ -49,7 +49,7 @@ def done(repository: SurveyedRepository, asked: SurveyOptions) -> SurveyedResult
 
 
 def test_it_finds_what_check_finds(tmp_path: Path) -> None:
-    """Byte for byte, whole and in parts; and again without checking anything."""
+    """The findings are equal byte for byte, whole and in parts; a second run checks nothing."""
     top = make(tmp_path, 3, (GROWS, MOVES, CLEAN, BROKEN))
     (top / "nowhere.py").symlink_to("gone.py")
     (top / "a folder").mkdir()
@@ -69,7 +69,7 @@ def test_it_finds_what_check_finds(tmp_path: Path) -> None:
 
 
 def test_only_what_changed_is_checked_again(tmp_path: Path) -> None:
-    """Files that have nothing to do with a change keep their results, on whatever node."""
+    """Files unaffected by a change keep their results, on any node."""
     top = make(tmp_path, 3)
     [repository] = listed([str(top)], [])
     asked = options(tmp_path / "store")
@@ -81,7 +81,7 @@ def test_only_what_changed_is_checked_again(tmp_path: Path) -> None:
 
 
 def test_a_remote_repository(tmp_path: Path) -> None:
-    """Its findings are those of a folder; an unchanged commit is not fetched again."""
+    """The findings of a URL are those of a folder; an unchanged commit is not fetched again."""
     top = make(tmp_path, 5)
     asked = options(tmp_path / "store")
     first_commit = commit(top)
@@ -92,13 +92,13 @@ def test_a_remote_repository(tmp_path: Path) -> None:
     assert (entries, files, result.commit) == (entries_of(store, folder.results)[0], 3, first_commit)
     assert done(remote(top, first_commit), asked).kept
     objects = top / ".git" / "objects"
-    objects.rename(top / "away")  # what is known of the commit needs none of it
+    objects.rename(top / "away")  # cached results of the commit need no fetch
     assert done(remote(top, first_commit), asked).results == result.results
     assert "git" in done(remote(top, "0" * 40), asked).reason
 
 
 def test_what_hangs_or_takes_too_much_memory_is_left_behind(tmp_path: Path) -> None:
-    """The limits of a task hold for git, too; the next task goes on."""
+    """The limits of a task apply to git, too; the next task is run."""
     hanging = SurveyedRepository("ssh://host/r", "ssh://host/r", "", is_remote=True)
     large = make(tmp_path, 1, (LARGE,))
     asked = options(tmp_path / "store", time_limit=0.5)
@@ -110,7 +110,7 @@ def test_what_hangs_or_takes_too_much_memory_is_left_behind(tmp_path: Path) -> N
 
 
 def test_settings_of_strangers(tmp_path: Path) -> None:
-    """Configuration counts only if that is asked for, and never loads plugins, writes or reads elsewhere."""
+    """Configuration applies only on request, and never loads plugins or accesses other files."""
     top = make(tmp_path, 7)
     text = '[tool.rlint]\nignore = ["RL101"]\nfix = true\nunsafe-fixes = true\nplugins = ["strange"]\n'
     (top / "pyproject.toml").write_text(text, encoding="utf-8")
@@ -156,7 +156,7 @@ def test_another_rlint_is_not_mixed_in(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_guard_that_has_gone_is_replaced(tmp_path: Path) -> None:
-    """What the system ends for its own reasons is started again, and the task goes on."""
+    """A process that the system kills is restarted, and the task continues."""
     top = make(tmp_path, 1)
     [repository] = listed([str(top)], [])
     asked = options(tmp_path / "store")

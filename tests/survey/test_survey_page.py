@@ -56,7 +56,7 @@ def entry(code: str, fingerprint: str, level: str = "high") -> dict[str, Any]:
 
 
 def test_it_runs_nothing_and_needs_nothing() -> None:
-    """Names are text, whatever they hold; links lead to the page itself."""
+    """Names are escaped; links point to the page itself."""
     elements = set(re.findall(r"<([a-z0-9]+)", SHOWN))
     assert not elements & {"script", "img", "link", "iframe", "object", "form", "base", "b&gt;"}
     assert set(re.findall(r'href="([^"]*)"', SHOWN)) == {"#rule-RL101"}
@@ -94,7 +94,7 @@ def test_the_first_run_and_the_clean_one() -> None:
     st.lists(st.sampled_from("abcdef"), unique=True),
 )
 def test_tallies_add_up(repositories: list[list[str]], before: list[str]) -> None:
-    """In whatever order repositories are added, the sums are the same; changes are those of fingerprints."""
+    """The sums do not depend on the order of repositories; changes are determined by fingerprints."""
     found = [
         tally(str(number), [entry(f"RL{ord(one) % 3}", one) for one in names])
         for number, names in enumerate(repositories)

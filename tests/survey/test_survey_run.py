@@ -1,4 +1,4 @@
-"""How tasks are given out: lost ones again, large ones in parts, and each repository once in the end."""
+"""Distribution of tasks: lost ones are repeated, large repositories are split, and each is reported once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FATES = ("checked", "kept", "left", "split", "changed", "lost once", "lost alway
 
 
 class Playing:
-    """Answers tasks by the fate of their repositories, in an order of its own."""
+    """Simulates results of tasks for each repository, in random order."""
 
     slots = 3
 
@@ -93,7 +93,7 @@ def repositories(count: int) -> list[SurveyedRepository]:
 
 @given(st.lists(st.sampled_from(FATES), min_size=1, max_size=8), st.data())
 def test_each_repository_counts_once(fates: list[str], data: st.DataObject) -> None:
-    """Whatever gets lost and in whatever order answers come, each has its results once, or a reason."""
+    """With any losses and any order of answers, each repository has its results once, or a reason."""
     executor = Playing(fates, lambda count: data.draw(st.integers(0, count - 1)))
     results = survey(repositories(len(fates)), OPTIONS, executor, retries=3)
     assert [each.repository.name for each in results] == [str(number) for number in range(len(fates))]
@@ -126,7 +126,7 @@ def test_a_node_with_another_rlint_ends_the_survey() -> None:
 
 
 def test_progress_and_remarks() -> None:
-    """What is left behind is said at once, and progress counts repositories, not tasks."""
+    """Repositories that are given up are reported at once, and progress counts repositories, not tasks."""
     said: list[str] = []
 
     class Steps:
@@ -146,7 +146,7 @@ def test_progress_and_remarks() -> None:
 
 
 def test_an_interrupt_stops_all_tasks(tmp_path: Path) -> None:
-    """Ctrl-C ends what is under way."""
+    """Ctrl-C ends running tasks."""
 
     class Interrupted(Playing):
         """Is interrupted."""

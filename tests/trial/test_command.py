@@ -1,4 +1,4 @@
-"""The user's command as a process: how it ends, what is kept of its output, and what is left running."""
+"""The user's command as a process: how it ends, its captured output, and its remaining processes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
 
 
 def test_time_is_limited_for_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Children go with it, those that ignore SIGTERM, too. The time is over once all of them are there."""
+    """Its children end with it, even those that ignore SIGTERM. The time limit expires once all of them have
+    started.
+    """
     ready = (tmp_path / "ready", tmp_path / "child-ready")
     monkeypatch.setattr(
         "threading.Timer",
@@ -67,14 +69,14 @@ def test_time_is_limited_for_all_that_it_started(tmp_path: Path, monkeypatch: py
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:
-    """A server in the background does not hold the run up, and does not stay."""
+    """A background server does not delay the run, and is ended."""
     ran = run("sleep 9999 & echo $! > child; exit 0", tmp_path)
     assert ran.passed
     assert_ends(int((tmp_path / "child").read_text()))
 
 
 def test_a_crash_is_named(tmp_path: Path) -> None:
-    """A signal that ended it is said by name."""
+    """A signal that ended it is named."""
     assert run("kill -SEGV $$", tmp_path).ending == "ended by SIGSEGV"
 
 
@@ -97,7 +99,9 @@ def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_a_command_begins_only_when_somebody_knows_of_its_process(tmp_path: Path) -> None:
-    """Where rlint ends in between, nothing of it has run and nothing is left waiting."""
+    """If rlint ends before it has registered the command, the command does not run, and no process is
+    left.
+    """
     numbers: list[int] = []
 
     def interrupted(number: int) -> None:

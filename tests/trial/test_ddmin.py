@@ -13,7 +13,7 @@ from rlint.trial.ddmin import ddmin
 
 @given(st.data())
 def test_the_items_at_fault_are_found_and_no_others(data: st.DataObject) -> None:
-    """Of whatever number of items, exactly those that fail together are found."""
+    """For any number of items, exactly those that fail together are found."""
     number = data.draw(st.integers(1, 40))
     guilty = data.draw(st.sets(st.integers(0, number - 1), min_size=1, max_size=4))
     assert set(ddmin(range(number), lambda some: guilty <= set(some))) == guilty

@@ -1,4 +1,4 @@
-"""What a command that tries fixes out sees of the copy."""
+"""What a verification command sees of the copy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def paths_of(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Where Python looks first, in a copy of the project in which a file of its package is fixed."""
+    """The first folder on Python's path, in a copy of the project with a fixed file of its package."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     found = TrialPlace(project, Path()).environment(Path("/copy"), [project / "agents" / "dqn.py"])
     return found.get("PYTHONPATH", "").split(os.pathsep)

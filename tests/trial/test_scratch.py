@@ -1,4 +1,4 @@
-"""The copy of a tree: what is in it, what is linked or left out, and that each run begins anew."""
+"""The copy of a tree: its content, linked and omitted files, and its restoration before each run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSI
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody."""
+    """Run git with a fixed author."""
     command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
@@ -45,7 +45,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_uncommitted_untracked_and_ignored_files_are_there(tree: Path) -> None:
-    """The command sees the tree as it is, not as it was committed."""
+    """The command sees the working tree, not the last commit."""
     with Scratch(tree, {Path("pkg/agent.py")}) as scratch:
         assert scratch.folder.name == "project"
         assert (scratch.folder / "pkg" / "agent.py").read_text() == "x = 2\n"
@@ -57,7 +57,7 @@ def test_uncommitted_untracked_and_ignored_files_are_there(tree: Path) -> None:
 
 
 def test_git_works_in_the_copy_and_leaves_the_repository_alone(tree: Path) -> None:
-    """A command may ask git for the version, or even commit: the user's repository does not change."""
+    """A command may run git, or even commit: the user's repository does not change."""
     before = {path: path.read_bytes() for path in (tree / ".git").rglob("*") if path.is_file()}
     with Scratch(tree, set()) as scratch:
         assert git(scratch.folder, "log", "--format=%s") == "one\n"
@@ -79,7 +79,7 @@ def test_git_works_in_the_copy_of_a_linked_work_tree(tree: Path, tmp_path: Path)
 
 
 def test_what_is_linked_or_left_out_is_told(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Environments and large data are linked, caches and pipes are not there; each has its reason."""
+    """Environments and large data are linked, caches and pipes omitted, each with a reason."""
     monkeypatch.setattr(copying, "LARGE_FILE", 1_000)
     monkeypatch.setattr(copying, "MANY_FILES", 5)
     monkeypatch.setattr(copying, "_shared", lambda *_: False)
@@ -111,7 +111,7 @@ def test_what_is_linked_or_left_out_is_told(tree: Path, monkeypatch: pytest.Monk
 
 
 def test_links_lead_where_they_led(tree: Path, tmp_path: Path) -> None:
-    """Links into the tree lead into the copy, others to where they led before."""
+    """Links into the tree point into the copy, others to their old targets."""
     (tmp_path / "outside.txt").write_text("outside\n")
     (tree / "in").symlink_to(tree / "pkg" / "agent.py")
     (tree / "pkg" / "relative").symlink_to("../notes.txt")
@@ -126,7 +126,7 @@ def test_links_lead_where_they_led(tree: Path, tmp_path: Path) -> None:
 
 
 def test_each_run_begins_anew(tree: Path) -> None:
-    """What a run wrote, changed, deleted or locked is undone; chosen files hold what is given."""
+    """Changes of a run are undone; chosen files have the given content."""
     (tree / "empty").mkdir()
     agent = Path("pkg/agent.py")
     with Scratch(tree, {agent}) as scratch:
@@ -150,7 +150,7 @@ def test_each_run_begins_anew(tree: Path) -> None:
 
 
 def test_python_never_runs_the_bytecode_of_another_text(tree: Path) -> None:
-    """Texts of one length within one second are told apart, though Python looks at size and second."""
+    """Texts of one length within one second are distinguished, although Python compares size and second."""
     agent = Path("pkg/agent.py")
     with Scratch(tree, {agent}) as scratch:
         said = []
@@ -170,7 +170,7 @@ def test_python_never_runs_the_bytecode_of_another_text(tree: Path) -> None:
 
 
 def test_no_room_for_the_copy_is_an_error(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk is said, and nothing is left of the attempt."""
+    """A full disk is reported, and no files are left."""
     made = []
 
     def full(*arguments: object, **more: object) -> None:
@@ -185,7 +185,7 @@ def test_no_room_for_the_copy_is_an_error(tree: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_kill_leaves_neither_copy_nor_command(tree: Path, tmp_path: Path) -> None:
-    """Nobody can tidy up after kill -9; somebody else does."""
+    """The watchdog cleans up after kill -9."""
     script = (
         "import sys, subprocess, time\nfrom pathlib import Path\nfrom rlint.trial.scratch import Scratch\n"
         f"scratch = Scratch(Path({str(tree)!r}), set())\n"

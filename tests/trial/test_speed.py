@@ -22,12 +22,12 @@ STEADY = (1.0, 1.01, 0.99, 1.0, 1.0, 1.02, 0.98)
     ],
 )
 def test_slower_is_beyond_noise(before: tuple[float, ...], after: tuple[float, ...], slower: bool) -> None:
-    """A difference counts if nearly all pairs show it and runs without fixes do not differ as much."""
+    """A difference counts if nearly all pairs show it and runs without fixes differ less."""
     assert Speed(before, after).is_slower == slower
 
 
 def test_runs_are_interleaved() -> None:
-    """Each arm goes first in every second pair, so that drift is shared."""
+    """Each arm is first in every second pair, so that drift affects both."""
     order: list[str] = []
 
     def timed(arm: str) -> float:

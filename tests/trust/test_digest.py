@@ -1,4 +1,4 @@
-"""`trust/digest.py`: what of two files that a training wrote is compared."""
+"""`trust/digest.py`: the compared parts of two files that a training wrote."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Write = Callable[[Path, float], None]
 
 
 def torch_file(path: Path, number: float) -> None:
-    """A checkpoint with tensors of many kinds, one of which holds the number."""
+    """A checkpoint with tensors of many kinds, one of which contains the number."""
     kinds = (torch.float32, torch.bfloat16, torch.int8, torch.bool, torch.complex64)
     state = {str(kind): torch.ones(2, dtype=kind) for kind in kinds}
     state["sparse"] = torch.eye(2).to_sparse()
@@ -59,7 +59,7 @@ def archive(path: Path, number: float) -> None:
     [(torch_file, "net.weight"), (array_file, "weight.npy"), (archive, "policy.pth.net.weight")],
 )
 def test_only_what_differs_differs(digest: ModuleType, tmp_path: Path, write: Write, name: str) -> None:
-    """Files with the same numbers are alike though written at other times; the next number is not."""
+    """Files with the same numbers have equal digests though written at other times; other numbers do not."""
     folders = [tmp_path / each for each in ("first", "again", "other")]
     for folder, number in zip(folders, (0.1, 0.1, float(np.nextafter(np.float32(0.1), 1))), strict=True):
         folder.mkdir()
@@ -78,7 +78,7 @@ def network_file(path: Path, number: float) -> None:
 
 
 def test_networks_are_compared_by_their_weights(digest: ModuleType, tmp_path: Path) -> None:
-    """The network, and not that it is one, is what was trained."""
+    """The digest depends on the weights, not on the class of the network."""
     found = []
     for number in (1.0, 1.0, 2.0):
         network_file(tmp_path / "file", number)
@@ -90,7 +90,7 @@ def test_networks_are_compared_by_their_weights(digest: ModuleType, tmp_path: Pa
 def test_networks_of_unknown_classes_go_by_their_bytes(
     digest: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The project may be no part of the environment: its checkpoints are compared all the same."""
+    """The project need not be installed: its checkpoints are compared all the same."""
     module = ModuleType("agents_of_nobody")
     module.Actor = type("Actor", (torch.nn.Linear,), {"__module__": module.__name__})  # type: ignore[attr-defined]
     found = []
@@ -107,7 +107,7 @@ def test_networks_of_unknown_classes_go_by_their_bytes(
 
 
 def test_values_that_nobody_can_compare_go_by_their_kind(digest: ModuleType, tmp_path: Path) -> None:
-    """Names and numbers are compared; a file that is no archive goes by its bytes."""
+    """Names and numbers are compared; a file that is not an archive is compared by its bytes."""
     torch.save({"name": "ppo", "lr": [1e-3], "path": Path("x")}, tmp_path / "a.pt")
     (tmp_path / "b.txt").write_bytes(b"12345")
     found = digest.digests(tmp_path)
@@ -120,7 +120,7 @@ def test_values_that_nobody_can_compare_go_by_their_kind(digest: ModuleType, tmp
 
 
 def test_events_have_no_times_in_their_names(digest: ModuleType, tmp_path: Path) -> None:
-    """Files of TensorBoard are told apart by their order alone."""
+    """TensorBoard files are distinguished by their order only."""
     for name in ("events.out.tfevents.17.host", "events.out.tfevents.18.host"):
         (tmp_path / name).write_bytes(b"")
     assert list(digest.digests(tmp_path)) == ["tfevents", "tfevents #2"]

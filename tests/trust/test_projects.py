@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def add_tests(project: Path, text: str) -> None:
-    """Give the project a test file."""
+    """Add a test file to the project."""
     (project / "tests" / "test_buffer.py").write_text(dedent(text))
 
 
@@ -74,7 +74,7 @@ def compare(project: Path, *options: str, status: int) -> tuple[str, dict[str, o
 
 @pytest.mark.slow
 def test_tests_that_a_fix_does_not_touch(project: Path) -> None:
-    """Tests that pass or fail as before are the same; of two fixed places, one ran."""
+    """Tests with the same result are equal; one of two fixed places ran."""
     add_tests(
         project,
         """
@@ -100,7 +100,7 @@ def test_tests_that_a_fix_does_not_touch(project: Path) -> None:
 
 
 def test_a_training_that_stays_the_same(project: Path) -> None:
-    """Lines without times and files are compared; what varies by itself is left out and named."""
+    """Output without times, and files, are compared; varying parts are omitted and named."""
     train = add_training(
         project,
         """
@@ -129,7 +129,7 @@ def test_a_training_that_stays_the_same(project: Path) -> None:
     ("rate", "difference"), [("0.5", None), ("len(text)", "trained.pt: parameters[0][0][0]")]
 )
 def test_a_script_run_for_what_it_trains(project: Path, rate: str, difference: str | None) -> None:
-    """`trust/trained.py` keeps the weights of a script that keeps none; one that differs is named."""
+    """`trust/trained.py` saves the weights of a script that saves none; a difference is named."""
     add_training(
         project,
         f"""
@@ -159,7 +159,7 @@ def test_a_script_run_for_what_it_trains(project: Path, rate: str, difference: s
 
 @pytest.mark.slow
 def test_what_a_fix_changes_is_shown_and_flaky_tests_are_told_apart(project: Path) -> None:
-    """A test that sees the fixed text differs; one that alternates by itself is called flaky."""
+    """A test that reads the fixed text differs; one that alternates by itself is called flaky."""
     add_tests(
         project,
         f"""
@@ -204,7 +204,7 @@ def test_what_a_fix_changes_is_shown_and_flaky_tests_are_told_apart(project: Pat
 
 
 def test_tests_of_an_installed_package_compare_nothing(project: Path) -> None:
-    """A conftest that leads to another copy of the package is found out: the fixes were not tested."""
+    """A conftest that imports another copy of the package is detected: the fixes were not tested."""
     installed = project.parent / "installed"
     (project / "src").rename(installed)
     (project / "replay").mkdir()
@@ -232,14 +232,14 @@ def test_tests_of_an_installed_package_compare_nothing(project: Path) -> None:
     ],
 )
 def test_what_cannot_be_compared(project: Path, options: list[str], expected: str) -> None:
-    """It is said in a line, and the exit status is 2."""
+    """It is reported in one line, and the exit status is 2."""
     said, _ = compare(project, *options, status=2)
     assert expected in said
 
 
 @pytest.mark.slow
 def test_where_a_package_would_be_imported_from_is_asked_first(project: Path, tmp_path: Path) -> None:
-    """An interpreter that does not look where PYTHONPATH says imports another copy, and nothing is run."""
+    """An interpreter that ignores PYTHONPATH would import another copy, so nothing is run."""
     stubborn = tmp_path / "stubborn" / "python"
     stubborn.parent.mkdir()
     (tmp_path / "installed" / "replay").mkdir(parents=True)

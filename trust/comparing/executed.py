@@ -1,4 +1,4 @@
-"""Which of the fixed places a run reached: tests that never run a fixed line say nothing about it."""
+"""Which of the fixed places a run reached: tests that never run a fixed line do not test its fix."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def reached(fixes: Fixes, lines: Mapping[Path, Collection[int]]) -> tuple[Fix, .
 
 
 def _lines_of(tree: ast.Module, line: int) -> range:
-    """The lines that run where the innermost statement around `line` does."""
+    """The lines that run together with the innermost statement around `line`."""
     inside = [each for each in _statements(tree) if each.lineno <= line <= (each.end_lineno or each.lineno)]
     if not inside:
         return range(line, line + 1)
     innermost = min(inside, key=lambda each: (each.end_lineno or each.lineno) - each.lineno)
     if isinstance(innermost, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        # its head runs where it is defined, which is not yet a run of what it does
+        # its header runs when it is defined, which is not yet a run of its body
         return range(innermost.body[0].lineno, (innermost.end_lineno or line) + 1)
     body = getattr(innermost, "body", None)
     last = innermost.end_lineno or innermost.lineno

@@ -1,4 +1,4 @@
-"""What a comparison found, as a table for people and as JSON for machines."""
+"""The result of a comparison, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether a test ends differently or a training is not the same."""
+        """Whether a test or a training differs."""
         return any(suite.different for suite in self.suites) or any(
             each.difference for each in self.trainings
         )
 
     def reached(self, runs: Sequence[Run]) -> tuple[Fix, ...] | None:
-        """The fixes whose places ran before fixing; None where no run could say."""
+        """The fixes whose places ran before fixing; None if no run recorded lines."""
         measured = [run for run in runs if run.measured]
         if not measured and self.fixes.applied:
             return None

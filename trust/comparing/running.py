@@ -1,4 +1,4 @@
-"""Commands in a copy of a project, before or after fixing, and what they leave to compare."""
+"""Commands in a copy of a project, before or after fixing, and their results to compare."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORTHLESS = ", not the copy's own: a comparison would say nothing about the fix
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a command ended, and what it left."""
+    """How a command ended, and the files that it left."""
 
     fixed: bool
     ran: Ran
@@ -45,15 +45,15 @@ class Run:
     """The folder that it was given to write to (`TRUST_OUT`), with what it printed as `stdout`."""
     junit: Path
     lines: dict[Path, frozenset[int]]
-    """The lines of fixed files that ran, by file relative to the copy; empty where nobody measured."""
+    """The lines of fixed files that ran, by file relative to the copy; empty if they were not measured."""
     measured: bool
 
 
 class Copy:
-    """A project copied so that the same folder holds it before and after fixing. A context manager.
+    """A copy of a project in which one folder contains it before and, later, after fixing. A context manager.
 
-    `python` is the interpreter whose folder comes first on the PATH of all commands. Raises RlintError where
-    the project cannot be copied or fixed, or where that interpreter would import it from elsewhere.
+    `python` is the interpreter whose folder comes first on the PATH of all commands. Raises RlintError if the
+    project cannot be copied or fixed, or if that interpreter would import it from another folder.
     """
 
     def __init__(self, project: Path, python: Path, timeout: float, *, measure: bool) -> None:
@@ -107,7 +107,7 @@ class Copy:
         return Run(fixed, ran, files, junit, self._lines(trace) if measured else {}, measured)
 
     def ask(self, script: Path, *arguments: str) -> str:
-        """What a script prints that the project's interpreter runs, outside of the copy."""
+        """The output of a script that the project's interpreter runs, outside of the copy."""
         done = subprocess.run(
             [self._python, script, *arguments],
             cwd=self._traces,
@@ -121,7 +121,7 @@ class Copy:
         return done.stdout
 
     def _packages(self) -> dict[str, set[Path]]:
-        """The packages that hold fixed files, by name, and where each begins, relative to the copy."""
+        """The packages that contain fixed files, by name, and the folder of each, relative to the copy."""
         found: dict[str, set[Path]] = {}
         for path in self.fixes.after:
             top = None
@@ -159,7 +159,7 @@ class Copy:
         return found
 
     def _check_imports(self) -> None:
-        """Raise RlintError where a package with fixes would be imported from elsewhere."""
+        """Raise RlintError if a package with fixes would be imported from another folder."""
         trace = Path(tempfile.mkdtemp(dir=self._traces))
         environment = self._environment(trace, trace, trace / "junit.xml")
         script = "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]).origin)"
@@ -174,7 +174,7 @@ class Copy:
                 check=False,
             )
             if done.returncode != 0:
-                continue  # nothing by that name can be imported, so nothing else can be meant by it either
+                continue  # the name cannot be imported, so it cannot refer to another package
             found = Path(done.stdout.strip()).resolve()
             if found not in {self._scratch.folder / place / "__init__.py" for place in places}:
                 raise RlintError(
@@ -182,7 +182,7 @@ class Copy:
                 )
 
     def _origins(self, trace: Path, command: str) -> bool:
-        """Whether lines were recorded. Raises RlintError where what ran was not the copy's code."""
+        """Whether lines were recorded. Raises RlintError if other code than the copy's has run."""
         measured, packages = False, self._packages()
         for record in trace.glob("origins-*.json"):
             said = json.loads(record.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Test suites compared test by test, by what pytest writes about them (JUnit XML)."""
+"""Test suites compared test by test, by pytest's JUnit XML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one test ended, and what it said if it did not pass."""
+    """The outcome of one test, and its message if it did not pass."""
 
     ending: str
     message: str = ""
@@ -33,13 +33,13 @@ _Outcomes = dict[str, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Different:
-    """A test that ends differently after fixing, and always alike before."""
+    """A test with another outcome after fixing, and always the same one before."""
 
     test: str
     before: Outcome
     after: Outcome
     times: int
-    """In how many of the `runs` after fixing it does."""
+    """The number of `runs` after fixing with this outcome."""
     runs: int
 
 
@@ -53,17 +53,17 @@ class Suite:
     same: int
     different: tuple[Different, ...]
     flaky: tuple[str, ...]
-    """Tests that end this way or that without any fix."""
+    """Tests whose outcome varies without any fix."""
     runs: tuple[Run, ...]
-    """Before, before, after; and before, after once more, if need be."""
+    """Two runs before fixing and one after; if tests differ, one more of each."""
 
 
 def compare(copy: Copy, command: str) -> Suite:
-    """Run a command with pytest before and after fixing. Raises RlintError where it leaves no report."""
+    """Run a command with pytest before and after fixing. Raises RlintError if it leaves no report."""
     runs = [copy.run(command, fixed=fixed) for fixed in (False, False, True)]
     before, after = [_outcomes(run, command) for run in runs[:2]], [_outcomes(runs[2], command)]
     same, different, flaky = _judged(before, after)
-    if different:  # rather than to blame a fix for what happens now and then
+    if different:  # so that no fix is blamed for occasional differences
         runs += [copy.run(command, fixed=fixed) for fixed in (False, True)]
         before.append(_outcomes(runs[3], command))
         after.append(_outcomes(runs[4], command))
@@ -87,7 +87,7 @@ def _judged(before: list[_Outcomes], after: list[_Outcomes]) -> tuple[int, list[
         if len({each.ending for each in first}) > 1:
             flaky.append(test)
             continue
-        # a message that is never the same twice says nothing
+        # a message that always varies is not compared
         talks = len(set(first)) == 1
         other = [each for each in then if (each != first[0] if talks else each.ending != first[0].ending)]
         if other:

@@ -1,4 +1,4 @@
-"""Seeded trainings compared by what they write: lines, and the tensors and bytes of files."""
+"""Seeded trainings compared by their output: lines, and the tensors and bytes of files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIME = re.compile(
     r"|\b\d{1,2}:\d\d(?::\d\d)?\b"
 )
 _Parts = Mapping[str, tuple[str, str]]
-"""What a training wrote, by name: what is compared, and what a reader is shown."""
+"""The results of a training by name: the compared value, and the shown one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,16 @@ class Training:
     parts: int
     """Tensors, arrays, values and files that are compared."""
     varying: tuple[str, ...]
-    """What differs between runs before fixing, and is not compared."""
+    """Results that differ between runs before fixing, and are not compared."""
     difference: str | None
-    """The first thing that is not the same after fixing."""
+    """The first result that differs after fixing."""
     runs: tuple[Run, ...]
 
 
 def compare(copy: Copy, command: str) -> Training:
-    """Run a training before and after fixing. Raises RlintError where it fails before, or writes nothing."""
+    """Run a training before and after fixing. Raises RlintError if it fails before fixing, or writes
+    nothing.
+    """
     runs = [copy.run(command, fixed=fixed) for fixed in (False, False, True)]
     for run in runs[:2]:
         if not run.ran.passed:
@@ -48,7 +50,7 @@ def compare(copy: Copy, command: str) -> Training:
     before, after = [_written(copy, run) for run in runs[:2]], [_written(copy, runs[2])]
     if not before[0]:
         raise RlintError(f"`{command}` wrote nothing to compare, neither to stdout nor to $TRUST_OUT")
-    if _difference(before, after):  # rather than to blame a fix for what happens now and then
+    if _difference(before, after):  # so that no fix is blamed for occasional differences
         runs += [copy.run(command, fixed=fixed) for fixed in (False, True)]
         before.append(_written(copy, runs[3]))
         after.append(_written(copy, runs[4]))
@@ -65,7 +67,7 @@ def compare(copy: Copy, command: str) -> Training:
 
 
 def _varying(before: Sequence[_Parts]) -> set[str]:
-    """What is not the same in two runs before fixing."""
+    """Results that differ in two runs before fixing."""
     first = before[0]
     return {name for other in before[1:] for name in {**first, **other} if first.get(name) != other.get(name)}
 
@@ -99,4 +101,4 @@ def _written(copy: Copy, run: Run) -> dict[str, tuple[str, str]]:
 
 def _without_times(line: str) -> str:
     found, times = _TIME.subn("<time>", line)
-    return " ".join(found.split()) if times else found  # a table pads what is shorter
+    return " ".join(found.split()) if times else found  # a table pads shorter cells

@@ -38,7 +38,7 @@ def command(ctx: click.Context, pre_commit: bool, baseline: bool) -> None:
     """Write a commented configuration into this folder: `[tool.rlint]` in pyproject.toml, or rlint.toml where
     there is none.
 
-    Nothing that is there is changed: where there is a configuration already, this is an error.
+    Existing files are not changed: a configuration that already exists is an error.
     """
     from rlint.config.options import find_config
 

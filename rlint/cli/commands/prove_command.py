@@ -61,7 +61,7 @@ def command(program: tuple[str, ...], **options: Any) -> None:
     `rlint prove -- python train.py --steps 2000` runs the command once, with recorders in the functions that
     fixes would change. This command runs the code that it is given.
 
-    Exits with 0 if every fix that could be replayed keeps what the run computes, 1 if one does not, 2 if
+    Exits with 0 if every fix that could be replayed keeps the results of the run, 1 if one does not, 2 if
     nothing could be proven.
     """
     from rlint.cli.prove_run import run, show

@@ -23,7 +23,7 @@ _NAME = "files"
 _MOST = 20_000
 """Maximum number of files in the cache."""
 _FINE, _COARSE = 100_000_000, 2_000_000_000
-"""Nanoseconds that a file must be old, if its times have a resolution below a millisecond and if not."""
+"""Minimum age of a file in nanoseconds: if its times have a resolution below a millisecond, and if not."""
 
 
 class StatCache:

@@ -111,7 +111,7 @@ def _why_cold(
         behind = next((guard for guard in guards if guard.may_cool), None)
         if behind is not None:
             return f"`{function.shown}` is {level}, but {_guard(behind, model)}"
-        return f"`{function.shown}` is {level}, but not this part of it"
+        return f"`{function.shown}` is {level}, but this part of it is not"
     if not function.qualname:
         loops = model.frequency.loops(statement)
         if loops:
@@ -156,7 +156,7 @@ def _values(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.exp
 
 
 def nodes_of(statement: ast.stmt, model: SemanticModel) -> list[ast.AST]:
-    """Return the nodes of a statement, of a compound one those of its header, in source order."""
+    """Return the nodes of a statement (for a compound one, of its header) in source order."""
     found: list[ast.AST] = []
     pending: list[ast.AST] = [statement]
     while pending:

@@ -20,8 +20,8 @@ bytes do.
 
 
 class Scheduler:
-    """Assigns work to processes. No process waits for the summaries of the others while a whole group is
-    left.
+    """Assigns work to processes. No process waits for the summaries of the others while an undivided group is
+    left to check.
     """
 
     def __init__(self, groups: Sequence[Sequence[FileTask]], connections: Sequence[Connection]) -> None:

@@ -28,7 +28,7 @@ def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
     for each connection, until it is closed.
     """
     gc.disable()
-    with suppress(RlintError):  # users of a rule that cannot be used are informed
+    with suppress(RlintError):  # users learn about rules that cannot be loaded
         catalogue.load(codes)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
         start: WorkerSetup = _received(connections[0])

@@ -250,7 +250,7 @@ class Comparison:
             if a is None or b is None:
                 texts = ("a gradient", "no gradient")
                 self._report("gradient", step, texts if b is None else texts[::-1])
-            elif type(a) is type(b) and a.alike(b):  # else the leaf is another one, which is reported there
+            elif type(a) is type(b) and a.alike(b):  # otherwise another leaf differs, and is reported there
                 self._data("gradient", step, a, b)
 
     def _leaf_name(self, key: Node | tuple[str, int]) -> str:

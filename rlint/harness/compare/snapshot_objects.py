@@ -168,7 +168,7 @@ def _member_name(value: enum.Enum) -> str:
 
 
 def key_text(key: Any) -> str | None:
-    """Return the text that identifies a dict key, if its value does."""
+    """Return the text that identifies a dict key, if its value suffices for that."""
     if type(key) in SCALARS:
         return repr(key)
     if isinstance(key, enum.Enum):

@@ -107,7 +107,7 @@ def traffic_of(events: Iterable[Mapping[str, Any]]) -> Traffic:
     """Count synchronisations and copies of the marked run in the events of a trace, in the format of
     `export_chrome_trace`.
 
-    Calls belong to the run by their time. Copies belong to it by the call that requested them, as they may
+    Calls belong to the run by their time. A copy belongs to the run whose call requested it, because it may
     end later.
     """
     complete = [event for event in events if event.get("ph") == "X"]

@@ -30,7 +30,7 @@ are fair.
 MOST_ROUNDS = 60
 LEAST_ROUNDS = 9
 LEAST_OF_LONG = 6
-"""Rounds if one run takes more than a tenth of the budget, with its preparation."""
+"""Number of rounds if one run with its preparation takes more than a tenth of the budget."""
 LEAST_OF_VERY_LONG = 3
 """Rounds if it takes more than a quarter."""
 

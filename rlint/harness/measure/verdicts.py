@@ -202,7 +202,7 @@ def _of_counts(before: Sequence[int], after: Sequence[int], least: int) -> Verdi
     return Verdict.NO_CHANGE
 
 
-# --- what all of it comes to ---
+# --- the overall verdict ---
 
 
 def undecided(found: Iterable[Measurement], *, typical: int) -> bool:

@@ -165,7 +165,7 @@ def _watch(child: Started, life: _Life, limits: ProcessLimits, stop: threading.E
             )
         life.thread.join(timeout=_POLL)
         if child.poll() is not None:
-            # Its children may keep the channel open; all its own messages have arrived soon.
+            # Its children may keep the channel open; its own messages arrive within this time.
             life.thread.join(timeout=1)
             return
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -138,7 +138,7 @@ class _Server:
         return self._process.poll() is None
 
     def start(self, errors: IO[bytes]) -> Started | None:
-        """Fork a process; None if the server has ended, as when there is no memory."""
+        """Fork a process; None if the server has ended, for instance for lack of memory."""
         their_input, our_input = os.pipe()
         our_output, their_output = os.pipe()
         told, telling = os.pipe()

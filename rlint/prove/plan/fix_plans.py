@@ -106,7 +106,7 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
 
 
 def _with_needed(fixer: Fixer, name: FixId, report: FixReport) -> FixReport | None:
-    """Fix with one other fix, without which this one is not found: the nearest that makes it appear."""
+    """Apply it together with the nearest other fix that makes it appear: without one, it is not found."""
     others = [each for each in report.ids if each.path == name.path and each != name]
     for other in sorted(others, key=lambda each: abs(each.line - name.line))[:_MOST_TRIED]:
         fixed = fixer.fix(unsafe=True, allowed=frozenset({name, other}).__contains__)

@@ -1,4 +1,6 @@
-"""Liveness: local names that are read after a statement; what a region leaves in others does not matter."""
+"""Liveness: local names that are read after a statement; the values of other variables after a region do not
+matter.
+"""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ class Region:
     """The location as shown to users: `Agent.act`."""
     lines: tuple[int, int] = (0, 0)
     further: bool = False
-    """It includes code that uses the values which the fix changes: for values that differ although the
-    results of their use do not.
+    """It includes code that uses the values which the fix changes: the values may differ although the results
+    computed from them do not.
     """
     suspends: bool = False
     """It yields or awaits, so that other code runs meanwhile."""

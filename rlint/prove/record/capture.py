@@ -355,7 +355,7 @@ def _can_stand_in(one: Any) -> bool:
 
 
 _NEVER = ("torch", "builtins", "collections", "functools", "argparse", "types", "threading", "logging")
-"""Packages whose objects the program is about, or that too much of it refers to."""
+"""Packages whose objects are the subject of the program, or to which too much of it refers."""
 
 
 def held_by(node: Any) -> Iterator[Any]:

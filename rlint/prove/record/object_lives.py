@@ -75,7 +75,7 @@ class ObjectLives:
         given: dict[str, Any],
         captured: Callable[[dict[str, Any]], bytes] | None,
     ) -> LifeCall | None:
-        """Add a call to the life of its object; a life ends if a call cannot be serialised."""
+        """Add a call to those of its object; no further calls are added once one cannot be serialised."""
         target = given.pop(instance, None)
         if region == self._constructor and self._begun < _MOST_LIVES:
             self._begun += 1

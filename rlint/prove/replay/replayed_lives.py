@@ -99,8 +99,7 @@ class ReplayedLives:
         found, _ = differences(ours, theirs, Excuses())
         if found:
             raise LifeError(
-                "its constructor changes, too, and other code than the changed methods sets"
-                f" `{found[0].path}`"
+                f"its constructor changes, too, and code outside the changed methods sets `{found[0].path}`"
             )
 
     def _state(

@@ -47,8 +47,8 @@ class Fate(IntEnum):
 
 @frozen
 class ValueUse:
-    """The fate of a value, whether it is an input of further computation (which a gradient would retrace),
-    and whether a variable holds it temporarily.
+    """The escape level of a value, whether it is an input of further computation (which a gradient would
+    retrace), and whether a variable holds it temporarily.
     """
 
     fate: Fate

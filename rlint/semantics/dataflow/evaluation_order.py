@@ -45,7 +45,8 @@ class EvaluationOrder:
 
     def always_before(self, first: ast.expr, second: ast.expr) -> bool:
         """Whether `first` is evaluated before `second` whenever `second` is, in the same iteration of the
-        loops around both. For two statements: whether the second is only reached through all of the first.
+        loops around both. For two statements: whether the second is reached only after the first has run
+        completely.
         """
         here, there = self.syntax.statement(first), self.syntax.statement(second)
         if here is not there:

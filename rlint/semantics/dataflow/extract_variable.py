@@ -15,7 +15,7 @@ from rlint.syntax.walk import descendants
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-# calls that fail for no argument, and so may be evaluated later
+# calls that never raise, whatever their arguments, and so may be evaluated later
 _SIMPLE = (
     ast.Name,
     ast.Constant,

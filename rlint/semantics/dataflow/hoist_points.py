@@ -18,7 +18,7 @@ _AS_LONG = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins") - {
     "builtins.iter",
     "builtins.sorted",
 }
-"""The result of these calls is non-empty if all arguments are, and they fail for no argument that is."""
+"""These calls return a non-empty result for non-empty arguments, and never raise for them."""
 _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _CANNOT_FAIL = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.expr_context)
 

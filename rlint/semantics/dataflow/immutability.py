@@ -75,8 +75,8 @@ class Immutability:
         return known
 
     def is_likely_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
-        """Whether an attribute is settled, ignoring functions that run once and set an attribute of this name
-        on objects of unknown classes, as option parsing does.
+        """Whether an attribute is immutable, ignoring functions that run once and set an attribute of this
+        name on objects of unknown classes, as option parsing does.
         """
         return self._find(owner, attribute, but_for_cold_code=True)
 

@@ -58,9 +58,8 @@ class TupleItem(int):
 
 @frozen
 class Onward:
-    """The expressions by which a value goes on that has left its function. They are all of them if
-    no other code does what `assumes` says, "" where nothing is assumed. A `cause` says why others may be
-    missing.
+    """The expressions at which a value continues after it has left its function. They are complete if no
+    other code does what `assumes` says ("" if nothing is assumed). A `cause` says why others may be missing.
     """
 
     nodes: tuple[ast.expr, ...] = ()
@@ -159,7 +158,7 @@ class ValueFlow(Generic[Label]):
         else:
             _STEPS[use.kind](self, use)
 
-    # -- what subclasses say -------------------------------------------------------------------
+    # -- methods that subclasses override -------------------------------------------------------------------
 
     def place(self, use: SyntacticUse) -> ast.AST:
         """Return the node to report for a sink of the table."""
@@ -202,7 +201,7 @@ class ValueFlow(Generic[Label]):
         """Return the uses of a variable that may read a binding."""
         return self.analysis.readers(binding, scope)
 
-    # -- what they do it with ------------------------------------------------------------------
+    # -- methods that subclasses call ------------------------------------------------------------------
 
     def follow(self, node: ast.AST, part: int | None = None) -> None:
         """Follow the value of a node."""
@@ -346,7 +345,7 @@ class ValueFlow(Generic[Label]):
             self._inside = inside
 
     def may_go_on(self, node: ast.AST, onward: Onward) -> bool:
-        """Whether to follow what a value goes on by; by default, only if nothing is missing."""
+        """Whether to follow a value to these expressions; by default, only if they are complete."""
         if onward.cause is not None:
             self.give_up(node, onward.cause)
             return False

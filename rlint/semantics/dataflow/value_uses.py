@@ -17,8 +17,8 @@ from rlint.syntax.value_use import SyntacticUse, UseKind
 @frozen
 class Use:
     """One use of a followed value. `node` is the expression (or keyword) that has the value, `at` what uses
-    it: the call, attribute, subscript or statement. `cause` says why it was followed no further, where it was
-    lost sight of.
+    it: the call, attribute, subscript or statement. `cause` says why the value could not be followed further,
+    if so.
     """
 
     kind: UseKind
@@ -29,7 +29,7 @@ class Use:
 
 class UsesOfValue(ValueFlow[Use]):
     """Collects every use of a value; names, conditional expressions and containers that only carry it are no
-    uses. What a use makes of the value is followed as well, after the use itself, where `follows` says so.
+    uses. The result of a use is followed as well, after the use itself, if `follows` returns True.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class UsesAcrossFunctions(UsesOfValue):
         self._callees = callees
 
     def may_go_on(self, node: ast.AST, onward: Onward) -> bool:
-        """Whether any place is known that the value goes on to."""
+        """Whether any place is known at which the value continues."""
         super().may_go_on(node, onward)
         return bool(onward.nodes)
 

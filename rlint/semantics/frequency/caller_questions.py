@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EachPass(CallerWalk[bool]):
-    """Whether a line runs every time that the code which makes it as hot as `level` runs. False if in doubt:
+    """Whether a line runs in every run of the code that makes it as hot as `level`. False if in doubt:
     under an interval, here or at all of its callers, and if no caller is known.
     """
 

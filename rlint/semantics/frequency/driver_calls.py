@@ -30,7 +30,9 @@ DRIVING = STEPPING | {"send"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
 
 
 def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
-    """Return the driver that a call is: an environment step, an optimizer step, the arrival of a message …"""
+    """Return the kind of training driver that a call is: an environment step, an optimizer step, the arrival
+    of a message …
+    """
     func = call.func
     if not isinstance(func, ast.Attribute):
         return None

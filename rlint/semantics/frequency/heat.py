@@ -292,7 +292,7 @@ class HeatMap:
         return self._cadences.ask(place) if place.function.path not in self._in_tests else None
 
     def each_pass(self, place: CodePlace, level: Heat) -> bool:
-        """Whether a place runs each time that the code which makes it as hot as `level` runs. False if in
+        """Whether a place runs in every run of the code that makes it as hot as `level`. False if in
         doubt (see caller_questions.py).
         """
         return self._each_pass[level].ask(place) is True

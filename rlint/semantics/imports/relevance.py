@@ -16,7 +16,7 @@ _WORDS = {
 }
 """Words, grouped by common substrings: most texts do not even contain those."""
 _SMALL = 50_000
-"""Bytes of source of a program that need not mention a library: a snippet, a script."""
+"""Maximum bytes of source of a program that need not mention a library: a snippet, a script."""
 
 
 def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
@@ -30,8 +30,8 @@ def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
 
 def is_judged(files: Collection[tuple[int, bool]]) -> bool:
     """Whether a program is checked for more than its syntax, given the size of each file in bytes and whether
-    it is about machine learning. Large programs that never are (web frameworks, tools) are not learning code:
-    their message loops and functions called `update` have nothing to do with training.
+    it is about machine learning. Large programs without such a file (web frameworks, tools) are not learning
+    code: their message loops and functions called `update` have nothing to do with training.
     """
     sizes, speaking = zip(*files, strict=True)
     return any(speaking) or sum(sizes) <= _SMALL

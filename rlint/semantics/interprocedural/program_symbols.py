@@ -91,8 +91,8 @@ class ProgramSymbols:
         return any(attribute in each.attributes_read for each in every if each.module != module)
 
     def is_used_elsewhere(self, attribute: str, owner: ClassSummary | None, module: str) -> bool:
-        """Whether a file other than the module uses an attribute of this name that no class there, unrelated
-        to its `owner`, defines itself. Tests are excluded.
+        """Whether another file uses an attribute of this name, except one that a class in that file,
+        unrelated to the `owner`, defines itself. Tests are excluded.
         """
         return any(
             attribute in each.attributes_read and not self._has_for_itself(each, attribute, owner)

@@ -146,7 +146,7 @@ class ProjectIndex(SymbolTable):
         return self._in_doubt(given)
 
     def _in_doubt(self, kind: Type) -> Type:
-        """Return a type that the value may turn out not to have, and record that it was used."""
+        """Return a doubtful type, and record that it was used."""
         self._notes.doubt()
         return kind._replace(caveat=(kind.caveat or Caveat())._replace(doubtful=True))
 
@@ -813,7 +813,7 @@ class ProjectIndex(SymbolTable):
         self._effects.clear()
 
     def note_guess(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
-        """Record the type that a call passes which likely means a function."""
+        """Record the type of an argument in a call that likely calls a function."""
         key = f"{function.path}@{parameter}"
         known = self._guessed.get(key)
         self._guessed[key] = kind if known is None else batches.joined(known, kind)

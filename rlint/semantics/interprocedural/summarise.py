@@ -578,7 +578,7 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
 
 def _holds_object(attribute: ast.Attribute, summary: ModuleSummary, analysis: FileAnalysis) -> bool:
     """Whether an attribute of `self` surely is an object of a class, not a container: `self.memory` of an
-    agent is a `Memory`, whatever that names its own list.
+    agent is a `Memory`, whatever name its own list has.
     """
     owner = attribute.value
     cls = analysis.names.class_of_self(owner) if isinstance(owner, ast.Name) else None

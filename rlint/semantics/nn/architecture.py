@@ -208,7 +208,7 @@ class NetworkParts:
                 yield from unsure(found) if self.is_conditional(added) else found
 
     def _begin(self, what: object) -> bool:
-        """Start to read a place, unless it is being read already: lists that extend themselves."""
+        """Start to read a place, unless it is being read already: lists may extend themselves."""
         if what in self._open:
             return False
         self._open.add(what)

@@ -256,8 +256,8 @@ class LocalAutograd:
 
     @cached_property
     def _names_that_may_turn(self) -> frozenset[str]:
-        """Return the names that may stand for what turns autograd: its own ones, and those that an import
-        or an assignment gives it.
+        """Return the names that may refer to functions that change the autograd mode: their own names, and
+        aliases by an import or an assignment.
         """
         return _TURNING | {
             name

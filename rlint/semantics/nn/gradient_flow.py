@@ -77,7 +77,7 @@ class GradientFlow:
         self._parameters: dict[tuple[Function, str], tuple[Sink[SinkKind], ...]] = {}
         self._sources: dict[ast.expr, GradientSources] = {}
 
-    # -- forwards: what becomes of a value -----------------------------------------------------
+    # -- forwards: the sinks of a value -----------------------------------------------------
 
     def outlets(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """Return all sinks of the gradient that an expression's value carries."""
@@ -251,7 +251,7 @@ class GradientFlow:
             f"{called.of}()" if called.of and called.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else called.of
         )
 
-    # -- backwards: whose value is it ----------------------------------------------------------
+    # -- backwards: the sources of a value ----------------------------------------------------------
 
     def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
         """Return the sources of the gradient of an expression's value, ignoring paths through the expressions

@@ -1,5 +1,5 @@
-"""Whether two networks are constructed alike, and whether they can share memory, judging by the code that
-constructs them.
+"""Whether two networks are constructed in the same way, and whether they can share memory, judging by the
+code that constructs them.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMetho
 
 
 def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
-    """Whether a call with arguments runs a method of an object of which only the type is known, or that has
-    one of several classes, of which not all have this method.
+    """Whether a call with arguments runs a method of an object whose class is unknown, or not all of whose
+    possible classes have this method.
     """
     called = call.func
     if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):

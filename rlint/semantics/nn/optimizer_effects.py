@@ -54,7 +54,7 @@ class OptimizerEffects:
             or (self._asks_project(expression) and self._hangs_on_weights(expression))
         ):
             return True
-        # a project function, or an unknown one, may do so only if some code surely does
+        # a project function, or an unknown one, is assumed to do so only if some code surely does
         return (
             not self.analysis.is_library_call(call)
             and not self.analysis.effects.call_effect(call).quiet

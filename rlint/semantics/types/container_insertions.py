@@ -99,8 +99,8 @@ def is_empty(value: ast.expr | None) -> bool:
 
 
 def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False) -> Type:
-    """Return the type of a container with the items that are put into it. One that `starts_empty` holds no
-    others; if the items of another are unknown, they stay unknown.
+    """Return the type of a container with the items that are put into it. A container that `starts_empty`
+    holds no other items; unknown items of another container stay unknown.
     """
     if kind.item is None and not starts_empty and not kind.keys:
         return kind

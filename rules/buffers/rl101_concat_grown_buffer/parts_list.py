@@ -78,7 +78,9 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
 
 
 def _turns_autograd(loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether an iteration turns autograd on or off, so that not all concatenations are recorded alike."""
+    """Whether an iteration turns autograd on or off, so that not all concatenations are recorded in the same
+    way.
+    """
     calls = (node for node in descendants(loop) if isinstance(node, ast.Call))
     return any((model.names.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
 

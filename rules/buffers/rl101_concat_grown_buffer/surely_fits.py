@@ -53,7 +53,7 @@ def surely_fit(growth: ArrayGrowth, starts: list[Binding], model: SemanticModel)
 
 
 def _is_first(axis: ast.expr | None) -> bool:
-    """Whether the axis is the only one of one dimension, left out or written."""
+    """Whether the axis is the only one of a one-dimensional array, explicitly or by default."""
     match axis:
         case None | ast.Constant(value=0) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
             return True

@@ -64,7 +64,7 @@ Unsafe elsewhere:
 - a value that is returned unchanged is the same object instead of a view;
 - if a view is created once instead of twice, its uses share it.
 
-There is only advice for a condition on the number of dimensions, which costs next to nothing.
+A condition on the number of dimensions costs next to nothing and gets only advice.
 
 ## References
 - https://pytorch.org/docs/stable/tensor_view.html

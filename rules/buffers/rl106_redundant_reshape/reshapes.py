@@ -143,7 +143,7 @@ def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _of_list(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a copy is that of a list; the copy of an array has the same memory order, whatever that is."""
+    """Whether it copies a list. The copy of an array keeps the array's memory order, whatever that is."""
     if not call.args:
         return False
     data = call.args[0]

@@ -80,7 +80,7 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
     if repetition is None or not all(_runs_network(doubt, model) for doubt in repetition.doubts):
         return None
     if any(isinstance(model.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
-        return None  # beside a Python loop its cost does not matter
+        return None  # compared with a Python loop, its cost does not matter
     together = {model.syntax.statement(each) for each in repetition.all}
     if len(repetition.all) == _TWO and len(together) == 1:
         return None  # `torch.dot(x.flatten(), x.flatten())`, which a variable would not make clearer

@@ -77,7 +77,7 @@ def _is_error_read(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def holds_some(population: Population, model: SemanticModel) -> bool:
-    """Whether the range surely is not empty: it is, for instance, from 5 to 2."""
+    """Whether the range surely is not empty, as a range from 5 to 2 is."""
     low = numbers.number_of(population.low, model) if population.low is not None else Number(0.0)
     high = numbers.number_of(population.high, model)
     return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value

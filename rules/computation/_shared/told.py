@@ -12,8 +12,8 @@ _COUNTS = {1: "twice"}
 
 
 def place_of(node: ast.expr, model: SemanticModel) -> ast.AST:
-    """Return the node to underline. The start of an f-string is known, the positions of its parts are not on
-    older Pythons.
+    """Return the node to underline. Older Pythons record where an f-string starts, but not the positions of
+    its parts.
     """
     strings = [parent for parent in model.ancestors(node) if isinstance(parent, ast.JoinedStr)]
     return strings[-1] if strings else node

@@ -79,7 +79,7 @@ code runs earlier than before.
 
 Unsafe in these cases:
 
-- An argument may be an iterator, which the first evaluation exhausts. That is any parameter that is not
+- An argument may be an iterator, which the first evaluation exhausts. This includes any parameter that is not
   known to be a list or another sequence.
 - Two places would share a list, an array or an object of unknown type.
 - Two results are compared with each other and may be, or hold, NaN: one object is equal to itself.
@@ -87,8 +87,8 @@ Unsafe in these cases:
 - Code in between, such as an unknown call or an `await`, might modify the arguments through another
   reference.
 
-There is only advice for helpers, because removing one of two calls of `extract(extract(x))` changes the
-result unless extracting twice gives the same, and for second loops.
+Helpers and second loops get only advice: removing one of two calls of `extract(extract(x))` changes the
+result unless `extract` is idempotent.
 
 ## References
 - https://docs.python.org/3/faq/programming.html#my-program-is-too-slow-how-do-i-speed-it-up
@@ -195,7 +195,8 @@ class DuplicateExtractCall(Rule):
         yield self.finding(
             model,
             told.place_of(call, model),
-            f"{told.shown(call, model)} is evaluated again after the branch on line {line} has evaluated it",
+            f"{told.shown(call, model)} is evaluated again after the branch on line {line} "
+            "has evaluated it",
             advice="Evaluate it once, before the `if`",
             related=[(earlier, "already evaluated here on one of the branches")],
             minor=minor_reason(call, model),

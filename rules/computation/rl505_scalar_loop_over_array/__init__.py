@@ -61,8 +61,9 @@ Unsafe otherwise: an object array uses the operators of its objects, and warning
 code around the loop catches errors and reads the array afterwards, or where the program makes NumPy raise
 errors (`errstate`, `seterr`): the loop stops half-way, while the fixed code changes nothing.
 
-There is only advice for several arrays, sums, places, conditions and functions of single numbers: sums are
-rounded in another order, and arrays of other shapes would be broadcast instead of raising an error.
+Loops over several arrays, sums, collected indices, conditions and functions of single numbers get only
+advice: sums are rounded in another order, and arrays of other shapes would be broadcast instead of raising an
+error.
 
 ## References
 - https://numpy.org/doc/stable/user/basics.broadcasting.html

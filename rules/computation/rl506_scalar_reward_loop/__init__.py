@@ -15,7 +15,7 @@ sums of a few numbers (`sum(rewards[t:t + n])`); and lists that do not hold rewa
 
 ## Why is it slow
 `insert(0, …)` moves all existing items, and concatenating lists copies them, so the cost is quadratic in
-the length of the episode. The same holds where each step sums the rest of the episode.
+the length of the episode. So is it if each step sums the rest of the episode.
 
 Indexing a tensor returns a tensor. Each addition or product of such scalars goes through torch's dispatcher
 and allocates a new tensor, which takes some fifty times as long as the same operation on Python numbers. On

@@ -28,8 +28,8 @@ _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
 
 def summed_later(node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
-    """Return the sequence of which a sum or a loop adds the items from the current one on, and the loop that
-    does so for each step.
+    """Return the sequence whose items from the current one on are added up by a sum or a loop, and the loop
+    that repeats this for each step.
     """
     match node:
         case ast.Call(func=func, args=[first, *others]) if model.names.qualified(func) in _SUMS:

@@ -87,7 +87,7 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     if not rows or operations < _FEWEST_OPERATIONS:
         return None
     if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
-        return None  # a column per token: some milliseconds beside a generation and a step of such a model
+        return None  # a column per token: cheap beside generation
     by_pairs = _is_of_pairs(loop, counters)
     by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)

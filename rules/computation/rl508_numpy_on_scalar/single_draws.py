@@ -24,7 +24,7 @@ DRAWS = last_names(_CHOICE, _UNIFORM)
 @frozen
 class SingleDraw:
     """What a call draws, and what to do instead. `often` says that it takes microseconds: only a draw in each
-    step is worth saying.
+    step is worth a finding.
     """
 
     message: str
@@ -34,7 +34,7 @@ class SingleDraw:
 
 
 def single_draw(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
-    """Return a draw of one number or item, for which numpy makes arrays of what it is given."""
+    """Return a draw of one number or item, for which numpy converts its arguments to arrays."""
     if any(isinstance(given, ast.Starred) for given in call.args):
         return None
     qualified = model.names.qualified(call.func)

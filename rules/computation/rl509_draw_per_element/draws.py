@@ -23,9 +23,9 @@ _HUGE = 1e100
 
 @frozen
 class ScalarDraw:
-    """A call that draws one number. `text` is the call that draws `{}` of them, with `arguments`. They are
-    `whole` numbers or not, `listed` if that call returns a list. `doubt` says why other values may be drawn;
-    `valid` says that the arguments surely are valid.
+    """A call that draws one number. `text` is the call that draws `{}` of them, with `arguments`. `whole`
+    says that they are integers, `listed` that the call returns a list. `doubt` says why other values may be
+    drawn; `valid` says that the arguments surely are valid.
     """
 
     call: ast.expr
@@ -173,7 +173,7 @@ def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> S
     match drawn:
         case ast.Call(args=[ast.Constant(value=1)], keywords=[]):
             function = model.source.text(drawn.func)
-            doubt = "`torch` may draw other numbers of the same distribution for more than one"
+            doubt = "`torch` may draw other numbers of the same distribution if it draws several at once"
             return ScalarDraw(element, f"{function}({{}})", doubt=doubt)
     return None
 

@@ -153,7 +153,7 @@ class LoggedTrace:
             if binding.kind is not BindingKind.DELETE
         )
 
-    # -- backwards and upwards: what is left without a purpose ---------------------------------
+    # -- backwards and upwards: code that becomes redundant ---------------------------------
 
     def _gather(self) -> None:
         """Add statements that only computed inputs of the removed ones, and blocks that only contained

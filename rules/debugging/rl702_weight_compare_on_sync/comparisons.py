@@ -89,7 +89,7 @@ def _comes_of_weights(value: ast.expr, model: SemanticModel, depth: int) -> bool
 
 
 class _Together(traces.LoggedTrace):  # type: ignore[misc]  # mypy sees the rules by another name
-    """What depends on several comparisons that one message contains."""
+    """The code that depends on several comparisons in one message."""
 
     def __init__(self, binding: Binding, others: list[Binding], model: SemanticModel) -> None:
         self._others = others

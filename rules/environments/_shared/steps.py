@@ -71,8 +71,8 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def stands_free(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether the loop that runs a node always runs with the program: under no condition except that the file
-    is the program.
+    """Whether the loop that runs a node runs in every run of the program: under no condition except a test of
+    `__name__`.
     """
     beat = model.frequency.cadence(node)
     return beat is None or is_free(beat.around)

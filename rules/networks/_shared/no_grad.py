@@ -166,7 +166,7 @@ def _minds_no_mode(effect: Effect) -> bool:
 
 
 def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether a statement only computes values that no gradient is taken of, so that it may be among forward
+    """Whether a statement only computes values without a gradient, so that it may be between forward
     passes.
     """
     match statement:

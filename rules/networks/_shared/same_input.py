@@ -46,7 +46,7 @@ def has_seen_the_same(call: ast.Call, earlier: Sequence[ast.Call], model: Semant
         if same:
             return True
         if same is None and _are_beside(other, call, model):
-            return False  # what changes between these two, changes between `call` and all earlier ones
+            return False  # a change between these two is also one between `call` and all earlier ones
     return False
 
 
@@ -60,7 +60,7 @@ def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], model: Semantic
         if same:
             found.append(other)
         elif same is None and _are_beside(call, other, model):
-            break  # what changes between these two, changes between `call` and all later ones
+            break  # a change between these two is also one between `call` and all later ones
     return found
 
 

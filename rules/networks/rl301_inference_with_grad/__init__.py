@@ -110,7 +110,7 @@ from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_la
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
-NOTHING_TAKEN = "no gradient of the result is taken"
+NOTHING_TAKEN = "no gradient of the result is computed"
 MANY = frozenset(
     """batch states observations frames images sequences sequence ids tokens completions prompts trajectories
     rollouts rollout inputs transitions segments""".split()

@@ -263,7 +263,7 @@ class _Input:
             return True
         return observations.names_one(item.name) and observations.names_several(last_name(item.over) or "")
 
-    # -- what one pass hands to the next ---------------------------------------------------------
+    # -- values carried between iterations ---------------------------------------------------------
 
     def carried(self) -> bool:
         """Whether the loop modifies the source of its inputs, trains, or may stop early."""

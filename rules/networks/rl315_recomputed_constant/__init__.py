@@ -199,7 +199,7 @@ def _joined(names: list[str]) -> str:
 
 
 def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
-    """Return where to build it; for a single number, that no tensor is needed."""
+    """Return the advice: where to build it, or that a single number needs no tensor."""
     match found.node:
         case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if model.names.qualified(
             found.node.func

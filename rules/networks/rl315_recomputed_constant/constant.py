@@ -68,8 +68,8 @@ class Hoisted:
     inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
     devices: list[ast.Attribute | ast.Name] = field(default_factory=list)
     assumed: list[ast.Attribute] = field(default_factory=list)
-    """Settings of objects of other programs, which only cold code sets as far as is visible, and devices of
-    inputs of other methods.
+    """Settings of objects that this program does not define, which only cold code visibly sets, and devices
+    of inputs of other methods.
     """
 
     def take(self, other: Hoisted) -> None:
@@ -125,7 +125,7 @@ def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
-    """Whether an argument is computed with, so that it may be a tensor with gradient, or is a size, a bound,
+    """Whether an argument is an operand, which may be a tensor with gradient, rather than a size, a bound or
     a device.
     """
     if qualified is None:
@@ -258,8 +258,8 @@ class _Reader:
         return True
 
     def _device(self, device: ast.Attribute, of: ast.expr, found: Hoisted) -> bool:
-        """Return whether a device is constant: that of an input is that of the network; elsewhere it is
-        constant until a loop ends.
+        """Return whether a device is constant: in a network, inputs have the device of the network;
+        elsewhere, an input's device is constant within a loop.
         """
         if self.model.types.type_of(of).tag is TypeTag.MODULE or self._of_network(device):
             found.devices.append(device)

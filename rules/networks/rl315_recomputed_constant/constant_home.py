@@ -21,7 +21,7 @@ class HomeKind(Enum):
 
 @frozen
 class Home:
-    """Where a constant is built; `loop` is the one before which it is."""
+    """Where a constant is built; `loop` is the loop before which it is built."""
 
     kind: HomeKind
     loop: AnyLoop | None = None
@@ -56,7 +56,7 @@ def _takes_no_self(found: Hoisted, model: SemanticModel) -> bool:
 
 
 def _is_made_per_step(cls: ast.ClassDef, model: SemanticModel) -> bool:
-    """Whether an object is created per step: distributions are."""
+    """Whether an object is created per step, as distributions are."""
     summary = model.module.classes.get(model.syntax.qualname(cls))
     bases = model.index.ancestry(summary) if summary is not None else []
     return any(isinstance(base, str) and base.startswith("torch.distributions.") for base in bases)

@@ -162,8 +162,8 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
 
 
 def assumption(keeper: ast.expr, model: SemanticModel) -> str:
-    """Return the assumption under which no code computes a gradient from what the function returns of the
-    container.
+    """Return the assumption under which no code computes a gradient from the part of the container that is
+    returned.
     """
     assert isinstance(keeper, ast.Name)
     if any(left.label is SinkKind.RETURNED for left in model.gradients.variable_sinks(keeper)):

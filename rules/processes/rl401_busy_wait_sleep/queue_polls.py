@@ -12,7 +12,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty"})
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})
 _ONE_CONSUMER = "if another consumer takes the item first, `get()` waits for the next one"
-_READ_EARLY = "the value that is put is read before the wait, not after it"
+_READ_EARLY = "the argument of `put` is evaluated before the wait, not after it"
 
 
 def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
@@ -72,7 +72,7 @@ def _endless(wait: Wait) -> bool:
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:
-    """Return the call that is all that a statement evaluates."""
+    """Return the call that is the only expression of a statement."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)):
         return None
     value = statement.value

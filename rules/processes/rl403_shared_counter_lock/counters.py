@@ -66,7 +66,7 @@ def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
 
 def one_of_several(section: LockSection, model: SemanticModel) -> tuple[str, str] | None:
     """Return the counter that a section guards, and those of the other sections of the same lock, if each
-    guards another counter only; for the first section with another counter than the first of all.
+    guards only one counter. Only for the first section whose counter is not that of the lock's first section.
     """
     found = model.once(_counted_apart, model.analysis.locks.of_same_lock(section)[0])
     if found is None or found[0] != section:

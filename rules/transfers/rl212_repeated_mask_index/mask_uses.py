@@ -110,7 +110,7 @@ def times_looked_up(subscript: ast.Subscript, model: SemanticModel) -> int:
 
 
 def on_one_path(uses: list[MaskUse], start: ast.stmt, model: SemanticModel) -> list[MaskUse]:
-    """Return the uses that all run if the one runs that most others run with."""
+    """Return the largest set of uses that all run whenever a certain one of them runs."""
     branches = {use.subscript: branch_of(use.subscript, start, model) for use in uses}
     best: list[MaskUse] = []
     for branch in branches.values():

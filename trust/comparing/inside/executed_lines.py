@@ -15,12 +15,12 @@ def main(folder: str) -> None:
     lines: dict[str, set[int]] = {}
     for name in glob.glob(os.path.join(glob.escape(folder), "lines*")):
         if os.path.getsize(name) == 0:
-            continue  # of a process that was killed before it wrote any
+            continue  # left by a process that was killed before it wrote any
         data = coverage.CoverageData(name)
         try:
             data.read()
         except coverage.CoverageException:
-            continue  # of one that was killed as it began to write
+            continue  # left by one that was killed as it began to write
         for file in data.measured_files():
             lines.setdefault(file, set()).update(data.lines(file) or ())
     json.dump({file: sorted(found) for file, found in lines.items()}, sys.stdout)

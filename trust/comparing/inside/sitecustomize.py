@@ -1,7 +1,7 @@
-"""Loaded by every Python that a compared command starts: says what ran there, and changes nothing else.
+"""Loaded by every Python that a compared command starts: records what ran there, and changes nothing else.
 
 It records which lines of the fixed files run (if coverage.py is installed), and from which files the packages
-that hold them were imported. A `sitecustomize` of the environment's own is run as well.
+that contain them were imported. A `sitecustomize` of the environment's own is run as well.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _write_origins(folder: str, packages: frozenset[str], measured: bool) -> Non
     target = os.path.join(folder, f"origins-{uuid.uuid4().hex}")
     with open(target, "w", encoding="utf-8") as file:
         json.dump({"measured": measured, "files": files}, file)
-    os.rename(target, f"{target}.json")  # a process may be killed before, and leave half of it
+    os.rename(target, f"{target}.json")  # a process may be killed before, and leave half of the file
 
 
 def _start() -> None:

@@ -140,7 +140,7 @@ class EnvironmentResults:
         return False
 
     def _is_flag(self, target: ast.expr) -> bool:
-        """Whether a variable is tested: of several environments, there is a flag for each."""
+        """Whether a variable is tested as a single flag: several environments return a flag for each."""
         for use in self._uses(target):
             match self._syntax.parents.get(use):
                 case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
