@@ -36,7 +36,7 @@ class Growth:
                 points.append((total, run.wall[0], run.memory[0]))
         return cls(tuple(points))
 
-    def told(self) -> str:
+    def described(self) -> str:
         """A table and the exponents."""
         rows = [f"{lines:>9} lines {wall:8.2f} s {memory:7.0f} MB" for lines, wall, memory in self.points]
         time, memory = self._exponent(1), self._exponent(2)

@@ -35,11 +35,13 @@ def main() -> int:
     parser.add_argument("rules", nargs="*")
     parser.add_argument("--runs", type=int, default=200, help="workloads to judge")
     parser.add_argument("--thorough", action="store_true", help="measure as long as for evidence")
-    asked = parser.parse_args()
-    entries = [catalogue.find(rule) for rule in asked.rules] or [e for e in catalogue.catalogue() if e.module]
-    options = SessionOptions(devices=("cpu",), quick=not asked.thorough)
+    queried = parser.parse_args()
+    entries = [catalogue.find(rule) for rule in queried.rules] or [
+        e for e in catalogue.catalogue() if e.module
+    ]
+    options = SessionOptions(devices=("cpu",), quick=not queried.thorough)
     judged, alarms = 0, 0
-    while judged < asked.runs:
+    while judged < queried.runs:
         with fixtures_of(entries) as experiments:
             session = verify([against_itself(one) for one in experiments], options)
         for outcome in session.outcomes:

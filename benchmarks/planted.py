@@ -199,7 +199,7 @@ def main() -> int:
     """Look for each planted change once, then compare programs with themselves."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--experiments", type=int, default=20, help="comparisons of each program with itself")
-    asked = parser.parse_args()
+    queried = parser.parse_args()
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         for title, before, after, claim, sizes, expected in PLANTED:
@@ -209,9 +209,9 @@ def main() -> int:
             print(
                 f"{title}: {verdict.value}, expected {expected.value}: {seen.before:.4g} to {seen.after:.4g}"
             )
-        count = alarms(Path(folder), asked.experiments)
-    print(f"{count} of {asked.experiments * len(NAMES)} comparisons of a program with itself seem a change")
-    return 1 if missed or count > 0.05 * asked.experiments * len(NAMES) else 0
+        count = alarms(Path(folder), queried.experiments)
+    print(f"{count} of {queried.experiments * len(NAMES)} comparisons of a program with itself seem a change")
+    return 1 if missed or count > 0.05 * queried.experiments * len(NAMES) else 0
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def main() -> int:
             )
         if arguments.corpus:
             growth = Growth.measured([*CHECK, "--no-cache"], Path(arguments.corpus), scratch)
-            print(f"\n{growth.told()}")
+            print(f"\n{growth.described()}")
             if arguments.plot:
                 growth.plot(Path(arguments.plot))
     return 0

@@ -118,7 +118,7 @@ class Cell:
 
 
 @frozen
-class Elsewhere:
+class OtherFileEdits:
     """The edits of a fix in another file than that of its finding, given by the file's name as shown.
 
     `digest` is that of the text which the offsets refer to, by `rlint.findings.digest_of`.
@@ -154,7 +154,7 @@ class Fix:
     safety: Applicability
     edits: tuple[Edit, ...]
     reason: str | None = None
-    elsewhere: tuple[Elsewhere, ...] = ()
+    other_edits: tuple[OtherFileEdits, ...] = ()
     takes_away: str | None = None
     needs: tuple[Requirement, ...] = ()
     """The library versions that its new code needs."""
@@ -162,12 +162,12 @@ class Fix:
     @property
     def files(self) -> tuple[str, ...]:
         """Return the other files that it changes."""
-        return tuple(other.path for other in self.elsewhere)
+        return tuple(other.path for other in self.other_edits)
 
     @property
     def needs_permission(self) -> bool:
         """Whether it depends on other files than its finding's; `rlint.fixing.cross_file` looks at those."""
-        return bool(self.elsewhere) or self.takes_away is not None
+        return bool(self.other_edits) or self.takes_away is not None
 
 
 def digest_of(text: str) -> str:

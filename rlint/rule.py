@@ -4,7 +4,7 @@ from rlint import models
 from rlint.base_rule import Rule, last_names
 from rlint.edit.lazy_libcst import cst
 from rlint.enums import Enum
-from rlint.findings import Applicability, Confidence, Edit, Elsewhere, Finding, Fix, Heat
+from rlint.findings import Applicability, Confidence, Edit, Finding, Fix, Heat, OtherFileEdits
 from rlint.frozen import frozen, mutable
 from rlint.models import element_types, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
@@ -14,13 +14,13 @@ from rlint.regex import regex
 from rlint.semantics.dataflow import array_growth, extract_variable, hoist_points, loop_carried, write_only
 from rlint.semantics.dataflow.array_growth import ArrayGrowth
 from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.escape import Fate, ValueUse
+from rlint.semantics.dataflow.escape import EscapeLevel, ValueUse
 from rlint.semantics.dataflow.item_origins import ItemOrigin
 from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.dataflow.value_uses import Use
 from rlint.semantics.frequency import loop_variables, roles, trip_count
-from rlint.semantics.frequency.answer import Tempo
+from rlint.semantics.frequency.answer import Granularity
 from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
@@ -99,13 +99,13 @@ __all__ = [
     "Edit",
     "Effect",
     "EffectKind",
-    "Elsewhere",
     "Enum",
-    "Fate",
+    "EscapeLevel",
     "Finding",
     "Fix",
     "Function",
     "FunctionSummary",
+    "Granularity",
     "Guard",
     "GuardKind",
     "Heat",
@@ -117,6 +117,7 @@ __all__ = [
     "LoopItem",
     "ModuleSummary",
     "Number",
+    "OtherFileEdits",
     "ProjectIndex",
     "Reference",
     "ReferenceKind",
@@ -128,7 +129,6 @@ __all__ = [
     "StateCopy",
     "StateLoad",
     "SyntaxIndex",
-    "Tempo",
     "Trait",
     "Type",
     "TypeTag",

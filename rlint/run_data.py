@@ -186,7 +186,7 @@ class FixReport:
     """Of `applied`, in its order."""
     left: tuple[FixId | None, ...] = ()
     """Of the findings of `report`, in its order; None in files without fixes."""
-    gone: tuple[Finding, ...] = ()
+    removed: tuple[Finding, ...] = ()
     """Initial findings that were resolved by fixes of other findings."""
     new: frozenset[FixId] = frozenset()
     """Fixed or remaining findings that were not found initially: fixes exposed them."""

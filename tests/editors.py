@@ -38,7 +38,7 @@ class Editor:
         self.registered: list[types.Registration] = []
         self.unregistered: list[str] = []
         self.started: types.InitializeResult | None = None
-        self._news = asyncio.Condition()
+        self._new_diagnostics = asyncio.Condition()
         self._versions: dict[str, int] = {}
 
     def uri(self, name: str) -> str:
@@ -138,9 +138,9 @@ class Editor:
 
     async def note(self, params: types.PublishDiagnosticsParams) -> None:
         """Take diagnostics that the server sends."""
-        async with self._news:
+        async with self._new_diagnostics:
             self.published.setdefault(params.uri, []).append(params)
-            self._news.notify_all()
+            self._new_diagnostics.notify_all()
 
     async def diagnostics(
         self, name: str, wanted: Callable[[list[str]], bool] | None = None
@@ -155,9 +155,9 @@ class Editor:
             return None
 
         async def wait() -> list[types.Diagnostic]:
-            async with self._news:
+            async with self._new_diagnostics:
                 while (found := current()) is None:
-                    await self._news.wait()
+                    await self._new_diagnostics.wait()
                 return found
 
         return await asyncio.wait_for(wait(), PATIENCE)
@@ -187,7 +187,7 @@ class Editor:
         found = await asyncio.wait_for(self.client.text_document_hover_async(params), PATIENCE)
         return found.contents.value if found and isinstance(found.contents, types.MarkupContent) else None
 
-    async def told(self, part: str) -> str:
+    async def described(self, part: str) -> str:
         """A message that contains this text, once it is shown to the user."""
 
         async def wait() -> str:
@@ -272,8 +272,8 @@ async def editor(
     opened = Editor(client, folder)
     register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **_features(opened)})
     kept = str(folder.parent / f"{folder.name}-cache")  # the server's user data
-    surroundings = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "XDG_CACHE_HOME": kept}
-    await client.start_io(*command, env={**os.environ, **surroundings})
+    initial_settings = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "XDG_CACHE_HOME": kept}
+    await client.start_io(*command, env={**os.environ, **initial_settings})
     capabilities = client_capabilities(like)
     change(capabilities)
     opened.started = await asyncio.wait_for(

@@ -38,8 +38,8 @@ class File:
     def content(self) -> bytes:
         """The whole file."""
         parts = [self.between[0]]
-        for source, behind in zip(self.sources, self.between[1:], strict=True):
-            parts += [source, behind]
+        for source, after in zip(self.sources, self.between[1:], strict=True):
+            parts += [source, after]
         return b"".join(parts)
 
     def sources_in(self, content: bytes) -> list[str | list[str]]:

@@ -19,7 +19,7 @@ def attentive(*arguments: str) -> list[str]:
     return [sys.executable, "-c", _ATTENTIVE, sys.executable, *arguments]
 
 
-def are_gone(processes: Collection[psutil.Process]) -> bool:
+def have_ended(processes: Collection[psutil.Process]) -> bool:
     """Whether all of them end within the time limit."""
     _, alive = psutil.wait_procs(processes, timeout=PATIENCE)
     return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]

@@ -67,26 +67,26 @@ def in_terminal(
         pytest.skip("there are no pseudo-terminals")
     import pty
 
-    ours, theirs = pty.openpty()
+    ours, counterpart = pty.openpty()
 
     def prepare() -> None:
         os.setsid()
         import fcntl
         import termios
 
-        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
+        fcntl.ioctl(counterpart, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # background jobs of a shell ignore it
 
     process = subprocess.Popen(
         command,
         cwd=folder,
         env=environment,
-        stdin=theirs,
-        stdout=theirs if stdout is None else stdout,
-        stderr=theirs,
+        stdin=counterpart,
+        stdout=counterpart if stdout is None else stdout,
+        stderr=counterpart,
         preexec_fn=prepare,  # noqa: PLW1509 - a terminal is taken by the process itself; no threads here
     )
-    os.close(theirs)
+    os.close(counterpart)
     try:
         yield Terminal(process, ours)
     finally:

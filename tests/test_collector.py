@@ -14,7 +14,7 @@ class Cycle(list[object]):
     """An object in a reference cycle."""
 
 
-def left_behind() -> weakref.ref[Cycle]:
+def leftover_objects() -> weakref.ref[Cycle]:
     """Create garbage that only the cycle collector can free."""
     cycle = Cycle([number] for number in range(50_000))
     cycle.append(cycle)
@@ -28,7 +28,7 @@ def test_a_process_that_runs_again_and_again_frees_what_runs_left(monkeypatch: p
     found = []
     for _ in range(3):
         with gc_control.collector_off():
-            found.append(left_behind())
+            found.append(leftover_objects())
     assert found[0]() is None
 
 
@@ -36,6 +36,6 @@ def test_little_garbage_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> No
     """A collection takes longer than the check of a file."""
     monkeypatch.setattr(gc_control, "_blocks_before_collection", sys.getallocatedblocks() + 10_000_000)
     with gc_control.collector_off():
-        found = left_behind()
+        found = leftover_objects()
     with gc_control.collector_off():
         assert found() is not None

@@ -24,7 +24,7 @@ class Ours(Enum):
         return self is Ours.ONE
 
 
-class Theirs(enum.Enum):
+class Standard(enum.Enum):
     """The same by the standard library."""
 
     ONE = "one"
@@ -65,8 +65,8 @@ class TheirFlags(enum.IntFlag):
 
 def test_members_are_found_by_name_and_by_value() -> None:
     """And are listed in the order of the text."""
-    assert [(each.name, each.value) for each in Ours] == [(each.name, each.value) for each in Theirs]
-    assert len(Ours) == len(Theirs)
+    assert [(each.name, each.value) for each in Ours] == [(each.name, each.value) for each in Standard]
+    assert len(Ours) == len(Standard)
     assert Ours["ONE"] is Ours("one") is Ours.ONE
     assert Ours.ONE.is_one()
     assert isinstance(Ours.TWO, Ours)
@@ -76,13 +76,13 @@ def test_members_are_found_by_name_and_by_value() -> None:
         Ours["three"]
 
 
-def test_they_look_alike() -> None:
+def test_they_look_the_same() -> None:
     """In messages, and where values are distinguished by their texts."""
-    for ours, theirs in zip((*Ours, *Level), (*Theirs, *TheirLevel), strict=True):
+    for ours, counterpart in zip((*Ours, *Level), (*Standard, *TheirLevel), strict=True):
         assert f"{ours} {ours!r}".replace("Ours", "Theirs").replace("<Level", "<TheirLevel") == (
-            f"{theirs} {theirs!r}"
+            f"{counterpart} {counterpart!r}"
         )
-        assert bool(ours) == bool(theirs)
+        assert bool(ours) == bool(counterpart)
     assert f"{Heat.HOT}" == "hot"
 
 
@@ -106,9 +106,9 @@ def test_numbers_have_an_order() -> None:
 @pytest.mark.parametrize("value", range(8))
 def test_flags_make_sets_of_which_there_is_one_of_each(value: int) -> None:
     """As in the standard library, also for empty and combined flags."""
-    ours, theirs = Flags(value), TheirFlags(value)
-    assert ours == theirs == value
-    assert bool(ours & Flags.BOTH) == bool(theirs & TheirFlags.BOTH)
+    ours, counterpart = Flags(value), TheirFlags(value)
+    assert ours == counterpart == value
+    assert bool(ours & Flags.BOTH) == bool(counterpart & TheirFlags.BOTH)
     assert ours | Flags.RUNS is Flags(value | 4)
     assert copy.deepcopy(ours) is pickle.loads(pickle.dumps(ours)) is ours  # noqa: S301 - our own
     assert isinstance(ours, Flags)

@@ -114,7 +114,7 @@ def test_asking_for_a_gain_reads_the_beginning_of_a_file(
         lambda text: text.replace('"hashes"', '"hash"'),
     ],
 )
-def test_a_broken_file_is_told_of_and_stops_nothing(break_it: Any, tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_and_stops_nothing(break_it: Any, tmp_path: Path) -> None:
     """Linting continues; the message names the file and the command that rewrites it."""
     written(tmp_path, FASTER)
     path = tmp_path / PATH
@@ -202,7 +202,9 @@ def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reas
 
 @given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
 @settings(max_examples=60)
-def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, reason: str | None) -> None:
+def test_whatever_was_measured_can_be_reported(
+    found: list[Any], verdict: Verdict, reason: str | None
+) -> None:
     """Any figure can be reported: each row of the table has all its cells."""
     promise = {"claim": "time", "low": 2, "high": 3.0, "source": "|"}
     one = outcome("RL101", *found, verdict=verdict, reason=reason, estimate=promise)

@@ -114,10 +114,10 @@ def test_names_of_builtins_and_the_standard_library_exist() -> None:
 @needs_numpy
 def test_names_of_numpy_exist() -> None:
     """They exist in the installed version, except those of older or newer versions."""
-    excused = {f"numpy.{name}" for name in OLD_NUMPY | NEW_NUMPY}
+    allowed = {f"numpy.{name}" for name in OLD_NUMPY | NEW_NUMPY}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        missing = [name for name in numpy_facts.FACTS if name not in excused and not exists(name)]
+        missing = [name for name in numpy_facts.FACTS if name not in allowed and not exists(name)]
     assert missing == []
 
 
@@ -470,7 +470,7 @@ def test_methods_of_tensors_are_as_pure_as_said() -> None:
 
 
 @needs_torch
-def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> None:
+def test_layers_that_draw_their_weights_are_distinguished_from_those_that_do_not() -> None:
     """Making a `Linear` moves the random stream, making a `ReLU` does not."""
     import torch
 
@@ -496,7 +496,7 @@ def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> Non
 # --------------------------------------------------------------------------- asking
 
 
-def test_constructors_tell_what_they_make() -> None:
+def test_constructors_show_what_they_make() -> None:
     """The type of a lock has its constructor, that of a tensor its device."""
     event = models.callable_fact("threading.Event")
     assert event is not None
@@ -518,7 +518,7 @@ def test_asynchronous_and_cuda_events_are_no_events_of_threads() -> None:
         assert fact.result.tag is TypeTag.INSTANCE
 
 
-def test_the_number_of_arguments_tells_a_tensor_from_a_pair() -> None:
+def test_the_number_of_arguments_distinguishes_a_tensor_from_a_pair() -> None:
     """`torch.max(x)` is a tensor, `torch.max(x, 1)` is not; `x.size()` a shape, `x.size(0)` a number."""
     one, two = models.callable_fact("torch.max", 1), models.callable_fact("torch.max", 2)
     assert one is not None
@@ -605,7 +605,7 @@ def test_an_argument_that_is_text_settles_some_more() -> None:
     assert models.method_on_unknown("join", 1, text_first=True) is None
 
 
-def test_cheap_calls_are_told_from_costly_ones() -> None:
+def test_cheap_calls_are_distinguished_from_costly_ones() -> None:
     """Repeating a cheap call is not a finding."""
     for name in ("builtins.len", "builtins.isinstance", "math.sqrt", "os.path.join", "torch.device"):
         assert models.is_cheap(name), name

@@ -75,7 +75,7 @@ def test_equal_findings_have_different_fingerprints() -> None:
     comment=st.sampled_from(["", "  # noqa: E501", "\t# 'quoted' # twice"]),
     wider=st.booleans(),
 )
-def test_edits_elsewhere_change_no_fingerprint(
+def test_edits_in_other_places_change_no_fingerprint(
     above: list[str], below: list[str], comment: str, wider: bool
 ) -> None:
     """Lines above and below, comments and spacing may change."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Position, digest_of
+from rlint.findings import Applicability, Edit, Finding, Fix, OtherFileEdits, Position, digest_of
 from rlint.fixing.apply_fixes import passes
 from rlint.fixing.fix_session import FixedTexts
 from rlint.source.files import Source
@@ -19,8 +19,8 @@ TEXTS = {"a.py": "one = 1\n", "b.py": "two = 1\n", "c.py": "three = 1\n"}
 def finding(edits: dict[str, list[Edit]], *, at: str = "a.py", texts: dict[str, str] = TEXTS) -> Finding:
     """A finding in one file, with edits in several."""
     others = [(path, own) for path, own in edits.items() if path != at]
-    elsewhere = tuple(Elsewhere(path, tuple(own), digest_of(texts[path])) for path, own in others)
-    fix = Fix("Change it", Applicability.SAFE, tuple(edits.get(at, ())), elsewhere=elsewhere)
+    other_edits = tuple(OtherFileEdits(path, tuple(own), digest_of(texts[path])) for path, own in others)
+    fix = Fix("Change it", Applicability.SAFE, tuple(edits.get(at, ())), other_edits=other_edits)
     start = Position(1, 1 + min((edit.start for edit in edits.get(at, ())), default=0))
     return Finding("RL801", "name", "a fact", at, start, start, 1, 1, fix=fix)
 

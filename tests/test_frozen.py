@@ -23,7 +23,7 @@ class Ours:
 
 
 @dataclass(frozen=True, slots=True)
-class Theirs:
+class Standard:
     """The same by the standard library."""
 
     number: int
@@ -83,14 +83,14 @@ PARTS = st.tuples(
 
 
 @given(PARTS, PARTS)
-def test_values_are_told_apart_by_their_fields(
+def test_values_are_distinguished_by_their_fields(
     one: tuple[int, tuple[str, ...], str], other: tuple[int, tuple[str, ...], str]
 ) -> None:
     """Equality, hash and representation are those of the standard library."""
-    assert (Ours(*one) == Ours(*other)) == (Theirs(*one) == Theirs(*other))
-    assert hash(Ours(*one)) == hash(Theirs(*one))
-    assert repr(Ours(*one)) == repr(Theirs(*one)).replace("Theirs", "Ours")
-    assert len({Ours(*one), Ours(*other)}) == len({Theirs(*one), Theirs(*other)})
+    assert (Ours(*one) == Ours(*other)) == (Standard(*one) == Standard(*other))
+    assert hash(Ours(*one)) == hash(Standard(*one))
+    assert repr(Ours(*one)) == repr(Standard(*one)).replace("Theirs", "Ours")
+    assert len({Ours(*one), Ours(*other)}) == len({Standard(*one), Standard(*other)})
 
 
 def test_values_are_dataclasses() -> None:
@@ -103,7 +103,7 @@ def test_values_are_dataclasses() -> None:
     match value:
         case Ours(number, names):
             assert (number, names) == (1, ("a",))
-    assert value != Theirs(1, ("a",))
+    assert value != Standard(1, ("a",))
     assert One(1) == One(1) != One(2)
     assert hash(One(1)) == hash(One(1))
 

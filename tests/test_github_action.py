@@ -162,8 +162,8 @@ class Comments:
 
     def __init__(self) -> None:
         comments: list[dict[str, Any]] = []
-        asked: list[tuple[str, str, str]] = []
-        self.comments, self.asked = comments, asked
+        requests: list[tuple[str, str, str]] = []
+        self.comments, self.requests = comments, requests
         self.status = 200
 
         class Handler(BaseHTTPRequestHandler):
@@ -183,13 +183,13 @@ class Comments:
                 length = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(length)) if length else {}
                 path, _, query = self.path.partition("?")
-                asked.append((method, path, self.headers.get("Authorization", "")))
+                requests.append((method, path, self.headers.get("Authorization", "")))
                 status, found = server.status, []  # type: ignore[attr-defined]
                 if path == "/user":
                     status = 403
                 elif status == 200 and method == "POST":
-                    mine = {"login": "github-actions[bot]"}
-                    comments.append({"id": len(comments) + 1, "user": mine, "body": body["body"]})
+                    own_part = {"login": "github-actions[bot]"}
+                    comments.append({"id": len(comments) + 1, "user": own_part, "body": body["body"]})
                 elif status == 200 and method == "PATCH":
                     comments[int(path.rsplit("/", 1)[1]) - 1]["body"] = body["body"]
                 elif status == 200:
@@ -245,7 +245,7 @@ def test_a_proof_is_posted_once(runner: Runner, github: Comments) -> None:
     assert "### rlint prove" in posted["body"]
     assert "RL301 train.py:20" in posted["body"]
     assert "<script>" not in re.sub(r"(`+).*?\1(?!`)", "", posted["body"])  # but as code
-    assert github.asked[-1] == ("POST", "/repos/someone/agents/issues/7/comments", "Bearer secret")
+    assert github.requests[-1] == ("POST", "/repos/someone/agents/issues/7/comments", "Bearer secret")
     posted["body"] = "<!-- rlint prove -->\nof an earlier run"
     again = runner.run("Post the proof", **inputs)
     assert again.returncode == 0, again.stdout + again.stderr

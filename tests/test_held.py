@@ -202,7 +202,7 @@ def test_no_comment_is_lost(text: str, old: str, new: str, lost: str | None) -> 
         ),
     ],
 )
-def test_a_comment_goes_above(text: str, old: str, new: str, changed: str) -> None:
+def test_a_comment_is_placed_above(text: str, old: str, new: str, changed: str) -> None:
     """Comments that would be lost by reformatting an expression are moved above the statement."""
     assert instead(text, old, new) == changed
 

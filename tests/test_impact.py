@@ -73,7 +73,7 @@ def test_what_runs_rarely_matters_less() -> None:
     assert "once per 100 steps" in warm.basis
 
 
-def test_a_message_stands_for_the_step_that_it_asks_for() -> None:
+def test_a_message_stands_for_the_step_that_it_requests() -> None:
     """Sending takes microseconds, so every saving would be a large share of that alone."""
     costs = step_costs("cpu")
     saving = Saving("cpu", (costs[TrainingStep.MESSAGE][0],))
@@ -115,11 +115,11 @@ def test_what_was_not_measured_is_not_ranked_high() -> None:
     assert found is not None
     assert found.level is ImpactLevel.UNKNOWN
     assert "not measured on a GPU" in found.basis
-    beside = impact_of(replace(ONE, steps=(TrainingStep.TOKEN,)), Saving(only_on=("cuda",)))
-    assert beside is not None
-    assert (beside.level, "language model" in beside.basis) == (ImpactLevel.LOW, True)
-    elsewhere = impact_of(replace(ONE, only_on=("cuda",)), Saving("cpu", (1.0,)))
-    assert elsewhere == found
+    adjacent = impact_of(replace(ONE, steps=(TrainingStep.TOKEN,)), Saving(only_on=("cuda",)))
+    assert adjacent is not None
+    assert (adjacent.level, "language model" in adjacent.basis) == (ImpactLevel.LOW, True)
+    other_edits = impact_of(replace(ONE, only_on=("cuda",)), Saving("cpu", (1.0,)))
+    assert other_edits == found
     assert impact_of(ONE, None) is None
     memory = impact_of(ONE, Saving("cpu", memory=5.5))
     assert memory is not None
@@ -232,7 +232,7 @@ def train(loader, optimizer, model):
         ),
     ],
 )
-def test_programs_of_language_models_are_told_by_what_they_handle(
+def test_programs_of_language_models_are_recognised_by_what_they_handle(
     files: dict[str, str], named: str, level: str, tmp_path: Path
 ) -> None:
     """A file that processes tokens, or whose program mostly does so and steps no environment."""

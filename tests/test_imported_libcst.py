@@ -34,7 +34,7 @@ def test_methods_do_the_same_when_they_are_compiled_later() -> None:
         Point()  # type: ignore[call-arg]
 
 
-def test_nodes_keep_what_dataclasses_tell_of_them() -> None:
+def test_nodes_keep_what_dataclasses_say_about_them() -> None:
     """Fixes work with nodes whose methods are compiled in this way."""
     name = cst.Name("state")
     assert name.with_changes(value="action").value == "action"

@@ -97,7 +97,7 @@ def test_only_changed_files_are_summarised_again(tmp_path: Path) -> None:
     assert kept() == before
 
 
-def test_a_file_that_changes_during_a_run_leaves_no_summary_behind(tmp_path: Path) -> None:
+def test_a_file_that_changes_during_a_run_leaves_no_summary(tmp_path: Path) -> None:
     """The content that was read is not that of the start of the run."""
     from rlint.engine.cache.summary_cache import SummaryCache
     from rlint.engine.worker import Worker

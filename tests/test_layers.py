@@ -303,7 +303,7 @@ def test_only_the_registry_reaches_the_rules() -> None:
     assert reached == []
 
 
-def test_rules_ask_and_do_not_dig() -> None:
+def test_rules_query_and_do_not_walk_internals() -> None:
     """A rule needs the syntax tree and containers from the standard library, no text tools, no files."""
     modules = [name for name in SOURCES if name.startswith("rlint.rules.")]
     assert modules

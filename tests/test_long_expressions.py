@@ -72,7 +72,7 @@ def test_work_grows_as_an_expression_does(kind: str) -> None:
     assert growth(kind) < 4.5
 
 
-def test_the_rest_of_a_file_is_checked_beside_a_deep_expression() -> None:
+def test_the_rest_of_a_file_is_checked_next_to_a_deep_expression() -> None:
     """Code that is nested too deep is skipped; the rest of the file and of the expression is checked."""
     text = hostile.KINDS["sums of items"](3 * DEEPEST)
     assert isinstance(text, str)
@@ -137,7 +137,7 @@ def test_what_is_long_and_flat_is_fixed(kind: str) -> None:
     assert 'env.step(torch.zeros(3, device="cuda"))' in fixed.changed[0].text
 
 
-def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_nested_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a rule exceeds Python's stack at one place, it continues with the next."""
     text = forms.HEAD + forms.LOOP + "        a = torch.zeros(1).cuda()\n        b = torch.zeros(2).cuda()\n"
     (rule,) = catalogue.load({"RL205"})

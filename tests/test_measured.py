@@ -37,7 +37,7 @@ def test_a_line_gives_the_range_over_workloads(tmp_path: Path) -> None:
     assert said == "2.10–83× as fast, growth n^1.98 → n^1.02 on cpu (3 workloads)"
 
 
-def test_a_line_tells_each_measure_by_its_name(tmp_path: Path) -> None:
+def test_a_line_names_each_measure(tmp_path: Path) -> None:
     """Memory, processor time and counts are not called time; reductions to zero are given as counts."""
     said = line(
         tmp_path,
@@ -61,7 +61,7 @@ def test_a_line_admits_losses(tmp_path: Path) -> None:
     assert line(tmp_path, DIFFERENT) == "its fix changes the behaviour of 1 workload on cpu"
 
 
-def test_a_line_tells_devices_apart(tmp_path: Path) -> None:
+def test_a_line_distinguishes_devices(tmp_path: Path) -> None:
     """A gain on a GPU does not hide that there is none on the host."""
     cuda = outcome("RL101", cost("time", 0.4, 0.1), device="cuda")
     assert line(tmp_path, NO_CHANGE, cuda) == (

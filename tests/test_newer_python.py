@@ -174,7 +174,7 @@ def test_a_moved_statement_keeps_its_strings(workspace: Build) -> None:
         ("def f[T](x: T:\n    pass\n", 1, None),
     ],
 )
-def test_what_nothing_reads_is_told_with_its_place(text: str, line: int, column: int | None) -> None:
+def test_what_nothing_reads_is_reported_with_its_place(text: str, line: int, column: int | None) -> None:
     """The reported error is that of a newer Python, not the first of the running one."""
     problem = parse(text, "program.py")
     assert isinstance(problem, Problem)

@@ -21,7 +21,7 @@ def finding(line: int) -> Finding:
 FIRST = {name(line): finding(line) for line in (1, 2, 3)}
 
 
-def test_a_finding_that_another_fix_mends_is_gone() -> None:
+def test_a_finding_that_another_fix_resolves_is_removed() -> None:
     """Such a finding is neither fixed itself nor remaining."""
     assert taken_along(FIRST, [name(1)], [name(3)]) == ([FIRST[name(2)]], set())
 

@@ -21,12 +21,12 @@ from rlint.findings import (
     Applicability,
     Confidence,
     Edit,
-    Elsewhere,
     Finding,
     Fix,
     Heat,
     Impact,
     ImpactLevel,
+    OtherFileEdits,
     Position,
     Problem,
     Related,
@@ -153,7 +153,7 @@ def test_sarif_ranks_findings_and_shows_their_places(sarif_schema: Any) -> None:
     assert "relatedLocations" not in second
 
 
-def test_sarif_tells_what_could_not_be_done(sarif_schema: Any) -> None:
+def test_sarif_shows_what_could_not_be_done(sarif_schema: Any) -> None:
     """Errors are notifications of the invocation, which failed only if nothing was checked."""
     (invocation,) = run_of(full_report(), sarif_schema)["invocations"]
     assert invocation["executionSuccessful"] is True
@@ -222,8 +222,8 @@ def test_sarif_fixes_of_several_files_are_whole_or_missing(sarif_schema: Any) ->
     """A fix is given completely; if another file has changed, there is none."""
     other = "from agent import x\n"
     for digest, files in ((digest_of(other), ["agent.py", "b.py"]), ("0" * 16, [])):
-        elsewhere = (Elsewhere("b.py", (Edit(18, 19, "z"),), digest),)
-        fix = Fix("Rename it", Applicability.UNSAFE, (Edit(0, 1, "z"),), elsewhere=elsewhere)
+        other_edits = (OtherFileEdits("b.py", (Edit(18, 19, "z"),), digest),)
+        fix = Fix("Rename it", Applicability.UNSAFE, (Edit(0, 1, "z"),), other_edits=other_edits)
         found = report(finding(TEXT, "x", fix=fix), sources=(source(TEXT), source(other, "b.py")))
         (result,) = run_of(found, sarif_schema)["results"]
         changes = [each for one in result.get("fixes", []) for each in one["artifactChanges"]]

@@ -65,7 +65,7 @@ def test_concise_gives_a_line_each() -> None:
         ((PLAIN,), ReportOptions(fixed=2), 3, ["Found 3 findings (2 fixed, 1 remaining)."]),
         (
             (PLAIN,),
-            ReportOptions(fixed=3, gone=1, new_fixed=2, new_left=1),
+            ReportOptions(fixed=3, removed=1, new_fixed=2, new_left=1),
             3,
             [
                 "Found 2 findings (1 fixed, 1 gone with them, 0 remaining).",
@@ -83,7 +83,7 @@ def test_concise_gives_a_line_each() -> None:
     ],
 )
 @pytest.mark.parametrize("format_", ["full", "concise"])
-def test_summary_tells_what_is_left_to_do(
+def test_summary_shows_what_is_left_to_do(
     format_: str, findings: tuple[Finding, ...], options: ReportOptions, checked: int, expected: list[str]
 ) -> None:
     """The last lines count findings, fixed ones, and fixable ones."""
@@ -298,7 +298,7 @@ def test_diff_of_a_file_changed_throughout() -> None:
     assert diff([changed(old, new)]).count("\n+z = ") == 3000
 
 
-def test_formats_are_loaded_when_asked_for() -> None:
+def test_formats_are_loaded_on_request() -> None:
     """Only the module of the requested format is imported."""
     code = (
         "import sys, rlint.output; print([m for m in sorted(sys.modules) if m.startswith(('rlint', 'json'))])"

@@ -169,7 +169,7 @@ def test_preview_of_a_file_without_final_newline_and_with_crlf() -> None:
     assert full(text, one).splitlines()[6:-1] == ["  - b = 2", "2 + b = 3", "3 + c = 4"]
 
 
-def test_colours_are_there_only_when_asked_for() -> None:
+def test_colours_are_there_only_on_request() -> None:
     """Nothing but colours differs."""
     text = "x = cat(x)\n"
     one = finding(text, "cat(x)", chain=("a",), advice="b", fix=replacing(text, "cat(x)", "y"))

@@ -143,7 +143,7 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
-def test_nothing_lands_beside_rlint(installed: Environment) -> None:
+def test_nothing_is_installed_next_to_rlint(installed: Environment) -> None:
     """`import rules` and `import fixtures` do not find rlint's packages."""
     assert installed.has("rlint", "rules", "fixtures", "tests") == ["rlint"]
 
@@ -206,12 +206,12 @@ def test_an_editable_checkout_is_live(tmp_path: Path) -> None:
 
     rule = checkout / "rules" / "buffers" / "rl199_made_up_rule.py"
     rule.write_text('"""A rule made up by a test."""\n')
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    environment.run("python", "-m", "rlint.registry.make_rule_index", cwd=elsewhere)
-    assert "made-up-rule" in environment.run("rlint", "rules", cwd=elsewhere)
+    other_edits = tmp_path / "elsewhere"
+    other_edits.mkdir()
+    environment.run("python", "-m", "rlint.registry.make_rule_index", cwd=other_edits)
+    assert "made-up-rule" in environment.run("rlint", "rules", cwd=other_edits)
     script = "from importlib.resources import files; print(files('rlint.fixtures'))"
-    assert Path(environment.run("python", "-c", script, cwd=elsewhere).strip()).samefile(
+    assert Path(environment.run("python", "-c", script, cwd=other_edits).strip()).samefile(
         checkout / "fixtures"
     )
 

@@ -21,12 +21,12 @@ from rlint.findings import (
     Cell,
     Confidence,
     Edit,
-    Elsewhere,
     Finding,
     Fix,
     Heat,
     Impact,
     ImpactLevel,
+    OtherFileEdits,
     Position,
     Problem,
     Related,
@@ -61,7 +61,7 @@ FIX = Fix(
     Applicability.UNSAFE,
     (Edit(1, 2, "x", shared=True, owns=("# why",)),),
     "reason",
-    (Elsewhere("b.py", (Edit(3, 4, "y"),), "digest"),),
+    (OtherFileEdits("b.py", (Edit(3, 4, "y"),), "digest"),),
     "name",
     (NEEDED,),
 )
@@ -92,7 +92,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
 
 def test_results_come_back_with_all_their_fields() -> None:
     """Every field of a finding, a fix or a problem is packed."""
-    for record in (*RESULT.findings, RELATED, *RESULT.problems, FIX, *FIX.edits, CELL, *FIX.elsewhere):
+    for record in (*RESULT.findings, RELATED, *RESULT.problems, FIX, *FIX.edits, CELL, *FIX.other_edits):
         for field in dataclasses.fields(record):
             assert getattr(record, field.name) != field.default, (
                 f"{record.__class__}.{field.name}: say another value"

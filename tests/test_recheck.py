@@ -124,7 +124,7 @@ def test_files_come_and_go(project: Project) -> None:
     assert project.run() == first
 
 
-def test_a_file_goes_of_which_nothing_is_known_any_more(project: Project) -> None:
+def test_a_file_without_known_data_is_removed(project: Project) -> None:
     """Its summary was deleted from the cache: queries about it are answered again."""
     first = project.run()
     (project.folder / "heads.py").unlink()
@@ -133,7 +133,7 @@ def test_a_file_goes_of_which_nothing_is_known_any_more(project: Project) -> Non
     assert project.run() != first
 
 
-def test_a_file_that_cannot_be_parsed_tells_nothing(project: Project) -> None:
+def test_a_file_that_cannot_be_parsed_shows_nothing(project: Project) -> None:
     """And they are checked again when it can be parsed."""
     first = project.run()
     assert project.replace("heads", "def decode(", "def decode((") is not None
@@ -160,12 +160,12 @@ def test_the_selected_rules_count(project: Project) -> None:
 
 def test_the_answers_of_a_file_are_those_of_its_group() -> None:
     """Two groups in one run make the same query, and get different answers."""
-    asked = Dependencies()
+    queried = Dependencies()
     for name, text in (("first.py", "from numpy import ma\n"), ("second.py", "import numpy\n")):
         [model] = build({name: text}).values()
-        questions = QueryRecorder(WholeProgram([model.module]), asked.of_a_group())
+        questions = QueryRecorder(WholeProgram([model.module]), queried.of_a_group())
         with questions.stand_in(name) as known:
             known.program_symbols.is_imported("numpy.ma")
-    first, second = asked.of(["first.py"]).answers, asked.of(["second.py"]).answers
+    first, second = queried.of(["first.py"]).answers, queried.of(["second.py"]).answers
     assert first.keys() == second.keys()
     assert first != second

@@ -378,12 +378,12 @@ def test_a_byte_order_mark_stays(rule: RuleEntry, workspace: Build) -> None:
 
 
 @every_rule
-def test_a_file_is_judged_alike_whatever_stands_beside_it(rule: RuleEntry, workspace: Build) -> None:
+def test_a_file_is_judged_the_same_whatever_files_are_next_to_it(rule: RuleEntry, workspace: Build) -> None:
     """A file has the same findings when checked alone or with an unrelated file."""
     content = {"before.py": read(rule, "before.py")}
     alone = workspace(content).findings({rule.code})
-    beside = workspace({**content, "unrelated.py": b"def unrelated():\n    return 1\n"})
-    assert beside.findings({rule.code}) == alone
+    adjacent = workspace({**content, "unrelated.py": b"def unrelated():\n    return 1\n"})
+    assert adjacent.findings({rule.code}) == alone
 
 
 LONGEST = 160

@@ -183,7 +183,7 @@ class TestCache:
         done = run(tree, "check", "--output-format", "json", *arguments, **environment)
         return [found["code"] for found in json.loads(done.stdout)]
 
-    def test_results_of_somebody_else_are_not_believed(self, tree: Path, tmp_path: Path) -> None:
+    def test_results_of_other_users_are_not_believed(self, tree: Path, tmp_path: Path) -> None:
         """A cache that came with the code hides nothing, even if rlint has created it."""
         other = {"XDG_CACHE_HOME": str(tmp_path / "other")}
         assert self.check(tree, **other) == ["RL502"]
@@ -235,7 +235,9 @@ class TestCache:
         assert place.is_symlink()
 
     @posix
-    def test_results_behind_links_are_neither_read_nor_written(self, tree: Path, tmp_path: Path) -> None:
+    def test_results_reached_through_links_are_neither_read_nor_written(
+        self, tree: Path, tmp_path: Path
+    ) -> None:
         """If a cache file is a link, a hard link, a pipe or a folder, it is replaced or ignored."""
         first = self.check(tree)
         home = tmp_path / "home"

@@ -101,7 +101,7 @@ def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path, reads: lis
     assert reads == [path, path]
 
 
-def test_what_git_ignores_is_decided_once_and_anew_when_rules_change(
+def test_what_git_ignores_is_decided_once_and_again_when_rules_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second walk evaluates no pattern, and a changed `.gitignore` takes effect at once."""

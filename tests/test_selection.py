@@ -58,7 +58,7 @@ def test_the_more_specific_selector_wins() -> None:
     assert select({"select": ["hard-target-copy"], "ignore": ["RL3"]}) == {"RL303"}
 
 
-def test_of_two_alike_ignore_wins() -> None:
+def test_of_two_equal_selectors_ignore_wins() -> None:
     """A selector that is both selected and ignored is ignored."""
     assert select({"select": ["RL303"], "ignore": ["hard-target-copy"]}) == frozenset()
     assert select({"select": ["RL3"], "ignore": ["RL3"]}) == frozenset()

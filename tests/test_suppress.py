@@ -111,7 +111,7 @@ def test_comment_on_any_line_of_a_statement_counts_for_all_of_it(comment: str, l
     assert hides("\n".join(lines), 1, first=1, last=4)
 
 
-def test_comment_behind_a_long_string_counts_for_its_statement() -> None:
+def test_comment_after_a_long_string_counts_for_its_statement() -> None:
     """The only place for a comment is after the string's last line."""
     assert hides('x = cat(x, """\n\n""")  # noqa: RL101\n', 1, first=1, last=3)
 
@@ -240,7 +240,7 @@ def test_marks_of_blocks_that_mean_nothing_are_reported(text: str, message: str)
     assert any(each.startswith("RL901") and message in each for each in messages), messages
 
 
-def test_a_block_that_hides_nothing_goes_with_both_comments() -> None:
+def test_a_block_that_hides_nothing_is_removed_with_both_comments() -> None:
     """Codes that suppress nothing are removed, too."""
     text = "# rlint: disable[RL101, RL201]\nx = 1\n# rlint: enable[RL201,RL101]\ny = 2\n"
     assert reported(text)[1] == "x = 1\ny = 2\n"

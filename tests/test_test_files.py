@@ -52,7 +52,7 @@ def test_which_files_are_tests(path: str, is_test: bool, for_runner: bool) -> No
     assert is_for_a_runner(path, module, "import agents") is for_runner
 
 
-def test_what_lies_above_a_project_may_be_called_anything() -> None:
+def test_folders_above_a_project_may_be_called_anything() -> None:
     """Of an absolute path, only the part below the project's root counts."""
     assert not is_test_file("/home/me/tests/agents/dqn.py", "agents.dqn", "")
     assert is_test_file("/home/me/agents/tests/dqn.py", "tests.dqn", "")
@@ -82,7 +82,7 @@ def train(env, agent):
         ("conftest.py", TRAINS, True),
     ],
 )
-def test_a_script_is_told_by_what_it_holds(path: str, text: str, is_test: bool) -> None:
+def test_a_script_is_recognised_by_its_content(path: str, text: str, is_test: bool) -> None:
     """A file named like a test that steps an environment or an optimizer and contains no test is checked."""
     assert is_test_file(path, path.removesuffix(".py").replace("/", "."), text) is is_test
 
@@ -95,7 +95,7 @@ def test_no_rule_looks_at_tests(tmp_path: Path) -> None:
     assert found(tmp_path / "b", tests, {"RL305"}) == []
 
 
-def test_a_test_that_cannot_be_parsed_is_told_of(tmp_path: Path) -> None:
+def test_a_test_that_cannot_be_parsed_is_reported(tmp_path: Path) -> None:
     """Also if there are only tests."""
     path = tmp_path / "test_dqn.py"
     path.write_text("def broken(:\n")
@@ -137,7 +137,7 @@ def test_calls_of_tests_heat_nothing() -> None:
     assert not model.frequency.may_be_warm(expression(model, "x * 2"))
 
 
-def test_nobody_knows_what_a_test_does_that_is_called() -> None:
+def test_a_called_test_has_unknown_effects() -> None:
     """A call of a test function may have any effect."""
     script = (
         "from test_policy import test_policy, score\n\nfor _ in range(9):\n    test_policy(1)\n    score(2)\n"
@@ -156,4 +156,4 @@ def test_what_tests_read_of_an_object_is_known() -> None:
             "tests/test_agent.py": "from agent import Agent\n\ndef test_act():\n    assert Agent().copied\n",
         }
     )
-    assert models["agent.py"].program.is_read_elsewhere("copied")
+    assert models["agent.py"].program.is_read_in_other_file("copied")

@@ -34,7 +34,7 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
         ("import re\ncall()\nimport os\nuse()\n", "import re\ncall()\nimport os\n\nX = 1\nuse()\n"),
     ],
 )
-def test_a_constant_goes_behind_the_imports(before: str, after: str) -> None:
+def test_a_constant_is_placed_after_the_imports(before: str, after: str) -> None:
     """A new constant is inserted below the imports and existing constants, above its use."""
     model = model_of(before)
     edits = model.importer.module_constant("X", "1", user=find(model, "use()"))
@@ -85,7 +85,7 @@ def test_lines_of_a_string_are_not_indented() -> None:
         ("import numpy\nimport sys\nuse()\n", "import numpy\nimport re\nimport sys\nuse()\n"),
     ],
 )
-def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:
+def test_an_import_is_added_next_to_the_others(before: str, after: str) -> None:
     """A missing import is inserted in the usual order."""
     model = model_of(before)
     added = model.importer.module_import("re", user=find(model, "use()"))

@@ -39,7 +39,7 @@ NEWER_NAMES = {"start_or_stop": "start"}
 """Parameters that newer versions have renamed."""
 
 
-def test_every_property_is_told_and_used() -> None:
+def test_every_property_is_described_and_used() -> None:
     """Every trait occurs in some row."""
     facts = [fact for rows in by_trait.METHODS.values() for fact in rows.values()]
     facts += by_trait.CALLABLES.values()
@@ -102,7 +102,7 @@ def test_methods_of_rows_exist(tag: TypeTag) -> None:
     assert missing == []
 
 
-def test_allocating_functions_give_the_shape_that_is_asked_for() -> None:
+def test_allocating_functions_give_the_requested_shape() -> None:
     """`zeros((2, 3))` has two rows."""
     import numpy as np
 
@@ -356,5 +356,5 @@ def test_signatures_are_those_of_the_libraries(name: str) -> None:
     if written in (["args", "kwargs"], ["x", "out"]):
         pytest.skip("hands all arguments on")
     written = [NEWER_NAMES.get(parameter, parameter) for parameter in written if parameter != "self"]
-    told = [parameter for parameter in PARAMETERS[name] if not parameter.startswith("*")]
-    assert written[: len(told)] == told
+    described = [parameter for parameter in PARAMETERS[name] if not parameter.startswith("*")]
+    assert written[: len(described)] == described

@@ -66,7 +66,7 @@ def test_help(command: str) -> None:
     assert unused_words(done.stdout, f"rlint {command}".strip()) == []
 
 
-def test_every_command_is_asked() -> None:
+def test_every_command_is_covered() -> None:
     """The help of all visible commands is checked."""
     done = subprocess.run(
         [sys.executable, "-m", "rlint", "--help"],

@@ -15,7 +15,7 @@ import pytest
 
 from fixture_folders import ROOT
 from patience import PATIENCE
-from process_trees import are_gone
+from process_trees import have_ended
 
 JOBS = 3
 MODULE = """\
@@ -52,8 +52,8 @@ def write_project(folder: Path, methods: int) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("")
     for number in range(30):
-        beside = f"from package.agent_{number - 1} import Agent{number - 1}\n" if number else ""
-        (package / f"agent_{number}.py").write_text(beside + MODULE.format(number=number) + body)
+        adjacent = f"from package.agent_{number - 1} import Agent{number - 1}\n" if number else ""
+        (package / f"agent_{number}.py").write_text(adjacent + MODULE.format(number=number) + body)
 
 
 def started(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
@@ -106,12 +106,12 @@ def test_no_process_outlives_the_run(
     output, errors = process.communicate()
     assert process.returncode == (130 if how is signal.SIGINT else -how)
     assert "Traceback" not in output + errors
-    assert are_gone(below)
+    assert have_ended(below)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
 @pytest.mark.parametrize("number", range(JOBS))
-def test_a_process_that_is_killed_is_told_of(
+def test_a_process_that_is_killed_is_reported(
     checking: tuple[subprocess.Popen[str], list[psutil.Process]], number: int
 ) -> None:
     """The system may kill any of them for lack of memory: the run then reports that it is incomplete."""
@@ -120,7 +120,7 @@ def test_a_process_that_is_killed_is_told_of(
     output, errors = process.communicate()
     assert (process.returncode, output) == (2, "")
     assert errors == ("rlint: error: a worker process of rlint died unexpectedly; try `--jobs 1`\n")
-    assert are_gone(below)
+    assert have_ended(below)
 
 
 SPAWNING = """\
@@ -159,7 +159,7 @@ def test_processes_that_cannot_be_copied_find_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits")
 @pytest.mark.parametrize(("files", "jobs", "status"), [(64, "1", 1), (64, "100", 2), (10, "3", 1)])
-def test_a_system_that_gives_too_little_is_told_of(
+def test_a_system_that_gives_too_little_is_reported(
     files: int, jobs: str, status: int, tmp_path: Path
 ) -> None:
     """Fewer processes are used if few files can be open; otherwise the message says what to do."""

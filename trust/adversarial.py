@@ -130,10 +130,12 @@ def _measure(files: forms.Files, size: int) -> Measured:
 
 def slope(rows: Sequence[Measured]) -> float | None:
     """The exponent of the time over the last three sizes; None if the times are too short."""
-    told = [row for row in rows if row.seconds >= LEAST_SECONDS][-3:]
-    if len(told) < 2:
+    described = [row for row in rows if row.seconds >= LEAST_SECONDS][-3:]
+    if len(described) < 2:
         return None
-    return math.log(told[-1].seconds / told[0].seconds) / math.log(told[-1].size / told[0].size)
+    return math.log(described[-1].seconds / described[0].seconds) / math.log(
+        described[-1].size / described[0].size
+    )
 
 
 def verdict(rows: Sequence[Measured]) -> str:

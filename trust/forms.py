@@ -110,7 +110,7 @@ def blocks(block: str) -> Callable[[int], str]:
     def made(n: int) -> str:
         numbers = ((str(i), str((i - 1) % n), str((i + 1) % n)) for i in range(n))
         return HEAD + "\n\n".join(
-            block.replace("@", i).replace("<", before).replace(">", behind) for i, before, behind in numbers
+            block.replace("@", i).replace("<", before).replace(">", after) for i, before, after in numbers
         )
 
     return made

@@ -130,7 +130,7 @@ def _outcome(before: Finding, finding: Finding | None, text: str, wanted: Meanin
 def fixed(text: str) -> Iterator[tuple[Finding, Meaning]]:
     """The findings of a program that have a fix, each with the AST of the program after only this fix."""
     for finding in findings_in(text):
-        if finding.fix is not None and not finding.fix.elsewhere:
+        if finding.fix is not None and not finding.fix.other_edits:
             meaning = _meaning(one_pass(text, [finding], unsafe=True).text, text)
             assert meaning is not None, f"the fix of {finding} leaves no program"
             yield finding, meaning
@@ -325,7 +325,7 @@ def _commented(text: str, start: int, end: int) -> Change:
     return start, end, f"(  # as it was\n{text[start:end]}\n)"
 
 
-def _behind_a_comment(text: str, start: int, end: int) -> Change:
+def _after_a_comment(text: str, start: int, end: int) -> Change:
     return start, end, f"({text[start:end]}  # as it was\n)"
 
 
@@ -390,7 +390,7 @@ def _in_tabs(
     yield Variant("tabs", text, re.sub(r"(?m)^(?: {4})+", tabs, text))
 
 
-def _behind_another(
+def _after_another(
     text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
     """After a semicolon, and before one."""
@@ -424,7 +424,7 @@ def _in_one_line(
         yield Variant("one line", text, _changed(text, changes))
 
 
-def _beside_a_text(
+def _next_to_a_text(
     text: str, tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
     """A string of two lines before each statement, or at the beginning of each enclosing block."""
@@ -498,11 +498,11 @@ LAYOUTS: dict[str, Layout] = {
     "parentheses": _of_parts("parentheses", _in_parentheses),
     "broken": _of_parts("broken", _broken),
     "comment": _of_parts("comment", _commented),
-    "comment behind": _of_parts("comment behind", _behind_a_comment),
+    "comment behind": _of_parts("comment behind", _after_a_comment),
     "tight": _of_parts("tight", _tight),
-    "semicolon": _behind_another,
+    "semicolon": _after_another,
     "one line": _in_one_line,
-    "long text": _beside_a_text,
+    "long text": _next_to_a_text,
     "text within": _longer_texts,
     "continued": _of_parts("continued", _continued),
     "tabs": _in_tabs,

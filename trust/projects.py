@@ -90,17 +90,17 @@ def _compared(order: argparse.Namespace) -> Comparison:
             options += [f"--{name}", getattr(order, name)]
     with Copy(order.project, _python(order.python), order.timeout, measure=not order.no_coverage) as copy:
         copy.fix(order.fix, options)
-        _tell(f"{len(copy.fixes.applied)} fixes in {len(copy.fixes.after)} files")
+        _report(f"{len(copy.fixes.applied)} fixes in {len(copy.fixes.after)} files")
         tests, trained = [], []
         for command in order.tests:
-            _tell(f"tests: {command}")
+            _report(f"tests: {command}")
             suite = suites.compare(copy, command)
-            _tell(f"{suite.same} the same, {len(suite.different)} different, {len(suite.flaky)} flaky")
+            _report(f"{suite.same} the same, {len(suite.different)} different, {len(suite.flaky)} flaky")
             tests.append(suite)
         for command in order.train:
-            _tell(f"training: {command}")
+            _report(f"training: {command}")
             training = trainings.compare(copy, command)
-            _tell(training.difference or "identical to the bit")
+            _report(training.difference or "identical to the bit")
             trained.append(training)
         name = order.project.resolve().name
         return Comparison(name, tuple(options), copy.fixes, tuple(tests), tuple(trained), tuple(copy.linked))
@@ -116,7 +116,7 @@ def _python(given: Path | None) -> Path:
     return Path(found).absolute()
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     print(f"trust: {text}", file=sys.stderr, flush=True)
 
 

@@ -110,8 +110,8 @@ def is_anchored(pattern: re.Pattern[Any], place: str) -> bool:
     uses = "search|findall|finditer|sub|split"
     looked_for = rf"\b({'|'.join(names)})\.({uses})\(" if names else rf"(?<!\bre)\.({uses})\("
     return not any(
-        re.search(looked_for, beside.read_text(encoding="utf-8"))
-        for beside in (path.parent.glob("*.py") if names and names[0][0] != "_" else [path])
+        re.search(looked_for, adjacent.read_text(encoding="utf-8"))
+        for adjacent in (path.parent.glob("*.py") if names and names[0][0] != "_" else [path])
     )
 
 

@@ -44,17 +44,17 @@ def explain(request: Request, *, every: bool, as_json: bool) -> int:
 
     work = with_settings(request)
     places = [_place(text) for text in request.paths]
-    told: list[LineExplanation] = []
+    described: list[LineExplanation] = []
     known: dict[str, tuple[Explainer, Source]] = {}
     around = _checked_here(work) if places else ()
     for place in places:
         if place.path not in known:
             known[place.path] = _explainer(place, work, around)
-        told.append(_explained(place, *known[place.path]))
+        described.append(_explained(place, *known[place.path]))
     if as_json:
-        text = line_text.to_json(told)
+        text = line_text.to_json(described)
     else:
-        text = line_text.render(told, color=request.colored, every=every, width=terminal_width())
+        text = line_text.render(described, color=request.colored, every=every, width=terminal_width())
     Console(request).report(text)
     return 0
 
@@ -133,5 +133,5 @@ def _explained(place: _Place, explainer: Explainer, source: Source) -> LineExpla
         cell = Cell(view.index, view.id, before, source.notebook.file_line(view.index, place.line))
     if place.line > last:
         raise RlintError(f"{place.path}: line {place.line} does not exist; the last line is {last}")
-    told = explainer.explain(ExplainedLine(before + place.line, place.column))
-    return replace(told, line=place.line, cell=cell)
+    described = explainer.explain(ExplainedLine(before + place.line, place.column))
+    return replace(described, line=place.line, cell=cell)

@@ -60,11 +60,11 @@ def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, w
     with working(f"fixing {count(len(targets), 'file')}", quiet=request.quiet or request.silent):
         fixed = fixer.fix(unsafe=unsafe, allowed=allowed)
     if request.proven is not None:
-        from rlint.cli.proven import tell_applied
+        from rlint.cli.proven import print_applied_fixes
 
-        tell_applied(request.proven, fixed, console)
+        print_applied_fixes(request.proven, fixed, console)
     if not (request.diff or request.allow_dirty or request.reads_stdin):
-        _mind_uncommitted(fixed)
+        _confirm_uncommitted(fixed)
     tried = _tried(fixer, fixed, request, console, unsafe=unsafe) if request.verify_with else None
     if tried is not None:
         fixed = tried.fixes
@@ -86,7 +86,7 @@ def write_fixes(done: Done) -> Done:
     return replace(done, refused=write(done.fixed.changed))
 
 
-def _mind_uncommitted(fixed: FixReport) -> None:
+def _confirm_uncommitted(fixed: FixReport) -> None:
     """Ask for confirmation of, or refuse, unsafe fixes in a tree with uncommitted changes: the diff that must
     be reviewed would be mixed with others, and could not be reverted separately.
     """

@@ -44,7 +44,7 @@ def chosen_ids(offered: Mapping[FixId, Finding], report: Report, request: Reques
             click.echo(
                 render(replace(report, findings=(finding,), problems=(), hidden=()), options), nl=False
             )
-            letter = _asked(finding, f"{number} of {len(offered)}")
+            letter = _prompt(finding, f"{number} of {len(offered)}")
             if letter == "q":
                 break
             answer = letter in "ya"
@@ -55,7 +55,7 @@ def chosen_ids(offered: Mapping[FixId, Finding], report: Report, request: Reques
     return frozenset(chosen)
 
 
-def _asked(finding: Finding, place: str) -> str:
+def _prompt(finding: Finding, place: str) -> str:
     unsafe = finding.fix is not None and finding.fix.safety is Applicability.UNSAFE
     question = f"[{place}] apply this {'unsafe ' if unsafe else ''}fix? [y,n,a,s,q,c,?]"
     while True:

@@ -41,7 +41,7 @@ class Profiled:
             return wanted
         heating = self._heater.heating(report.findings, {})
         cold = {finding for finding, heated in heating.findings.items() if self._is_cold(heated)}
-        alike = {(finding.path, finding.code, finding.message) for finding in cold}
+        equal = {(finding.path, finding.code, finding.message) for finding in cold}
 
         def chosen(name: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
             if wanted is not None:
@@ -49,7 +49,7 @@ class Profiled:
             source = report.source_of(name)
             if source is not None and source.text == text:
                 return [finding for finding in findings if finding not in cold]
-            return [each for each in findings if (each.path, each.code, each.message) not in alike]
+            return [each for each in findings if (each.path, each.code, each.message) not in equal]
 
         return chosen
 

@@ -45,7 +45,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     with working("looking for fixes", quiet=options["quiet"]):
         fixer = Fixer(targets, jobs=work.settings.jobs, confidence=work.settings.confidence)
     limits = ProveLimits(options["seconds"], bytes_of(options["keep"]))
-    asked = ProveOptions(
+    requested = ProveOptions(
         limits,
         budget=options["budget"],
         pairs=options["whole_run"] or 0,
@@ -60,8 +60,8 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     with interruptions.taken():
         with runner_of(options, options["device"]) as runner:
             if runner is not None:
-                asked = dataclasses.replace(asked, runner=runner)
-            found = prove(fixer, command, asked, tell, interruptions)
+                requested = dataclasses.replace(requested, runner=runner)
+            found = prove(fixer, command, requested, tell, interruptions)
         _report(found, options)
         if options["proof"] is not None:
             proofs.write(found, options["proof"], own_key())

@@ -54,7 +54,7 @@ def proven_names(path: Path, targets: Iterable[Target]) -> frozenset[FixId]:
     return frozenset(one.name for one in proven)
 
 
-def tell_applied(path: Path, fixed: FixReport, console: Console) -> None:
+def print_applied_fixes(path: Path, fixed: FixReport, console: Console) -> None:
     """Print which fixes were applied, on what evidence, and which were not and why."""
     proof, own = read_proof(path)
     applied = set(fixed.ids)

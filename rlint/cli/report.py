@@ -36,7 +36,7 @@ def show(
     """
     from rlint.cli.rule_figures import rule_figures, with_impact
     from rlint.output import (
-        FOR_PEOPLE,
+        FOR_HUMANS,
         RANKED,
         SHOWS_MEASURED,
         SHOWS_PAGES,
@@ -67,7 +67,7 @@ def show(
         unsafe_fixes=settings.unsafe_fixes,
         color=request.colored and not err,
         fixed=fixed,
-        gone=len(outcome.gone) if outcome is not None else 0,
+        removed=len(outcome.removed) if outcome is not None else 0,
         new_fixed=outcome.new_fixed if outcome is not None else 0,
         new_left=outcome.new_left if outcome is not None else 0,
         summary=False,
@@ -82,7 +82,7 @@ def show(
         rule_url=settings.rule_url,
     )
     console.problems(report.problems)
-    for_people = settings.output_format in FOR_PEOPLE
+    for_people = settings.output_format in FOR_HUMANS
     # Users read problems on standard error; other programs find them in the report.
     shown = replace(report, problems=()) if for_people else report
     if settings.output_format in RANKED and heating is None and request.proof is None:
@@ -152,9 +152,9 @@ def show_diff(work: CheckWork, fixed: FixReport, outcome: FixOutcome, console: C
 def _would_fix(outcome: FixOutcome) -> str:
     shown = [left for left in outcome.left if not left.is_hidden]
     fixed = len(outcome.fixed) - outcome.new_fixed
-    found = fixed + len(outcome.gone) + len(shown) - outcome.new_left
-    gone = f"; {len(outcome.gone)} more would disappear with them" if outcome.gone else ""
-    return f"Would fix {fixed} of {count(found, 'finding')}{gone}."
+    found = fixed + len(outcome.removed) + len(shown) - outcome.new_left
+    removed = f"; {len(outcome.removed)} more would disappear with them" if outcome.removed else ""
+    return f"Would fix {fixed} of {count(found, 'finding')}{removed}."
 
 
 def _status(request: Request, report: Report, fixed: int) -> int:

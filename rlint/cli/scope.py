@@ -138,8 +138,8 @@ def write_baseline(work: CheckWork, targets: Sequence[Target], report: Report) -
     new = old.updated(report.findings, report.text_of, checked_of(targets, report))
     new.write()
     number = sum(new.entries.values())
-    gone = sum((Counter(old.entries) - Counter(new.entries)).values())
-    more = f" ({count(gone, 'finding')} gone)" if gone else ""
+    removed = sum((Counter(old.entries) - Counter(new.entries)).values())
+    more = f" ({count(removed, 'finding')} gone)" if removed else ""
     console.note(f"Wrote {count(number, 'finding')} to {new.name}{more}.")
     if number and work.baseline_path() != path:
         console.note(f"`--baseline {new.name}`, or `baseline` in the configuration, hides them.")

@@ -48,16 +48,16 @@ class CheckWork:
         if self.request.no_cache or self.request.reads_stdin:
             return None
         settings = self.settings
-        beside = settings.config.parent if settings.config is not None else self.resolver.root
+        base = settings.config.parent if settings.config is not None else self.resolver.root
         if settings.cache_dir is None:
-            return Cache(absolute(beside / FOLDER))
+            return Cache(absolute(base / FOLDER))
         given_by = settings.given_by["cache-dir"]
         if given_by is GivenBy.OPTION:
             return Cache(Path(os.path.realpath(self.resolver.root / settings.cache_dir)))
-        folder = Path(os.path.realpath(beside / settings.cache_dir))
-        if given_by is not GivenBy.CONFIG_OPTION and not _lies_below(folder, beside):
+        folder = Path(os.path.realpath(base / settings.cache_dir))
+        if given_by is not GivenBy.CONFIG_OPTION and not _is_below(folder, base):
             raise RlintError(
-                f"{settings.origins['cache-dir'][1]}: `cache-dir` is outside {beside}; "
+                f"{settings.origins['cache-dir'][1]}: `cache-dir` is outside {base}; "
                 "use `--cache-dir` or RLINT_CACHE_DIR for a folder elsewhere"
             )
         return Cache(folder)
@@ -67,20 +67,20 @@ class CheckWork:
         root, settings = self.resolver.root, self.settings
         if to_write and self.request.write_baseline:
             return absolute(root / self.request.write_baseline)
-        beside = settings.config.parent if settings.config is not None else root
+        base = settings.config.parent if settings.config is not None else root
         if not self.request.no_baseline and settings.baseline is not None:
             if settings.given_by["baseline"] in (GivenBy.OPTION, GivenBy.CONFIG_OPTION):
                 return absolute(root / settings.baseline)
-            path = absolute(beside / settings.baseline)
+            path = absolute(base / settings.baseline)
         elif to_write:
             from rlint.suppression.baseline import DEFAULT_NAME
 
-            path = absolute(beside / DEFAULT_NAME)
+            path = absolute(base / DEFAULT_NAME)
         else:
             return None
-        if to_write and not _lies_below(path, beside):
+        if to_write and not _is_below(path, base):
             raise RlintError(
-                f"{path}: the baseline is outside {beside}; use `--write-baseline=FILE` for a file elsewhere"
+                f"{path}: the baseline is outside {base}; use `--write-baseline=FILE` for a file elsewhere"
             )
         return path
 
@@ -104,7 +104,7 @@ class CheckWork:
         ]
 
 
-def _lies_below(path: Path, folder: Path) -> bool:
+def _is_below(path: Path, folder: Path) -> bool:
     """Whether a path in a configuration points to a place in its folder, with links resolved."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 

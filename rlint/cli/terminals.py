@@ -12,15 +12,15 @@ def is_plain(stream: IO[str]) -> bool:
     return not stream.isatty() or os.environ.get("TERM") == "dumb"
 
 
-def wants_color(asked: str, *, to_file: bool = False, stream: IO[str] | None = None) -> bool:
+def wants_color(requested: str, *, to_file: bool = False, stream: IO[str] | None = None) -> bool:
     """Whether to colour output to `stream` (standard output, if not given).
 
     The first of these that applies decides: `--color always` or `never`; a file as destination (no colours);
     `NO_COLOR`, `FORCE_COLOR` and `CLICOLOR_FORCE`, unless empty (the last two also unless 0); `CLICOLOR=0`,
     and whether it is a terminal that supports colours.
     """
-    if asked != "auto":
-        return asked == "always"
+    if requested != "auto":
+        return requested == "always"
     if to_file or os.environ.get("NO_COLOR"):
         return False
     if any(os.environ.get(name) not in (None, "", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):

@@ -81,13 +81,13 @@ def _with_keyword(node: cst.Call, name: str, value: str) -> cst.Call:
         if isinstance(trailing, cst.Comma):
             # a trailing comma, often at a line's end: what follows it now follows the new argument, except a
             # comment, which belongs to the argument before it
-            gap, behind = _space_between(node), trailing.whitespace_after
+            gap, following = _space_between(node), trailing.whitespace_after
             if isinstance(gap, cst.ParenthesizedWhitespace) and isinstance(
-                behind, cst.ParenthesizedWhitespace
+                following, cst.ParenthesizedWhitespace
             ):
-                gap = gap.with_changes(first_line=behind.first_line)
+                gap = gap.with_changes(first_line=following.first_line)
                 trailing = trailing.with_changes(
-                    whitespace_after=behind.with_changes(first_line=cst.TrailingWhitespace())
+                    whitespace_after=following.with_changes(first_line=cst.TrailingWhitespace())
                 )
             arguments[-1] = last.with_changes(comma=cst.Comma(whitespace_after=gap))
             added = added.with_changes(comma=trailing)

@@ -87,11 +87,11 @@ def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
     """Return the smallest statements that contain the edits, in order; none contains another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        start, end = _beside(edit, syntax) or _around(edit.start, edit.end, syntax)
+        start, end = _statements_around_insertion(edit, syntax) or _around(edit.start, edit.end, syntax)
         held = [edit]
         while spans and start < spans[-1][1]:
-            before, behind, others = spans.pop()
-            start, end = _around(min(start, before), max(end, behind), syntax)
+            before, following, others = spans.pop()
+            start, end = _around(min(start, before), max(end, following), syntax)
             held = [*others, *held]
         spans.append((start, end, held))
     return [_narrowed(Piece(start, end, tuple(held)), syntax) for start, end, held in spans]
@@ -148,7 +148,7 @@ def _around(
     return found
 
 
-def _beside(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
+def _statements_around_insertion(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
     """Return the lines of the smaller of the statements between which an edit inserts whole lines of the same
     indentation: the code around them, such as a long loop before, need not be parsed again. None for others.
     """
@@ -161,13 +161,15 @@ def _beside(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
         holding = None
         for block in blocks:
             place = bisect_left(block, edit.start, key=lambda part: _lines(part, syntax)[1])
-            beside = [_lines(part, syntax) for part in block[place : place + 2] if isinstance(part, ast.stmt)]
-            found += [lines for lines in beside if edit.start in lines]
+            adjacent = [
+                _lines(part, syntax) for part in block[place : place + 2] if isinstance(part, ast.stmt)
+            ]
+            found += [lines for lines in adjacent if edit.start in lines]
             if holding is None and place < len(block) and _lines(block[place], syntax)[0] <= edit.start:
                 holding = block[place]
         blocks = [part for name in _BLOCKS if (part := getattr(holding, name, None))]
-    alike = [lines for lines in found if _indentation(syntax.text[slice(*lines)]) == wanted]
-    return min(alike, key=lambda lines: lines[1] - lines[0], default=None)
+    equal = [lines for lines in found if _indentation(syntax.text[slice(*lines)]) == wanted]
+    return min(equal, key=lambda lines: lines[1] - lines[0], default=None)
 
 
 def _holding(block: Sequence[_InBlock], start: int, end: int, syntax: SyntaxIndex) -> _InBlock | None:
@@ -216,8 +218,8 @@ def _with_parentheses(piece: Piece, before: ast.Module, text: str, grammar: Gram
         if not _is_same(_tree(replace(piece, edits=tuple(others)).rendered(text), grammar), plain):
             edits = others
     lines = replace(piece, edits=tuple(edits)).rendered(text)
-    is_alike = _indentation(lines) == _indentation(replace(piece, edits=()).rendered(text))
-    return edits if is_alike and _tree(lines, grammar) is not None else None
+    is_equal = _indentation(lines) == _indentation(replace(piece, edits=()).rendered(text))
+    return edits if is_equal and _tree(lines, grammar) is not None else None
 
 
 def _indentation(lines: str) -> str:

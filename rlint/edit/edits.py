@@ -107,32 +107,32 @@ class Edits:
         """Insert lines of code (without indentation) before a statement, indented like it. Continuation lines
         within one of them are unchanged, or re-indented from `indentation`.
         """
-        return self._insert(statement, lines, indentation, behind=False)
+        return self._insert(statement, lines, indentation, following=False)
 
     def insert_after(self, statement: ast.stmt, *lines: str, indentation: str | None = None) -> Edit | None:
         """Insert lines of code after a statement, as `insert_before` does."""
-        return self._insert(statement, lines, indentation, behind=True)
+        return self._insert(statement, lines, indentation, following=True)
 
     def _insert(
-        self, statement: ast.stmt, lines: Sequence[str], indentation: str | None, *, behind: bool
+        self, statement: ast.stmt, lines: Sequence[str], indentation: str | None, *, following: bool
     ) -> Edit | None:
         own, positions = self.source.indentation(statement), self.syntax.positions
         if not self.source.stands_alone(statement):
-            mates = self.source.line_mates(statement)
-            if mates is None:
+            neighbours = self.source.statements_sharing_lines(statement)
+            if neighbours is None:
                 return None
 
-            def beside() -> tuple[Edit, ...]:
+            def inserted_lines() -> tuple[Edit, ...]:
                 from rlint.edit.statement_edits import inserted
 
                 given = lines if indentation is None else self._moved(lines, indentation, "")
-                return inserted(statement, given, self.source, behind=behind)
+                return inserted(statement, given, self.source, following=following)
 
             about = self.source.span(statement)
-            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), beside, about=about)
+            return DeferredEdit(*self._lines_of(*neighbours), "\n".join(lines), inserted_lines, about=about)
         last = statement.end_lineno or statement.lineno
-        place = positions.line_start(last + 1 if behind else self.source.first_line(statement))
-        at_end = behind and positions.line_end(last) == len(self.syntax.text)  # without a final line end
+        place = positions.line_start(last + 1 if following else self.source.first_line(statement))
+        at_end = following and positions.line_end(last) == len(self.syntax.text)  # without a final line end
 
         def edit(lines: Sequence[str]) -> Edit:
             block = self._block(lines, own)
@@ -161,8 +161,8 @@ class Edits:
     def replace_statement(self, statement: ast.stmt, *lines: str) -> Edit | None:
         """Replace a whole statement by lines of code, indented like it; a comment after it is kept."""
         if not self.source.stands_alone(statement):
-            mates = self.source.line_mates(statement)
-            if mates is None:
+            neighbours = self.source.statements_sharing_lines(statement)
+            if neighbours is None:
                 return None
 
             def instead() -> tuple[Edit, ...]:
@@ -171,7 +171,7 @@ class Edits:
                 return replaced(statement, lines, self.source)
 
             about = self.source.span(statement)
-            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), instead, about=about)
+            return DeferredEdit(*self._lines_of(*neighbours), "\n".join(lines), instead, about=about)
         start, end = self.source.span(statement)
         indentation = self.source.indentation(statement)
         block = self._block(lines, indentation).removesuffix(self.syntax.positions.newline)
@@ -189,34 +189,34 @@ class Edits:
         positions = self.syntax.positions
         owned = self.source.own_comment(statement) if comment else []
         first = self.source.first_line(statement) - len(owned)
-        behind = (statement.end_lineno or statement.lineno) + 1
+        following = (statement.end_lineno or statement.lineno) + 1
         if index + 1 < len(block):
-            behind += self._blank_lines_to_drop(first, behind, begins=index == 0)
-        start, end = positions.line_start(first), positions.line_start(behind)
+            following += self._blank_lines_to_drop(first, following, begins=index == 0)
+        start, end = positions.line_start(first), positions.line_start(following)
         return Edit(start, end, "", owns=tuple(owned))
 
-    def _delete_together(self, gone: Sequence[ast.stmt]) -> Edit | None:
+    def _delete_together(self, removed: Sequence[ast.stmt]) -> Edit | None:
         """Delete statements that share their lines with others."""
-        mates = self.source.line_mates(gone[0])
-        if mates is None:
+        neighbours = self.source.statements_sharing_lines(removed[0])
+        if neighbours is None:
             return None
 
         def without() -> tuple[Edit, ...]:
             from rlint.edit.statement_edits import deleted
 
-            return deleted(gone, self.source)
+            return deleted(removed, self.source)
 
-        return DeferredEdit(*self._lines_of(*mates), "", without, deletes=True)
+        return DeferredEdit(*self._lines_of(*neighbours), "", without, deletes=True)
 
-    def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
-        """Return the number of blank lines after `behind` to drop when the lines from `first` on are removed.
-        The larger of two gaps is kept, and a block begins without one.
+    def _blank_lines_to_drop(self, first: int, following: int, *, begins: bool) -> int:
+        """Return the number of blank lines after `following` to drop when the lines from `first` on are
+        removed. The larger of two gaps is kept, and a block begins without one.
         """
         positions = self.syntax.positions
         before = after = 0
         while first - before > 1 and not positions.line_text(first - before - 1).strip():
             before += 1
-        while not positions.line_text(behind + after).strip():
+        while not positions.line_text(following + after).strip():
             after += 1
         above = positions.line_text(first - 1).lstrip() if first > 1 else ""
         if begins and above and not before and not above.startswith("#"):
@@ -280,7 +280,7 @@ class Edits:
         start, end = self.source.span(call)
         text = self.syntax.text[start:end]
 
-        def anew() -> tuple[Edit, ...]:
+        def rewritten_call() -> tuple[Edit, ...]:
             from rlint.edit.call_edits import rewritten
             from rlint.edit.parsed_code import smallest_edits
 
@@ -294,9 +294,9 @@ class Edits:
             # a call with more arguments changes as a whole: fixes around it wait for the next pass
             return (Edit(start, end, new),) if keywords else smallest_edits(start, text, new)
 
-        given_anew = (f"{name}={value}" for name, value in keywords.items())
-        code = (function or "", *given_anew, *instead.values())
-        return DeferredEdit(start, end, " ".join(code), anew)
+        new_keywords = (f"{name}={value}" for name, value in keywords.items())
+        code = (function or "", *new_keywords, *instead.values())
+        return DeferredEdit(start, end, " ".join(code), rewritten_call)
 
     def cut_keyword(self, call: ast.Call, value: ast.expr) -> Edit | None:
         """Remove a keyword argument, given by its value, from a call, as an edit that is written at once: for
@@ -330,11 +330,11 @@ class Edits:
         needs = isinstance(node, (ast.NamedExpr, ast.Tuple, ast.GeneratorExp))
         return self.parenthesized(node) if needs else self.syntax.text[slice(*self.source.grouped_span(node))]
 
-    def keep_alone(self, code: ast.AST, kept: ast.expr, before: str, behind: str) -> list[Edit]:
+    def keep_alone(self, code: ast.AST, kept: ast.expr, before: str, following: str) -> list[Edit]:
         """Keep one expression of some code, with its own parentheses and text before and after it."""
         start, end = self.source.span(code)
         first, last = self.source.grouped_span(kept)
-        return [Edit(start, first, before), Edit(last, end, behind)]
+        return [Edit(start, first, before), Edit(last, end, following)]
 
     def replace_group(self, node: ast.expr, text: str) -> Edit:
         """Replace an operand with the parentheses around it."""
@@ -363,7 +363,7 @@ class Edits:
             done = edit.end
         return "".join([*parts, self.syntax.text[done:end]])
 
-    def insert_behind(self, node: ast.expr, text: str) -> Edit:
+    def insert_after_expression(self, node: ast.expr, text: str) -> Edit:
         """Insert text after an expression, inside of parentheses around it: a method call on it."""
         end = self.source.span(node)[1]
         return Edit(end, end, text)
@@ -412,7 +412,10 @@ class Edits:
 
     def wrap_in(self, header: str, run: Sequence[ast.stmt]) -> Edit | None:
         """Wrap consecutive statements in a block (`with lock:`, `if ready:`)."""
-        first, last = self.source.line_mates(run[0]), self.source.line_mates(run[-1])
+        first, last = (
+            self.source.statements_sharing_lines(run[0]),
+            self.source.statements_sharing_lines(run[-1]),
+        )
         if first is None or last is None:
             return None
 
@@ -428,8 +431,8 @@ class Edits:
         """Add an `else` with lines of code to an `if`; continuation lines have the indentation
         `indentation`.
         """
-        mates = self.source.line_mates(branch)
-        if mates is None or branch.orelse:
+        neighbours = self.source.statements_sharing_lines(branch)
+        if neighbours is None or branch.orelse:
             return None
 
         def added() -> tuple[Edit, ...]:
@@ -438,4 +441,4 @@ class Edits:
             return with_else(branch, self._moved(lines, indentation, ""), self.source)
 
         about = self.source.span(branch)
-        return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), added, about=about)
+        return DeferredEdit(*self._lines_of(*neighbours), "\n".join(lines), added, about=about)

@@ -44,20 +44,20 @@ def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
 
 def _loses_comment(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
     """Whether a comment in a deleted statement is neither owned by the fix nor part of its new code."""
-    gone = [
+    removed = [
         edit
         for edit in edits
         if not isinstance(edit, DeferredEdit)
         and edit.text.strip() in ("", "pass")
         and "#" in syntax.text[edit.start : edit.end]
     ]
-    if not gone:
+    if not removed:
         return False
     source = SourceText(syntax)
     kept = "\n".join(edit.code if isinstance(edit, DeferredEdit) else edit.text for edit in edits)
     return any(
         comment not in edit.owns and comment not in kept
-        for edit in gone
+        for edit in removed
         for comment in source.comments(edit.start, edit.end)
     )
 

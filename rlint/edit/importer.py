@@ -108,7 +108,7 @@ class Importer:
                 anchor = self._anchor(block[:index], needs)
                 if anchor is not None:
                     code = (*comment, f"{name} = {value}")
-                    return self._only(name, value, self._constant_behind(anchor, code, indentation), comment)
+                    return self._only(name, value, self._constant_after(anchor, code, indentation), comment)
         return None
 
     def _only(
@@ -134,10 +134,10 @@ class Importer:
         for block, index in self._blocks_around(user):
             imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
             imports = [s for s in imports if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
-            beside = [s for s in imports if _is_of_python(_source(s)) is _is_of_python(module)] or imports
-            smaller = [s for s in beside if isinstance(s, ast.Import) and s.names[0].name < module]
-            if beside:
-                place = max(smaller, key=lambda s: s.names[0].name) if smaller else beside[0]
+            adjacent = [s for s in imports if _is_of_python(_source(s)) is _is_of_python(module)] or imports
+            smaller = [s for s in adjacent if isinstance(s, ast.Import) and s.names[0].name < module]
+            if adjacent:
+                place = max(smaller, key=lambda s: s.names[0].name) if smaller else adjacent[0]
                 edit = (self._edits.insert_after if smaller else self._edits.insert_before)(
                     place, f"import {module}"
                 )
@@ -177,7 +177,7 @@ class Importer:
             last += 1
         return before[last]
 
-    def _constant_behind(
+    def _constant_after(
         self, anchor: ast.stmt, lines: Sequence[str], indentation: str
     ) -> tuple[Edit, ...] | None:
         if not self._source.stands_alone(anchor):

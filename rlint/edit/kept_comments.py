@@ -85,8 +85,8 @@ def _line_above(edit: Edit, source: SourceText) -> tuple[int, str] | None:
         is_continued = first > 1 and syntax.positions.line_text(first - 1).rstrip().endswith("\\")
         if is_first and not is_continued:
             return start, source.indentation(statement)
-        mates = source.line_mates(statement)
-        statement = mates[0] if mates is not None and mates[0] is not statement else None
+        neighbours = source.statements_sharing_lines(statement)
+        statement = neighbours[0] if neighbours is not None and neighbours[0] is not statement else None
     return None
 
 

@@ -43,7 +43,7 @@ class LibcstNodes:
     def __init__(self, source: SourceText) -> None:
         self._source = source
         self._parts: list[_Part] = []
-        self._homes: dict[cst.CSTNode, _Part] = {}
+        self._part_of: dict[cst.CSTNode, _Part] = {}
 
     @by_libcst
     def of(self, node: ast.AST) -> cst.CSTNode:
@@ -56,7 +56,7 @@ class LibcstNodes:
 
     def fast(self, node: cst.CSTNode) -> ast.AST:
         """Return the `ast` node for one of LibCST. Raise `TypeError` if there is none."""
-        part, kind = self._homes.get(node), type(node).__name__
+        part, kind = self._part_of.get(node), type(node).__name__
         if part is None:
             raise TypeError(f"this `{kind}` is not a node of the checked file: it was newly created")
         found = part.fast.get(node)
@@ -78,7 +78,7 @@ class LibcstNodes:
     @by_libcst
     def replaced(self, node: cst.CSTNode, new: Any) -> tuple[Edit, ...]:
         """Return the edits that replace a node of the file by another, or by several statements."""
-        part = self._homes[node]
+        part = self._part_of[node]
         new = self._sound(new)
         if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
             if isinstance(new, cst.BaseCompoundStatement) and isinstance(node, cst.BaseCompoundStatement):
@@ -101,7 +101,7 @@ class LibcstNodes:
         """Put operands of new nodes in parentheses where precedence would change their meaning."""
         if isinstance(new, (list, tuple, cst.FlattenSentinel)):
             return [self._sound(each) for each in new]
-        return new.visit(_Sound(self._homes)) if isinstance(new, cst.CSTNode) else new
+        return new.visit(_Sound(self._part_of)) if isinstance(new, cst.CSTNode) else new
 
     def _part_around(self, node: ast.AST) -> _Part:
         """Return the lines around a node; those of an enclosing statement that is already parsed count as
@@ -110,15 +110,15 @@ class LibcstNodes:
         source, parents = self._source, self._source.syntax.parents
         around: ast.AST | None = node
         while around is not None:
-            mates = source.line_mates(around) if isinstance(around, ast.stmt) else None
-            if mates is not None:
-                start, end = source.span(mates[0])[0], source.span(mates[1])[1]
+            neighbours = source.statements_sharing_lines(around) if isinstance(around, ast.stmt) else None
+            if neighbours is not None:
+                start, end = source.span(neighbours[0])[0], source.span(neighbours[1])[1]
                 for part in self._parts:
                     if part.snippet.start <= start and end <= part.snippet.end:
                         return part
-                made = _Part(Snippet(*mates, source), mates, source)
+                made = _Part(Snippet(*neighbours, source), neighbours, source)
                 self._parts.append(made)
-                self._homes.update(dict.fromkeys(made.nodes, made))
+                self._part_of.update(dict.fromkeys(made.nodes, made))
                 return made
             around = parents.get(around)
         raise CannotWriteError("LibCST reads the code in another way")
@@ -127,7 +127,7 @@ class LibcstNodes:
 class _Part:
     """Whole lines parsed by LibCST: from its nodes to those of `ast` (`fast`), and back (`slow`)."""
 
-    def __init__(self, snippet: Snippet, mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> None:
+    def __init__(self, snippet: Snippet, neighbours: tuple[ast.stmt, ast.stmt], source: SourceText) -> None:
         self.snippet = snippet
         self._source = source
         self.fast: dict[cst.CSTNode, ast.AST] = {}
@@ -135,7 +135,7 @@ class _Part:
         self.nodes: list[cst.CSTNode] = []
         self._places = places = snippet.spans()
         by_place: dict[tuple[type[ast.AST], int], list[ast.AST]] = {}
-        for node in _nodes_of(mates, source):
+        for node in _nodes_of(neighbours, source):
             if hasattr(node, "lineno"):
                 by_place.setdefault((type(node), source.span(node)[0]), []).append(node)
         for slow, span in places.items():
@@ -201,11 +201,11 @@ class _Part:
         start, end = self._places[node]
         if left:
             start, end = self._places[left[0]][0], self._places[node.rpar[-1]][1]  # type: ignore[attr-defined]
-        behind = self.snippet.end - end
+        following = self.snippet.end - end
         place = start - self.snippet.start + len(self.snippet.header)
-        new = lines[place : len(lines) - behind]
+        new = lines[place : len(lines) - following]
         [edit] = separated([Edit(start, end, new)], text, self._source.syntax.mask)
-        return lines[:place] + edit.text + lines[len(lines) - behind :]
+        return lines[:place] + edit.text + lines[len(lines) - following :]
 
     def _with(self, node: cst.CSTNode, new: cst.CSTNode) -> str:
         return cst.ensure_type(self.snippet.module.visit(_Swapped(node, new)), cst.Module).code
@@ -291,10 +291,10 @@ def _is_read_so(node: cst.BaseExpression) -> bool:
     return False
 
 
-def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.AST]:
+def _nodes_of(neighbours: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.AST]:
     """Return all nodes of the statements of a run."""
-    block, first = source.syntax.block(mates[0])
-    last = block.index(mates[1])
+    block, first = source.syntax.block(neighbours[0])
+    last = block.index(neighbours[1])
     buried = source.syntax.buried  # in f-strings, the positions of nodes are not reliable
     found = [node for statement in block[first : last + 1] for node in descendants(statement)]
     return [node for node in found if node not in buried]

@@ -34,9 +34,9 @@ class _Changed:
     def new_bindings(self) -> Iterator[Binding]:
         """Yield the names that the edits bind in the scope around the piece."""
         for bindings in self.syntax.scopes[self.syntax.module].bindings.values():
-            yield from filter(self.binds_anew, bindings)
+            yield from filter(self.is_new_binding, bindings)
 
-    def binds_anew(self, binding: Binding) -> bool:
+    def is_new_binding(self, binding: Binding) -> bool:
         """Whether a binding results from an edit, even if the edit only renames a function."""
         node = binding.node
         if not hasattr(node, "lineno"):
@@ -99,16 +99,16 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
     name, here = read.id, changed.syntax.scope(read)
     inner = here.lookup(name)
     if inner is not None and inner.parent is not None:
-        if all(map(changed.binds_anew, inner.bindings[name])):
+        if all(map(changed.is_new_binding, inner.bindings[name])):
             return True  # a variable of the new code itself, such as that of its comprehension
         found: Scope | None = inner
     else:
         found = changed.around.lookup(name)
-    home = imported.get(name) or bound.get(name)
-    if home is not None:
-        if found is not None and found is not home:
+    defining_scope = imported.get(name) or bound.get(name)
+    if defining_scope is not None:
+        if found is not None and found is not defining_scope:
             return name in imported and found.parent is None
-        return _sees(changed.around, home, within=here.parent is not None)
+        return _sees(changed.around, defining_scope, within=here.parent is not None)
     module = changed.around.module
     if found is None:
         return name in _BUILTINS or name in _ALWAYS or bool(module.star_imports)
@@ -120,14 +120,14 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
     return True
 
 
-def _sees(scope: Scope, home: Scope, *, within: bool) -> bool:
+def _sees(scope: Scope, defining_scope: Scope, *, within: bool) -> bool:
     """Whether code in a scope, or in a function or comprehension in it, reads a binding of another scope."""
-    if scope is home:
-        return not (within and home.is_class)
+    if scope is defining_scope:
+        return not (within and defining_scope.is_class)
     around: Scope | None = scope
-    while around is not None and around is not home:
+    while around is not None and around is not defining_scope:
         around = around.parent
-    return around is home and not home.is_class
+    return around is defining_scope and not defining_scope.is_class
 
 
 def _changed(piece: Piece, syntax: SyntaxIndex) -> _Changed:

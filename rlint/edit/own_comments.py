@@ -23,8 +23,8 @@ def own_comment(statement: ast.stmt, syntax: SyntaxIndex) -> list[str]:
     """
     positions = syntax.positions
     block, index = syntax.block(statement)
-    behind = (statement.end_lineno or statement.lineno) + 1
-    if index + 1 < len(block) and positions.line_text(behind).strip():
+    following = (statement.end_lineno or statement.lineno) + 1
+    if index + 1 < len(block) and positions.line_text(following).strip():
         return []
     own = positions.line_text(statement.lineno)
     indentation = own[: len(own) - len(own.lstrip())]
@@ -36,7 +36,7 @@ def own_comment(statement: ast.stmt, syntax: SyntaxIndex) -> list[str]:
         text = positions.line_text(line).rstrip()
         comment = text.removeprefix(indentation)
         is_own = comment.startswith("#") and _FOR_OTHERS.search(comment) is None
-        if not is_own or not _are_akin(_words(comment), words):
+        if not is_own or not _are_similar(_words(comment), words):
             break
         found.insert(0, comment)
         line -= 1
@@ -47,6 +47,6 @@ def _words(text: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(text)}
 
 
-def _are_akin(some: set[str], others: set[str]) -> bool:
+def _are_similar(some: set[str], others: set[str]) -> bool:
     stems = {word[: max(_STEM, len(word) - 1)] for word in others}
     return any(word[: max(_STEM, len(word) - 1)] in stems for word in some)

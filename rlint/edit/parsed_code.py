@@ -121,8 +121,8 @@ def _edits_of_lines(start: int, old: list[str], new: list[str]) -> tuple[Edit, .
     indentation are re-indented, and the text between them is compared word by word, or replaced if it is
     long.
     """
-    head = _alike(old, new)
-    tail = _alike(old[head:][::-1], new[head:][::-1])
+    head = _equal_leading_lines(old, new)
+    tail = _equal_leading_lines(old[head:][::-1], new[head:][::-1])
     places = [start, *(start + place for place in accumulate(map(len, old)))]
     first, last = places[head], places[len(old) - tail]
     middle, changed = "".join(old[head : len(old) - tail]), "".join(new[head : len(new) - tail])
@@ -130,14 +130,14 @@ def _edits_of_lines(start: int, old: list[str], new: list[str]) -> tuple[Edit, .
         between: tuple[Edit, ...] = (Edit(first, last, changed),)
     else:
         between = smallest_edits(first, middle, changed)
-    behind = len(new) - len(old)
+    following = len(new) - len(old)
     ends = (
         [
             Edit(places[index], places[index] + len(_indent(old[index])), _indent(new[index + offset]))
             for index in lines
             if old[index] != new[index + offset]
         ]
-        for lines, offset in ((range(head), 0), (range(len(old) - tail, len(old)), behind))
+        for lines, offset in ((range(head), 0), (range(len(old) - tail, len(old)), following))
     )
     return _together([*next(ends), *between, *next(ends)])
 
@@ -153,7 +153,7 @@ def _together(edits: list[Edit]) -> tuple[Edit, ...]:
     return tuple(found)
 
 
-def _alike(old: list[str], new: list[str]) -> int:
+def _equal_leading_lines(old: list[str], new: list[str]) -> int:
     """Return how many leading lines are equal up to indentation."""
     pairs = zip(old, new, strict=False)
     differ = (index for index, (a, b) in enumerate(pairs) if a.lstrip(" \t") != b.lstrip(" \t"))

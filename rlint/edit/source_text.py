@@ -156,7 +156,7 @@ class SourceText:
         rest = text[end : positions.line_end(statement.end_lineno or statement.lineno)].strip()
         return not rest or rest.startswith("#")
 
-    def line_mates(self, statement: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
+    def statements_sharing_lines(self, statement: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
         """Return the first and the last of the smallest run of statements that contains one and shares no
         lines with others: its neighbours, or an enclosing statement. None for an `elif`.
         """
@@ -213,7 +213,7 @@ class SourceText:
             min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
         )
 
-    def comment_behind(self, statement: ast.stmt) -> str:
+    def trailing_comment(self, statement: ast.stmt) -> str:
         """Return the comment on the last line of a statement, with two blanks before it, to move with the
         statement; "" if there is none, or other code is on that line.
         """
@@ -233,9 +233,9 @@ class SourceText:
         start, end = self.span(node)
         outermost = self.span(around)[1] if isinstance(around, ast.Call) else -1
         while True:
-            before, behind = text[:start].rstrip(), text[end:].lstrip()
-            wider = len(text) - len(behind) + 1
-            if not (before.endswith("(") and behind.startswith(")")) or wider == outermost:
+            before, following = text[:start].rstrip(), text[end:].lstrip()
+            wider = len(text) - len(following) + 1
+            if not (before.endswith("(") and following.startswith(")")) or wider == outermost:
                 return start, end  # the remaining parentheses are those of the call
             start, end = len(before) - 1, wider
 

@@ -15,14 +15,14 @@ from rlint.parsing.imported_libcst import cst
 
 @by_libcst
 def inserted(
-    statement: ast.stmt, lines: Sequence[str], source: SourceText, *, behind: bool = False
+    statement: ast.stmt, lines: Sequence[str], source: SourceText, *, following: bool = False
 ) -> tuple[Edit, ...]:
     """Return the edits that insert lines of code (not indented) before or after a statement."""
     snippet = _snippet([statement], source)
     node = snippet.statement(statement)
     new = statements("\n".join(lines), snippet.module)
     own = as_line(node)
-    return snippet.edits({node: [own, *new] if behind else [*new, own]})
+    return snippet.edits({node: [own, *new] if following else [*new, own]})
 
 
 @by_libcst
@@ -34,10 +34,10 @@ def replaced(statement: ast.stmt, lines: Sequence[str], source: SourceText) -> t
 
 
 @by_libcst
-def deleted(gone: Collection[ast.stmt], source: SourceText) -> tuple[Edit, ...]:
+def deleted(removed: Collection[ast.stmt], source: SourceText) -> tuple[Edit, ...]:
     """Return the edits that delete statements which share their lines with others."""
-    snippet = _snippet(gone, source)
-    return snippet.edits({snippet.statement(statement): [] for statement in gone})
+    snippet = _snippet(removed, source)
+    return snippet.edits({snippet.statement(statement): [] for statement in removed})
 
 
 @by_libcst
@@ -66,12 +66,15 @@ def with_else(branch: ast.If, lines: Sequence[str], source: SourceText) -> tuple
 
 def _snippet(run: Collection[ast.stmt], source: SourceText) -> Snippet:
     """Return the lines of statements of one block and of those that share lines with them."""
-    mates = [source.line_mates(statement) for statement in run]
-    known = [mate for mate in mates if mate is not None]
-    if len(known) < len(mates):
+    neighbours = [source.statements_sharing_lines(statement) for statement in run]
+    known = [neighbour for neighbour in neighbours if neighbour is not None]
+    if len(known) < len(neighbours):
         raise CannotWriteError("the statement has no lines of its own")
-    ordered = sorted(known, key=lambda mate: source.span(mate[0]))
-    first, last = ordered[0][0], max((mate[1] for mate in known), key=lambda each: source.span(each)[1])
+    ordered = sorted(known, key=lambda neighbour: source.span(neighbour[0]))
+    first, last = (
+        ordered[0][0],
+        max((neighbour[1] for neighbour in known), key=lambda each: source.span(each)[1]),
+    )
     if source.syntax.parents.get(first) is not source.syntax.parents.get(last):
         raise CannotWriteError("the statements are in several blocks")
     return Snippet(first, last, source)

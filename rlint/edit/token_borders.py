@@ -33,8 +33,8 @@ def separated(edits: Sequence[Edit], text: str, mask: str | None = None) -> tupl
         left = text[max(before, edit.start - _NEAR) : edit.start]
         if number and edit.start - before < _NEAR:
             left = found[number - 1].text[-_NEAR:] + left
-        behind = found[number + 1].start if number + 1 < len(found) else len(text)
-        right = text[edit.end : min(behind, edit.end + _NEAR)]
+        succeeding = found[number + 1].start if number + 1 < len(found) else len(text)
+        right = text[edit.end : min(succeeding, edit.end + _NEAR)]
         made = edit.text
         begins_within = _cuts(text, edit.start) or (not made and _cuts(text, edit.end))
         if not begins_within and _joins(left, made or right):

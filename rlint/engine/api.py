@@ -127,14 +127,14 @@ class Fixer:
         )
         applied = sorted(texts.applied, key=lambda pair: pair[1].path)
         left = texts.named(lambda name: results[name].findings)
-        gone, new = taken_along(self._first(texts.now), [name for name, _ in applied], left.values())
+        removed, new = taken_along(self._first(texts.now), [name for name, _ in applied], left.values())
         return FixReport(
             report,
             tuple(finding for _, finding in applied),
             texts.changed(),
             tuple(name for name, _ in applied),
             tuple(left.get(finding) for finding in report.findings),
-            tuple(gone),
+            tuple(removed),
             frozenset(new),
             frozenset(texts.refused),
         )
@@ -209,7 +209,7 @@ class _Run:
         """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
         options = CheckOptions(ignore_suppressions, keep_summaries, edits=edits)
         if cache is not None and cache.is_usable:
-            results = self._check_anew(cache, options)
+            results = self._check_uncached(cache, options)
         else:
             results = self._check(self._plan.groups, options, None)[0]
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
@@ -231,7 +231,7 @@ class _Run:
                 kept.add(group, [results[job.name] for job in group if job.name in results])
         return self._offered(results, {})
 
-    def _check_anew(self, cache: Cache, options: CheckOptions) -> dict[str, FileResult]:
+    def _check_uncached(self, cache: Cache, options: CheckOptions) -> dict[str, FileResult]:
         """Check the groups without cached results."""
         from rlint.engine.cache.result_cache import ResultCache
 
@@ -263,7 +263,7 @@ class _Run:
         from rlint.engine.incremental.recheck import Recheck
 
         again = Recheck(cache, kept, ignore_suppressions=options.ignore_suppressions, edits=options.edits)
-        asked, left = Dependencies(), []
+        queries, left = Dependencies(), []
         for _, group in new:
             part = again.check(group)
             if part is None:
@@ -271,16 +271,16 @@ class _Run:
                 continue
             results.update((result.name, result) for result in part.kept)
             results.update((result.name, self._placed(result)) for result in part.new)
-            asked.update(part.asked)
+            queries.update(part.queries)
             left += [part.left] if part.left else []
         if left:
             found, others = self._check(left, options, cache)
             results.update(found)
-            asked.update(others)
+            queries.update(others)
         for key, group in new:
             if key and self._plan.holds(group):
                 kept.add(key, [results[job.name] for job in group if job.name in results])
-                again.keep(group, key, asked)
+                again.keep(group, key, queries)
         kept.save()
         cache.tidy()
 
@@ -312,7 +312,9 @@ class _Run:
             return source.text if source is not None else None
 
         codes = {name: target.codes for name, target in self._targets.items()}
-        permits = CrossFilePermits(codes, self._plan.names, text_of, heeds_comments=not ignore_suppressions)
+        permits = CrossFilePermits(
+            codes, self._plan.names, text_of, respects_comments=not ignore_suppressions
+        )
         return {name: permits.checked(result) for name, result in results.items()}
 
     def _check(
@@ -335,7 +337,7 @@ class _Run:
                 found = workers.check(groups, options, count)
             found.unpack()
         self.summaries = found.summaries
-        return {result.name: self._placed(result) for result in found.results}, found.asked
+        return {result.name: self._placed(result) for result in found.results}, found.queries
 
     def _placed(self, result: FileResult, text: str | None = None) -> FileResult:
         """Return findings in a notebook, placed in its cells."""
@@ -388,7 +390,7 @@ class _Run:
         return Report(tuple(findings), tuple(problems), checked, sources, paths, are_tests=are_tests)
 
 
-def _is_told(job: FileTask, cache: Cache | None) -> bool:
+def _is_summary_cached(job: FileTask, cache: Cache | None) -> bool:
     """Whether a file is only read for its summary, and that summary is cached."""
     if cache is None or job.codes is not None:
         return False
@@ -398,11 +400,11 @@ def _is_told(job: FileTask, cache: Cache | None) -> bool:
 
 
 def _reaches_out(result: FileResult | None) -> bool:
-    return result is not None and any(f.fix is not None and f.fix.elsewhere for f in result.findings)
+    return result is not None and any(f.fix is not None and f.fix.other_edits for f in result.findings)
 
 
 def _process_count(groups: Iterable[Sequence[FileTask]], wanted: int | None, cache: Cache | None) -> int:
     """Return the default number of processes for the amount of source to read."""
-    sizes = [job.size for group in groups for job in group if not _is_told(job, cache)]
+    sizes = [job.size for group in groups for job in group if not _is_summary_cached(job, cache)]
     at_most = (os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1) if wanted is None else (wanted,)
     return max(1, min(*at_most, len(sizes) or 1))

@@ -50,12 +50,14 @@ class _Places:
         cell = self._cell(finding.start.line)
         fix = self._possible(finding.fix) if finding.fix else None
         if fix is not None and fix.reason:
-            fix = replace(fix, reason=self._told(fix.reason, cell))
-        message = self._told(finding.message, cell)
-        advice = self._told(finding.advice, cell) if finding.advice else None
-        assumption = self._told(finding.assumption, cell) if finding.assumption else None
+            fix = replace(fix, reason=self._with_cell_lines(fix.reason, cell))
+        message = self._with_cell_lines(finding.message, cell)
+        advice = self._with_cell_lines(finding.advice, cell) if finding.advice else None
+        assumption = self._with_cell_lines(finding.assumption, cell) if finding.assumption else None
         related = tuple(
-            replace(place, cell=self._cell(place.start.line), message=self._told(place.message, cell))
+            replace(
+                place, cell=self._cell(place.start.line), message=self._with_cell_lines(place.message, cell)
+            )
             for place in finding.related
         )
         return replace(
@@ -74,21 +76,21 @@ class _Places:
             return problem
         return replace(problem, cell=replace(cell, before=0), line=problem.line - cell.before)
 
-    def _told(self, text: str, cell: Cell | None) -> str:
+    def _with_cell_lines(self, text: str, cell: Cell | None) -> str:
         """Return a text with its line numbers counted per cell. Text in backticks is code."""
         parts = text.split("`")
         parts[::2] = [_LINES.sub(lambda match: self._lines(match, cell), part) for part in parts[::2]]
         return "`".join(parts)
 
     def _lines(self, match: re.Match[str], here: Cell | None) -> str:
-        told = []
+        described = []
         for number in map(int, match[1].split(", ")):
             view = cell_at(number, self._views)
             line = number - view.first_line + 1 if view else number
-            told.append(
+            described.append(
                 f"{line} of cell {view.index}" if view and here and view.index != here.index else f"{line}"
             )
-        return "line " + ", ".join(told)
+        return "line " + ", ".join(described)
 
     def _cell(self, line: int) -> Cell | None:
         view = cell_at(line, self._views)

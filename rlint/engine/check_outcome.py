@@ -21,28 +21,28 @@ class CheckOutcome:
 
     results: list[FileResult] = field(default_factory=list)
     summaries: dict[str, ModuleSummary] = field(default_factory=dict)
-    asked: Dependencies = field(default_factory=Dependencies)
+    queries: Dependencies = field(default_factory=Dependencies)
     _packed: list[bytes] = field(default_factory=list)
 
-    def asked_of(self, options: CheckOptions) -> Dependencies | None:
+    def queries_for(self, options: CheckOptions) -> Dependencies | None:
         """Return the record to which queries of a file are added; None if nothing is cached for it."""
-        return self.asked if options.cache is not None else None
+        return self.queries if options.cache is not None else None
 
     def add(self, other: CheckOutcome) -> None:
         """Add results from elsewhere."""
         self.results += other.results
         self.summaries.update(other.summaries)
-        self.asked.update(other.asked)
+        self.queries.update(other.queries)
         self._packed += other._packed
 
     def pack(self) -> None:
         """Pack the queries: they are large, and not needed before all files are checked."""
-        if self.asked.files:
-            self._packed.append(zlib.compress(pickle.dumps(self.asked, pickle.HIGHEST_PROTOCOL), level=1))
-            self.asked = Dependencies()
+        if self.queries.files:
+            self._packed.append(zlib.compress(pickle.dumps(self.queries, pickle.HIGHEST_PROTOCOL), level=1))
+            self.queries = Dependencies()
 
     def unpack(self) -> None:
         """Unpack queries that were packed, here or in a process of this run."""
         for packed in self._packed:
-            self.asked.update(pickle.loads(zlib.decompress(packed)))  # noqa: S301
+            self.queries.update(pickle.loads(zlib.decompress(packed)))  # noqa: S301
         self._packed.clear()

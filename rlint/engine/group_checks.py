@@ -25,7 +25,7 @@ def check_each(groups: Iterable[Sequence[FileTask]], options: CheckOptions) -> C
         found.results += worker.check(
             [summaries],
             ignore_suppressions=options.ignore_suppressions,
-            asked=found.asked_of(options),
+            queries=found.queries_for(options),
             edits=options.edits,
         )
         if options.give_summaries:

@@ -60,11 +60,11 @@ def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str,
 def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
     """Return a finding that depends on assumptions, including its fix."""
     every = tuple(dict.fromkeys((*assumed, finding.assumption) if finding.assumption else assumed))
-    told = " and ".join(every)
+    described = " and ".join(every)
     fix = finding.fix
     if fix is not None and fix.safety is Applicability.SAFE:
-        fix = replace(fix, safety=Applicability.UNSAFE, reason=f"correct only if {told}")
+        fix = replace(fix, safety=Applicability.UNSAFE, reason=f"correct only if {described}")
     one = len(every) == 1 and finding.confidence is not Confidence.POSSIBLE
     return replace(
-        finding, confidence=Confidence.LIKELY if one else Confidence.POSSIBLE, assumption=told, fix=fix
+        finding, confidence=Confidence.LIKELY if one else Confidence.POSSIBLE, assumption=described, fix=fix
     )

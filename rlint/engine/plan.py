@@ -13,7 +13,7 @@ from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
 from rlint.semantics.imports.project_files import module_names, project_files
 from rlint.semantics.imports.relevance import is_judged
-from rlint.semantics.imports.test_files import is_named_like_tests, is_test_file, lies_in_tests
+from rlint.semantics.imports.test_files import is_in_tests, is_named_like_tests, is_test_file
 from rlint.source.files import Source, read_source, source_from_text
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Plan:
         self._digests: dict[str, str] = {}
         self._jobs: dict[str, FileTask] = {}
         imports: dict[str, set[str]] = {}
-        speaks: set[str] = set()
+        mentions_learning: set[str] = set()
         files = [(t.path, t.name, t.codes) for t in targets]
         measured = {target.name: target.measured for target in targets}
         declared = {target.name: target.declared for target in targets}
@@ -71,13 +71,14 @@ class Plan:
             imports[name] = glance.imported_paths(package)
             if glance.digest:
                 self._digests[name] = glance.digest
-                if hot or glance.speaks_of_learning(imports[name]):
-                    speaks.add(name)
+                if hot or glance.is_about_learning(imports[name]):
+                    mentions_learning.add(name)
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
         self.groups = [
             group
-            if is_judged([(job.size, job.name in speaks) for job in group]) and not _are_tests(group)
+            if is_judged([(job.size, job.name in mentions_learning) for job in group])
+            and not _are_tests(group)
             else _unjudged(group)
             for group in groups
             if any(job.codes is not None for job in group)
@@ -102,8 +103,8 @@ class Plan:
         return bool(self._jobs) and all(map(self._is_test, wanted))
 
     def _is_test(self, job: FileTask) -> bool:
-        if lies_in_tests(job.name, job.module) or not is_named_like_tests(job.name, job.module):
-            return lies_in_tests(job.name, job.module)
+        if is_in_tests(job.name, job.module) or not is_named_like_tests(job.name, job.module):
+            return is_in_tests(job.name, job.module)
         source = self.read(job.name)
         return source is not None and is_test_file(job.name, job.module, source.text)
 
@@ -169,7 +170,7 @@ class _Look:
 
 def _are_tests(jobs: Iterable[FileTask]) -> bool:
     """Whether all files to check are tests, which no rule examines."""
-    return all(lies_in_tests(job.name, job.module) for job in jobs if job.codes is not None)
+    return all(is_in_tests(job.name, job.module) for job in jobs if job.codes is not None)
 
 
 def _unjudged(group: list[FileTask]) -> list[FileTask]:

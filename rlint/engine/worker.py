@@ -64,7 +64,7 @@ class Worker:
         stored for `check`.
         """
         summaries = {}
-        alike = Interner()
+        intern = Interner()
         for job in jobs:
             self._jobs.append(job)
             known = kept.load(job) if kept is not None and job.judged and job.text is None else None
@@ -84,7 +84,7 @@ class Worker:
                 self._problems[job.name] = analysis
                 continue
             try:
-                summaries[job.name] = summarise(analysis, job.name, alike)
+                summaries[job.name] = summarise(analysis, job.name, intern)
                 summaries[job.name].measured = job.measured
                 declare(job, analysis.syntax.text, summaries[job.name])
             except RecursionError:
@@ -98,7 +98,7 @@ class Worker:
             if (
                 kept is not None
                 and job.text is None
-                and not analysis.names.hangs_on_others
+                and not analysis.names.depends_on_other_files
                 and _is_of(job, analysis.syntax.text)
             ):
                 kept.store(job, summaries[job.name])
@@ -116,15 +116,15 @@ class Worker:
         *,
         ignore_suppressions: bool,
         link: Callable[[Mapping[str, ModuleSummary]], WholeProgram] | None = None,
-        asked: Dependencies | None = None,
+        queries: Dependencies | None = None,
         only: Collection[str] | None = None,
         edits: bool = True,
     ) -> list[FileResult]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
         Files that are in no group could not be read. `link` returns the linked program of a group; the
-        queries of the files are added to `asked`. `only` chooses among this worker's files. Without `edits`,
-        those that LibCST would have to write are left out.
+        queries of the files are added to `queries`. `only` chooses among this worker's files. Without
+        `edits`, those that LibCST would have to write are left out.
         """
         self._edits = edits
         jobs = {
@@ -144,7 +144,7 @@ class Worker:
             results.append(FileResult(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
             program = link(group) if link is not None else WholeProgram(group.values())
-            questions = _recorder(program, asked) if asked is not None else None
+            questions = _recorder(program, queries) if queries is not None else None
             for name in group:
                 if name in jobs:
                     job = jobs[name]
@@ -200,10 +200,10 @@ class Worker:
         return FileResult(job.name, tuple(found), tuple(problems), hidden=hidden)
 
 
-def _recorder(program: WholeProgram, asked: Dependencies) -> QueryRecorder:
+def _recorder(program: WholeProgram, queries: Dependencies) -> QueryRecorder:
     from rlint.engine.incremental.query_recorder import QueryRecorder
 
-    return QueryRecorder(program, asked.of_a_group())
+    return QueryRecorder(program, queries.of_a_group())
 
 
 def _sorted_out(
@@ -309,18 +309,18 @@ def run_rule(
     notes = model.analysis.notes
     short: list[ast.AST] = []
     try:
-        asked = visits.model_for(rule)
-        for node in visits.of(rule) if rule.concerns(asked) else ():
+        queries = visits.model_for(rule)
+        for node in visits.of(rule) if rule.concerns(queries) else ():
             notes.state = NOTHING
             silent = True
             try:
-                for finding in rule.check(node, asked):
+                for finding in rule.check(node, queries):
                     silent = False
                     if finding.heat >= rule.heat:
                         judged = without_safe_fix(finding)
                         judged = restored_doubt(judged) if notes.state.doubted else judged
                         found.setdefault((finding.start, finding.end, finding.message), judged)
-                if silent and notes.state.short and asked is model:
+                if silent and notes.state.short and queries is model:
                     short.append(node)
             except RecursionError:  # a place that is too deep is ignored; other findings count
                 continue

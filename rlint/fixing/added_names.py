@@ -34,13 +34,13 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     if any(_is_compiled(node, model) for node in _definitions(fix, model)):
         return f"the function is compiled (`torch.jit.script`) and may not read `{added[-1]}`"
     for name in added:
-        set_elsewhere = model.index.names_set_elsewhere(module)
+        set_by_others = model.index.names_set_by_other_files(module)
         if (
-            name in set_elsewhere
-            or ANY_NAME in set_elsewhere
+            name in set_by_others
+            or ANY_NAME in set_by_others
             or "__getattr__" in model.symbols.module.functions
             or model.program.is_imported_anywhere(f"{module}.{name}")
-            or model.program.is_read_elsewhere(name)
+            or model.program.is_read_in_other_file(name)
         ):
             return f"other code may use a variable `{name}` of this module"
     return None

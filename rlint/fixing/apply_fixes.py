@@ -20,7 +20,7 @@ from rlint.source.links import end_outside
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rlint.findings import Edit, Elsewhere, Finding
+    from rlint.findings import Edit, Finding, OtherFileEdits
     from rlint.source.files import Source
 
 
@@ -68,7 +68,7 @@ def passes(
     applicable = [finding for finding in findings if files.holds(finding, unsafe=unsafe)]
     plans: dict[str, _Plan] = {}
     applied: dict[str, list[Finding]] = {}
-    several = {_parts(finding) for finding in applicable if finding.fix and finding.fix.elsewhere}
+    several = {_parts(finding) for finding in applicable if finding.fix and finding.fix.other_edits}
     done: set[frozenset[tuple[str, tuple[Edit, ...]]]] = set()
     for finding in sorted(applicable, key=lambda f: (_parts(f) not in several, f.path, *_order(f))):
         parts = _parts(finding)
@@ -102,17 +102,17 @@ def sound_passes(
     refused: list[tuple[Finding, Problem]] = []
     while True:
         done = passes(texts, chosen, unsafe=unsafe)
-        guilty: set[frozenset[tuple[str, tuple[Edit, ...]]]] = set()
+        conflicting: set[frozenset[tuple[str, tuple[Edit, ...]]]] = set()
         for name, made in done.items():
             if mistake(made, name) is None:
                 continue
             wrong, alone = _first_wrong(name, made, texts, mistake, unsafe=unsafe)
-            guilty.add(_parts(wrong))
+            conflicting.add(_parts(wrong))
             if alone is not None:
                 refused += ((each, alone) for each in chosen if each.fix and _parts(each) == _parts(wrong))
-        if not guilty:
+        if not conflicting:
             return done, refused
-        chosen = [each for each in chosen if each.fix and _parts(each) not in guilty]
+        chosen = [each for each in chosen if each.fix and _parts(each) not in conflicting]
 
 
 def _first_wrong(
@@ -216,9 +216,11 @@ class _Files:
         fix, text = finding.fix, self.text(finding.path)
         if fix is None or text is None or not _is_wanted(finding, unsafe=unsafe):
             return False
-        return _fits_into(_edits(finding), text) and all(self._is_as_known(other) for other in fix.elsewhere)
+        return _fits_into(_edits(finding), text) and all(
+            self._is_as_known(other) for other in fix.other_edits
+        )
 
-    def _is_as_known(self, other: Elsewhere) -> bool:
+    def _is_as_known(self, other: OtherFileEdits) -> bool:
         text = self.text(other.path)
         if text is None:
             return False
@@ -228,7 +230,7 @@ class _Files:
 
 
 def _is_applicable(finding: Finding, text: str, *, unsafe: bool) -> bool:
-    several = finding.fix is not None and bool(finding.fix.elsewhere)
+    several = finding.fix is not None and bool(finding.fix.other_edits)
     return not several and _is_wanted(finding, unsafe=unsafe) and _fits_into(_edits(finding), text)
 
 
@@ -256,7 +258,7 @@ def _in_order(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 def _parts(finding: Finding) -> frozenset[tuple[str, tuple[Edit, ...]]]:
     """Return the edits of a fix by file. Several files may report the same fix."""
     assert finding.fix is not None
-    others = [(other.path, _in_order(other.edits)) for other in finding.fix.elsewhere]
+    others = [(other.path, _in_order(other.edits)) for other in finding.fix.other_edits]
     return frozenset([(finding.path, _edits(finding)), *others])
 
 

@@ -32,12 +32,12 @@ class CrossFilePermits:
         names: Collection[str],
         text_of: Callable[[str], str | None],
         *,
-        heeds_comments: bool,
+        respects_comments: bool,
     ) -> None:
         self._codes = codes
         self._names = names
         self._text_of = text_of
-        self._heeds_comments = heeds_comments
+        self._respects_comments = respects_comments
         self._texts: dict[str, str | None] = {}
         self._comments: dict[str, tuple[Suppressions, Positions]] = {}
 
@@ -52,9 +52,9 @@ class CrossFilePermits:
         return result if findings == result.findings else replace(result, findings=findings)
 
     def _permits(self, finding: Finding, fix: Fix) -> bool:
-        if not fix.elsewhere and fix.takes_away is None:
+        if not fix.other_edits and fix.takes_away is None:
             return True
-        edits = {finding.path: fix.edits, **{other.path: other.edits for other in fix.elsewhere}}
+        edits = {finding.path: fix.edits, **{other.path: other.edits for other in fix.other_edits}}
         return all(self._may_change(name, own, finding) for name, own in edits.items()) and (
             fix.takes_away is None or self._takes_all(fix.takes_away, edits)
         )
@@ -65,7 +65,7 @@ class CrossFilePermits:
         """
         if finding.code not in (self._codes.get(name) or ()) or self._text(name) is None:
             return False
-        if not self._heeds_comments:
+        if not self._respects_comments:
             return True
         comments, positions = self._comments_of(name)
         if comments.skip_file:

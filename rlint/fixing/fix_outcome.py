@@ -71,15 +71,15 @@ class File:
 class FixOutcome:
     """Fixed findings, at their places before any fix; remaining findings; and the files.
 
-    `gone` are findings that disappeared with the fixes of others. `new_fixed` and `new_left` count the fixed
-    and remaining findings that did not exist at first.
+    `removed` are findings that disappeared with the fixes of others. `new_fixed` and `new_left` count the
+    fixed and remaining findings that did not exist at first.
     """
 
     fixed: tuple[tuple[FixId, Finding], ...]
     left: tuple[UnappliedFix, ...]
     files: tuple[File, ...]
     tried: Tried | None = None
-    gone: tuple[Finding, ...] = ()
+    removed: tuple[Finding, ...] = ()
     new_fixed: int = 0
     new_left: int = 0
 
@@ -130,7 +130,7 @@ def outcome_of(
         tuple(left),
         tuple(files),
         tried,
-        tuple(finding for finding in fixed.gone if finding.path not in refused),
+        tuple(finding for finding in fixed.removed if finding.path not in refused),
         sum(name in fixed.new for name, _ in done),
         sum(names.get(finding) in fixed.new for finding in report.findings if finding.path not in refused),
     )
@@ -142,8 +142,8 @@ def _of_trial(tried: Tried | None) -> dict[FixId | None, tuple[Why, str]]:
     reasons: dict[FixId | None, tuple[Why, str]] = {
         name: (Why.DEPENDENT, "it needs a fix that was not applied") for name, _ in tried.dependent
     }
-    for guilty in tried.left_out:
-        slower = guilty.speed is not None
-        detail = str(guilty.speed) if slower else guilty.ran.ending
-        reasons.update((name, (Why.SLOWER if slower else Why.FAILS, detail)) for name in guilty.ids)
+    for culprits in tried.left_out:
+        slower = culprits.speed is not None
+        detail = str(culprits.speed) if slower else culprits.ran.ending
+        reasons.update((name, (Why.SLOWER if slower else Why.FAILS, detail)) for name in culprits.ids)
     return reasons

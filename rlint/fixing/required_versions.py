@@ -43,7 +43,7 @@ def _of_fix(fix: Fix, model: SemanticModel) -> tuple[Requirement, ...]:
     """Return the requirements of a fix's new code that the replaced code does not have."""
     text = model.syntax.text
     codes = [(new_code(edit), text[edit.start : edit.end]) for edit in fix.edits]
-    codes += [(new_code(edit), "") for other in fix.elsewhere for edit in other.edits]
+    codes += [(new_code(edit), "") for other in fix.other_edits for edit in other.edits]
     if not any(_may_need(code) for code, _ in codes):
         return ()
     found = {

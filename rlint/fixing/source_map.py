@@ -57,14 +57,16 @@ def taken_along(
     A finding that a fix has moved within its statement is neither: of each rule in a file, as many findings
     as possible are matched.
     """
-    gone = [name for name in first if name not in fixed and name not in left]
+    removed = [name for name in first if name not in fixed and name not in left]
     new = [name for name in sorted({*fixed, *left}) if name not in first]
-    moved = Counter((name.path, name.code) for name in gone) & Counter((name.path, name.code) for name in new)
-    kept_gone, kept_new = Counter(moved), Counter(moved)
+    moved = Counter((name.path, name.code) for name in removed) & Counter(
+        (name.path, name.code) for name in new
+    )
+    kept_removed, kept_new = Counter(moved), Counter(moved)
     found = []
-    for name in gone:
-        kept_gone[name.path, name.code] -= 1
-        if kept_gone[name.path, name.code] < 0:
+    for name in removed:
+        kept_removed[name.path, name.code] -= 1
+        if kept_removed[name.path, name.code] < 0:
             found.append(first[name])
     brought = set()
     for name in new:

@@ -88,15 +88,15 @@ def _obstacle(each: Changed) -> Problem | None:
     return None
 
 
-def _none_written(group: Sequence[Changed], guilty: Changed, problem: Problem) -> dict[str, Problem]:
+def _none_written(group: Sequence[Changed], failed: Changed, problem: Problem) -> dict[str, Problem]:
     others = {
         each.source.name: Problem(
             each.source.name,
-            f"not written: it shares a fix with {guilty.source.name}, which cannot be written",
+            f"not written: it shares a fix with {failed.source.name}, which cannot be written",
         )
         for each in group
     }
-    return {**others, guilty.source.name: problem}
+    return {**others, failed.source.name: problem}
 
 
 def _restored(written: Sequence[Changed]) -> dict[str, Problem]:

@@ -51,37 +51,37 @@ class RequestedActions:
         return bool(action and action.data_support and support and "edit" in support.properties)
 
 
-def found_here(asked: RequestedActions, findings: Sequence[Finding]) -> list[Finding]:
+def found_here(queried: RequestedActions, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings for which quick fixes are requested."""
-    if not asked.wants(types.CodeActionKind.QuickFix):
+    if not queried.wants(types.CodeActionKind.QuickFix):
         return []
-    places = [(finding, place_of(asked.document, finding)) for finding in findings]
+    places = [(finding, place_of(queried.document, finding)) for finding in findings]
     return [
         finding
         for finding, place in places
-        if place is not None and place.part is asked.part and _meet(place.range, asked.where)
+        if place is not None and place.part is queried.part and _meet(place.range, queried.where)
     ]
 
 
-def quick_fixes(asked: RequestedActions, here: Sequence[Finding]) -> list[types.CodeAction]:
+def quick_fixes(queried: RequestedActions, here: Sequence[Finding]) -> list[types.CodeAction]:
     """Return fixes of findings, safe ones first, then comments that suppress them."""
-    offered = [action for finding in here for action in _fix(asked, finding)]
+    offered = [action for finding in here for action in _fix(queried, finding)]
     offered.sort(key=lambda action: not action.is_preferred)
-    return [*offered, *(action for finding in here for action in _comments(asked, finding))]
+    return [*offered, *(action for finding in here for action in _comments(queried, finding))]
 
 
-def kind_of_fix_all(asked: RequestedActions) -> str | None:
+def kind_of_fix_all(queried: RequestedActions) -> str | None:
     """Return the kind under which the action that fixes everything is requested; None if it is not.
 
     It has no range, so it does not belong to a position: editors request it by name, from the menu of source
     actions or when a file is saved.
     """
-    kinds = [FIX_ALL] if asked.document.notebook is None else [FIX_NOTEBOOK, FIX_ALL]
-    return next((kind for kind in kinds if asked.names(kind)), None)
+    kinds = [FIX_ALL] if queried.document.notebook is None else [FIX_NOTEBOOK, FIX_ALL]
+    return next((kind for kind in kinds if queried.names(kind)), None)
 
 
 def fix_all(
-    asked: RequestedActions, kind: str, edit: types.WorkspaceEdit | None, *, unsafe: bool
+    queried: RequestedActions, kind: str, edit: types.WorkspaceEdit | None, *, unsafe: bool
 ) -> types.CodeAction:
     """Return the action that fixes everything; without an edit, it is resolved later."""
     which = "all fixable findings, unsafe fixes included" if unsafe else "all findings with safe fixes"
@@ -89,16 +89,16 @@ def fix_all(
         title=f"rlint: Fix {which}",
         kind=kind,
         edit=edit,
-        data=None if edit else {"uri": asked.document.uri},
+        data=None if edit else {"uri": queried.document.uri},
     )
 
 
-def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
+def _fix(queried: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
     """Yield the fix of a finding, if all its files are unchanged, and the result parses."""
     fix = finding.fix
     if fix is None:
         return
-    documents = {finding.path: asked.document, **{name: asked.other(name) for name in fix.files}}
+    documents = {finding.path: queried.document, **{name: queried.other(name) for name in fix.files}}
 
     def text_of(name: str) -> str | None:
         document = documents.get(name)
@@ -121,15 +121,15 @@ def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction
     yield types.CodeAction(
         title=f"rlint ({finding.code}): {fix.title}{where}" + ("" if safe else f" (unsafe{reason})"),
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=_diagnostics(asked, finding),
+        diagnostics=_diagnostics(queried, finding),
         is_preferred=safe,
-        edit=workspace_edit(edits, asked.capabilities),
+        edit=workspace_edit(edits, queried.capabilities),
     )
 
 
-def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
+def _comments(queried: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
     """Yield comments that suppress a finding, if a comment is possible there."""
-    text = asked.document.source
+    text = queried.document.source
     for kind, shown in (
         (DirectiveKind.NOQA, f"# noqa: {finding.code}"),
         (DirectiveKind.IGNORE, f"# rlint: ignore[{finding.code}]"),
@@ -140,18 +140,18 @@ def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeA
         yield types.CodeAction(
             title=f"rlint ({finding.code}): Hide it here with `{shown}`",
             kind=types.CodeActionKind.QuickFix,
-            diagnostics=_diagnostics(asked, finding),
+            diagnostics=_diagnostics(queried, finding),
             is_preferred=False,
-            edit=workspace_edit([(asked.document, [difference(text, after)])], asked.capabilities),
+            edit=workspace_edit([(queried.document, [difference(text, after)])], queried.capabilities),
         )
 
 
-def _diagnostics(asked: RequestedActions, finding: Finding) -> list[types.Diagnostic] | None:
+def _diagnostics(queried: RequestedActions, finding: Finding) -> list[types.Diagnostic] | None:
     """Return those of the editor's own diagnostics that belong to a finding."""
-    place = place_of(asked.document, finding)
+    place = place_of(queried.document, finding)
     return [
         diagnostic
-        for diagnostic in asked.context.diagnostics
+        for diagnostic in queried.context.diagnostics
         if diagnostic.source == SOURCE
         and diagnostic.code == finding.code
         and place is not None

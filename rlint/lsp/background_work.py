@@ -83,14 +83,14 @@ def explain(task: Task, line: int, settings: Settings) -> str:
     explainer = Explainer(target, hiding, texts={**task.texts, task.path: task.text})
     if explainer.problem is not None:
         return str(explainer.problem)
-    told = explainer.explain(ExplainedLine(line))
+    described = explainer.explain(ExplainedLine(line))
     if task.notebook is not None:
         view = cell_at(line, task.notebook.views(task.text))
         if view is not None:
             within = line - view.first_line + 1
             cell = Cell(view.index, view.id, view.first_line - 1, task.notebook.file_line(view.index, within))
-            told = replace(told, line=within, cell=cell)
-    return line_text.render([told], color=False, every=False, width=None)
+            described = replace(described, line=within, cell=cell)
+    return line_text.render([described], color=False, every=False, width=None)
 
 
 def check(live: Live, task: Task) -> LiveCheck | None:
@@ -116,7 +116,7 @@ def fix(live: Live, task: Task) -> str | None:
         found = check(live, replace(task, text=text))
         if found is None:
             return None
-        own = [each for each in found.findings if not _hangs(each)]
+        own = [each for each in found.findings if not _depends_on_other_files(each)]
         unparsable = partial(_unparsable, task=task, was=text)
         done, _ = apply_fixes.sound_passes({task.name: text}.get, own, unparsable, unsafe=task.unsafe)
         if task.name not in done or done[task.name].text == text:
@@ -130,14 +130,16 @@ def _unparsable(made: apply_fixes.Pass, name: str, task: Task, was: str) -> Prob
     return wrong or task.source.unwritable(made.text)
 
 
-def permitted(task: Task, asked: Permission) -> list[Finding]:
+def permitted(task: Task, queried: Permission) -> list[Finding]:
     """Return the findings, without the fixes that the current state of another file forbids, open or not."""
     texts = {**task.texts, task.path: task.text}
     # Files without a connection to the text were not read for it, but may contain a name.
     around = files_around(task.path)
     if around is None:
-        return [replace(each, fix=None) if _hangs(each) else each for each in asked.findings]
-    paths = dict(asked.paths)
+        return [
+            replace(each, fix=None) if _depends_on_other_files(each) else each for each in queried.findings
+        ]
+    paths = dict(queried.paths)
     known = set(paths.values())
     paths.update((str(path), path) for path in around if path not in known)
 
@@ -148,11 +150,11 @@ def permitted(task: Task, asked: Permission) -> list[Finding]:
         source = read_source(path, name)
         return source.text if isinstance(source, Source) else None
 
-    permits = CrossFilePermits(asked.codes, list(paths), text_of, heeds_comments=True)
-    return list(permits.checked(FileResult(task.name, tuple(asked.findings))).findings)
+    permits = CrossFilePermits(queried.codes, list(paths), text_of, respects_comments=True)
+    return list(permits.checked(FileResult(task.name, tuple(queried.findings))).findings)
 
 
-def _hangs(finding: Finding) -> bool:
+def _depends_on_other_files(finding: Finding) -> bool:
     """Whether the fix of a finding depends on other files."""
     return finding.fix is not None and finding.fix.needs_permission
 

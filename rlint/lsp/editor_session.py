@@ -145,10 +145,10 @@ class EditorSession:
             return findings
         codes = {name: self._codes_of(found.paths[name]) for fix in concerned for name in fix.files}
         codes[findings[0].path] = self._codes_of(self._path_of(document))
-        asked = background_work.Permission(findings, codes, found.paths)
+        queried = background_work.Permission(findings, codes, found.paths)
 
         def permitted(_: Live, task: background_work.Task) -> Sequence[Finding]:
-            return background_work.permitted(task, asked)
+            return background_work.permitted(task, queried)
 
         return await self._work(document, permitted, ()) or ()
 

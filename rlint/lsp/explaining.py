@@ -16,17 +16,17 @@ KIND = "rlint.explain"
 _MISTAKE = "`rlint.explain` takes the URI of an open document and one of its lines, counted from 0"
 
 
-def action(asked: RequestedActions) -> types.CodeAction | None:
+def action(queried: RequestedActions) -> types.CodeAction | None:
     """Return the action that explains a line, if the menu of actions is opened or the kind is requested, but
     not for the light bulb that follows the cursor.
     """
-    context = asked.context
+    context = queried.context
     is_invoked = context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Invoked
-    if not is_invoked and not (context.only and asked.wants(KIND)):
+    if not is_invoked and not (context.only and queried.wants(KIND)):
         return None
     title = "rlint: Explain this line"
-    line = asked.where.start.line
-    command = types.Command(title, COMMAND, arguments=[asked.part.uri, line])
+    line = queried.where.start.line
+    command = types.Command(title, COMMAND, arguments=[queried.part.uri, line])
     return types.CodeAction(title, KIND, command=command)
 
 

@@ -25,10 +25,10 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("rlint", __version__, protocol_cls=Protocol, notebook_document_sync=SYNC)
-        self._told: set[str] = set()
-        self.session = EditorSession(self.tell)
+        self._shown: set[str] = set()
+        self.session = EditorSession(self.show)
         self.publisher = Publisher(self, self.session)
-        self.preferences = Preferences(self, self.session.folders, self.tell)
+        self.preferences = Preferences(self, self.session.folders, self.show)
         self.watches = False
         """Whether the editor reports files that change on disk."""
         self.was_shut_down = False
@@ -49,15 +49,15 @@ class Server(LanguageServer):
         for other in others:
             self.publisher.schedule_soon(other)
 
-    def tell(self, message: str) -> None:
+    def show(self, message: str) -> None:
         """Show a problem to the user, once until the settings change."""
-        if message not in self._told:
-            self._told.add(message)
+        if message not in self._shown:
+            self._shown.add(message)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"rlint: {message}"))
 
-    def forget_told(self) -> None:
+    def forget_shown_problems(self) -> None:
         """Forget which problems were shown, so that those that persist after a change are shown again."""
-        self._told.clear()
+        self._shown.clear()
 
 
 def serve(tcp: tuple[str, int] | None = None) -> int:

@@ -61,7 +61,7 @@ def register(server: Server) -> None:
         changed = [change for change in params.changes if change.type is types.FileChangeType.Changed]
         names = {change.uri.rpartition("/")[2] for change in params.changes}
         settings = not names.isdisjoint(FILE_NAMES)
-        await look_again(files=len(changed) < len(params.changes), told=settings)
+        await look_again(files=len(changed) < len(params.changes), pushed=settings)
 
     @server.feature(types.WORKSPACE_DID_CREATE_FILES, _PROGRAMS)
     async def did_create(_: types.CreateFilesParams) -> None:
@@ -75,9 +75,9 @@ def register(server: Server) -> None:
     async def did_delete(_: types.DeleteFilesParams) -> None:
         await look_again(files=True)
 
-    async def look_again(*, settings: bool = False, files: bool = False, told: bool = False) -> None:
-        if settings or told:
-            server.forget_told()
+    async def look_again(*, settings: bool = False, files: bool = False, pushed: bool = False) -> None:
+        if settings or pushed:
+            server.forget_shown_problems()
         if settings:
             await preferences.ask()
             await pulling.register()
@@ -97,8 +97,8 @@ async def _register_at_client(server: Server) -> None:
         watchers = [types.FileSystemWatcher(name) for name in names]
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         wanted.append(types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
-    told = workspace.did_change_configuration if workspace else None
-    if told and told.dynamic_registration:
+    pushed = workspace.did_change_configuration if workspace else None
+    if pushed and pushed.dynamic_registration:
         section = types.DidChangeConfigurationRegistrationOptions(SECTION)
         wanted.append(types.Registration("settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, section))
     if wanted:

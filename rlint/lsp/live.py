@@ -50,7 +50,7 @@ class LiveCheck:
     """False if the text is not valid Python, so that it has no findings."""
     chains: Mapping[tuple[str, ...], tuple[ChainPlace, ...]]
     """Locations of the links of the findings' chains."""
-    tells_more: bool
+    has_more_information: bool
     """Whether its summary has changed for other files."""
     paths: Mapping[str, Path] = field(default_factory=dict)
     """Paths of all files that were read, by their names in findings and fixes."""
@@ -58,7 +58,7 @@ class LiveCheck:
     @classmethod
     def nothing(cls, text: str) -> LiveCheck:
         """Return an empty result, for documents that are not checked."""
-        return cls(text, (), (), parsed=True, chains={}, tells_more=False)
+        return cls(text, (), (), parsed=True, chains={}, has_more_information=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,13 @@ class Live:
         checker = worker.Worker()
         made = checker.summarise([own])
         known: dict[str, ModuleSummary] = {}
-        news = False
+        is_new = False
         if made:
             for job in planned.group:
                 if stopped():
                     return None
                 if job is own:
-                    known[job.name], news = self._kept(job, text, made[job.name])
+                    known[job.name], is_new = self._kept(job, text, made[job.name])
                 elif (summary := self._summary(job, texts)) is not None:
                     known[job.name] = summary
         results = checker.check([known] if made else [], ignore_suppressions=False, link=self._link)
@@ -140,7 +140,7 @@ class Live:
             problems,
             parsed=bool(made),
             chains=places,
-            tells_more=news,
+            has_more_information=is_new,
             paths=planned.paths,
         )
 
@@ -180,11 +180,11 @@ class Live:
         derived from it stay valid.
         """
         known = self._summaries.get(_key(job))
-        news = known is None or known[1] != made
-        kept = made if news or known is None or known[1] is None else known[1]
+        is_new = known is None or known[1] != made
+        kept = made if is_new or known is None or known[1] is None else known[1]
         self._summaries[_key(job)] = (stamp, kept)
         # the first summary is news only for an unsaved text: of others, the content on disk is known
-        return kept, news and (known is not None or _is_unsaved(job.path, stamp))
+        return kept, is_new and (known is not None or _is_unsaved(job.path, stamp))
 
     def _link(self, group: Mapping[str, ModuleSummary]) -> WholeProgram:
         key = tuple(map(id, group.values()))

@@ -98,7 +98,7 @@ class Publisher:
     def schedule_all(self) -> None:
         """Check all documents again."""
         if self._pulled:
-            self._ask_to_ask()
+            self._request_refresh()
         self.changed.set()
         for document in self._session.documents:
             self.schedule_soon(document)
@@ -149,13 +149,13 @@ class Publisher:
 
     def _spread(self, document: Checked, found: LiveCheck) -> None:
         """Check other documents again if the change of this one may affect them."""
-        if found.tells_more:
+        if found.has_more_information:
             self.changed.set()
-        others = self._session.depending_on(document) if found.tells_more else []
+        others = self._session.depending_on(document) if found.has_more_information else []
         if others:
             self._session.forget_results()
             if self._pulled:
-                self._ask_to_ask()
+                self._request_refresh()
             for other in others:
                 self.schedule(other, _LATER)
 
@@ -181,19 +181,19 @@ class Publisher:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
 
     def _report_of(
-        self, document: Checked, asked: OpenDocument, found: LiveCheck, previous: str | None
+        self, document: Checked, queried: OpenDocument, found: LiveCheck, previous: str | None
     ) -> types.DocumentDiagnosticReport:
         others = False
         for part, diagnostics in self._diagnostics(document, found):
             key = unquote(part.uri)
             known = self._reported.get(key)
             if known is None or known[1] != diagnostics:
-                others = others or (known is not None and part is not asked)
+                others = others or (known is not None and part is not queried)
                 self._reported[key] = (self.new_result_id(), diagnostics)
         if others:  # a change in one cell may affect others, which were requested before
-            self._ask_to_ask()
+            self._request_refresh()
         self._spread(document, found)
-        number, diagnostics = self._reported[unquote(asked.uri)]
+        number, diagnostics = self._reported[unquote(queried.uri)]
         if previous == number:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=number)
         return types.RelatedFullDocumentDiagnosticReport(items=diagnostics, result_id=number)
@@ -203,7 +203,7 @@ class Publisher:
         self._number += 1
         return str(self._number)
 
-    def _ask_to_ask(self) -> None:
+    def _request_refresh(self) -> None:
         workspace = self._server.client_capabilities.workspace
         if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
             self.run(self._refresh())

@@ -46,8 +46,8 @@ class Pulling:
             self._answer(workspace=True)
         with contextlib.suppress(Exception):  # a client that refuses does not pull
             if not first:
-                gone = types.Unregistration(_ID, types.TEXT_DOCUMENT_DIAGNOSTIC)
-                await server.client_unregister_capability_async(types.UnregistrationParams([gone]))
+                removed = types.Unregistration(_ID, types.TEXT_DOCUMENT_DIAGNOSTIC)
+                await server.client_unregister_capability_async(types.UnregistrationParams([removed]))
             options = types.DiagnosticRegistrationOptions(
                 inter_file_dependencies=True,
                 workspace_diagnostics=wanted,

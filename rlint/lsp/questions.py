@@ -38,20 +38,20 @@ def register(server: Server) -> None:
             path = paths.get(name)
             return session.documents.at(path, part.text.encoding) if path is not None else None
 
-        asked = actions.RequestedActions(
+        queried = actions.RequestedActions(
             document, part, params.range, params.context, server.client_capabilities, other
         )
-        here = actions.found_here(asked, found.findings)
-        offered = actions.quick_fixes(asked, await session.permitted(document, found, here))
+        here = actions.found_here(queried, found.findings)
+        offered = actions.quick_fixes(queried, await session.permitted(document, found, here))
         unsafe = session.applied(document).settings.unsafe_fixes
         own = [each.fix for each in found.findings if each.fix and not each.fix.needs_permission]
         fixable = [fix.safety is Applicability.SAFE or unsafe for fix in own]
-        kind = actions.kind_of_fix_all(asked)
+        kind = actions.kind_of_fix_all(queried)
         if kind is not None and any(fixable):
-            edit = None if asked.resolves else await _fix_all(document)
-            if asked.resolves or edit:
-                offered.append(actions.fix_all(asked, kind, edit, unsafe=unsafe))
-        explain = explaining.action(asked)
+            edit = None if queried.resolves else await _fix_all(document)
+            if queried.resolves or edit:
+                offered.append(actions.fix_all(queried, kind, edit, unsafe=unsafe))
+        explain = explaining.action(queried)
         return [*offered, explain] if explain is not None else offered
 
     @server.feature(types.CODE_ACTION_RESOLVE)

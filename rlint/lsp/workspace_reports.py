@@ -50,25 +50,25 @@ class WorkspaceReports:
         changed = self._publisher.changed
         while True:
             changed.clear()
-            items = await self._news(previous, params.partial_result_token)
+            items = await self._new_reports(previous, params.partial_result_token)
             if items is not None:
                 return types.WorkspaceDiagnosticReport(items)
             await changed.wait()
             await asyncio.sleep(_PAUSE)
 
-    async def _news(
+    async def _new_reports(
         self, previous: dict[str, str], token: types.ProgressToken | None
     ) -> list[types.WorkspaceDocumentDiagnosticReport] | None:
         """Return the reports that the client does not have yet, without those that were sent already; None if
         there were none.
         """
         items: list[types.WorkspaceDocumentDiagnosticReport] = []
-        news = False
+        new_reports = False
 
         def add(uri: str, number: str | None, diagnostics: list[types.Diagnostic]) -> None:
-            nonlocal news
+            nonlocal new_reports
             item = types.WorkspaceFullDocumentDiagnosticReport(uri, diagnostics, result_id=number)
-            news = True
+            new_reports = True
             if number is None:
                 previous.pop(unquote(uri), None)
             else:
@@ -96,7 +96,7 @@ class WorkspaceReports:
         for uri in [uri for uri in previous if uri not in seen]:
             self._known.pop(uri, None)
             add(uri, None, [])  # deleted, or not reported any more
-        return items if news else None
+        return items if new_reports else None
 
     async def _checked(self, path: Path, uri: str, stamps: dict[Path, object]) -> _Known | None:
         """Return the findings of a file that is not open; the earlier ones, if their inputs have not

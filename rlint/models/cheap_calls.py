@@ -12,8 +12,8 @@ _CHEAP_PREFIXES = ("math.", "os.path.", "operator.", "typing.", "torch.distribut
 def is_cheap(qualified: str) -> bool:
     """Whether a call is so cheap that repeating it is not worth a finding."""
     fact = CALLABLES.get(qualified)
-    if fact is not None and fact.traits & (Trait.CHEAP | Trait.ASKS_FILES):
-        return not fact.traits & Trait.ASKS_FILES
+    if fact is not None and fact.traits & (Trait.CHEAP | Trait.QUERIES_FILES):
+        return not fact.traits & Trait.QUERIES_FILES
     if qualified.endswith("Config"):
         return True  # a settings object (`ExprExtractionConfig()`), created where it is passed
     return qualified.startswith(_CHEAP_PREFIXES)

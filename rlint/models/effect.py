@@ -47,7 +47,7 @@ class EffectKind(IntFlag):
     OTHER = 1 << 19
     """Any other effect: starting a process, seeding a stream, changing a setting."""
 
-    TELLS = PRINTS | LOGS
+    WRITES_OUTPUT = PRINTS | LOGS
     """Output that is only for users."""
 
 

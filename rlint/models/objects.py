@@ -167,13 +167,13 @@ _PROCESS: Table = table(
     methods(Effect(EffectKind.OTHER, "runs the target"), ANYTHING, "run"),
     methods(Effect(EffectKind.OTHER, "ends the process"), NOTHING, "close kill terminate"),
 )
-_RUNS_ELSEWHERE = Effect(EffectKind.OTHER, "runs work elsewhere")
+_RUNS_IN_OTHER_PROCESS = Effect(EffectKind.OTHER, "runs work elsewhere")
 _POOL: Table = table(
-    methods(_RUNS_ELSEWHERE, LIST, "starmap", Trait.MAPS),
-    methods(_RUNS_ELSEWHERE, ANYTHING, "apply"),
-    methods(_RUNS_ELSEWHERE, ANYTHING, "imap imap_unordered map map_async", Trait.MAPS),
-    methods(_RUNS_ELSEWHERE, Type(TypeTag.FUTURE), "apply_async submit"),
-    methods(_RUNS_ELSEWHERE, Type(TypeTag.FUTURE), "starmap_async", Trait.MAPS),
+    methods(_RUNS_IN_OTHER_PROCESS, LIST, "starmap", Trait.MAPS),
+    methods(_RUNS_IN_OTHER_PROCESS, ANYTHING, "apply"),
+    methods(_RUNS_IN_OTHER_PROCESS, ANYTHING, "imap imap_unordered map map_async", Trait.MAPS),
+    methods(_RUNS_IN_OTHER_PROCESS, Type(TypeTag.FUTURE), "apply_async submit"),
+    methods(_RUNS_IN_OTHER_PROCESS, Type(TypeTag.FUTURE), "starmap_async", Trait.MAPS),
     methods(Effect(EffectKind.OTHER, "closes the pool"), NOTHING, "close shutdown terminate"),
     methods(_WAITS, NOTHING, "join"),
 )

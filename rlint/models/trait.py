@@ -194,7 +194,7 @@ class Trait(IntFlag):
     """Reduces all elements to one number, which is floating-point for a floating-point tensor: `mean`."""
     ONLY_ONE_KIND = 1 << 81
     """A method that values of only one type have, among those that such programs use: `backward`."""
-    ASKS_FILES = 1 << 82
+    QUERIES_FILES = 1 << 82
     """Queries the file system about a path: `exists`."""
     READS_STATE = 1 << 83
     """Reads state outside of its arguments: `globals`, `get_default_dtype`."""

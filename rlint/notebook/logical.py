@@ -61,9 +61,9 @@ def _python(lines: Sequence[str], number: int) -> tuple[int, str]:
     quote: str | None = None  # of a string that continues on the next line
     code = ""
     while True:
-        depth, quote, line_code, goes_on = _scan(lines[number], depth, quote)
+        depth, quote, line_code, continues = _scan(lines[number], depth, quote)
         code = line_code.rstrip() or code
-        if not (quote or depth > 0 or goes_on) or number + 1 >= len(lines):
+        if not (quote or depth > 0 or continues) or number + 1 >= len(lines):
             return number, code
         number += 1
 
@@ -75,8 +75,8 @@ def _scan(line: str, depth: int, quote: str | None) -> tuple[int, str | None, st
         if quote is not None:
             end = _string_end(line, at, quote)
             if end < 0:
-                goes_on = line.endswith("\\") and len(quote) == 1
-                return depth, quote if len(quote) == 3 or goes_on else None, line, goes_on
+                continues = line.endswith("\\") and len(quote) == 1
+                return depth, quote if len(quote) == 3 or continues else None, line, continues
             at, quote = end, None
             continue
         piece = _PIECE.match(line, at)

@@ -39,11 +39,11 @@ def lines_of(token: Token, document: Document) -> list[RawLine]:
     for number, (first, last, character) in enumerate(ends):
         if number == skip:
             continue
-        behind = last
+        after = last
         if character == "\r" and number + 1 < len(ends) and ends[number + 1][::2] == (last, "\n"):
-            skip, behind = number + 1, ends[number + 1][1]
-        found.append(RawLine(start, document.text[start:first], document.text[first:behind]))
-        start = behind
+            skip, after = number + 1, ends[number + 1][1]
+        found.append(RawLine(start, document.text[start:first], document.text[first:after]))
+        start = after
     return [*found, RawLine(start, document.text[start:stop], "")]
 
 

@@ -36,11 +36,11 @@ def _lines(view: CellView, before: str, notebook: Notebook) -> list[str]:
         raise TornError(f"the lines of cell {view.index} cannot be told apart")
     newline = _newline(raw)
     found: list[tuple[str, str]] = []
-    for kind, start, end, first, behind in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, start, end, first, after in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             found += [(line.text, line.end or newline) for line in raw[start:end]]
         else:
-            texts = map(notebook.masks.restored, new[first:behind])
+            texts = map(notebook.masks.restored, new[first:after])
             found += [(notebook.style.encoded(text), newline) for text in texts]
     return [*(text + end for text, end in found[:-1]), found[-1][0]]
 

@@ -33,7 +33,7 @@ _MODULES = {
     "html": "findings_page",
 }
 
-FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
+FOR_HUMANS = frozenset({"full", "concise", "grouped"})
 """Formats for users in a terminal."""
 LISTS_HIDDEN = frozenset({"sarif"})
 """Formats that also list findings suppressed by comments."""
@@ -76,7 +76,7 @@ class ReportOptions:
     """Columns of the terminal; longer lines of code are shortened. None: unlimited."""
     fixed: int = 0
     """How many findings were fixed before this report was created."""
-    gone: int = 0
+    removed: int = 0
     """How many disappeared with the fixes of others."""
     new_fixed: int = 0
     """How many of the fixed findings appeared only after other fixes."""

@@ -46,9 +46,9 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
 def _after_fixing(remaining: int, options: ReportOptions) -> list[str]:
     """Return what happened to the initial findings, and the number of new ones."""
     fixed, left = options.fixed - options.new_fixed, remaining - options.new_left
-    gone = f", {options.gone} gone with them" if options.gone else ""
-    found = count(fixed + options.gone + left, "finding")
-    lines = [f"Found {found} ({fixed} fixed{gone}, {left} remaining)."]
+    removed = f", {options.removed} gone with them" if options.removed else ""
+    found = count(fixed + options.removed + left, "finding")
+    lines = [f"Found {found} ({fixed} fixed{removed}, {left} remaining)."]
     if new := options.new_fixed + options.new_left:
         brought = count(new, "new finding")
         lines.append(

@@ -119,7 +119,7 @@ def _fix(fix: Fix, parts: list[ReportPart]) -> dict[str, Any]:
             for part in parts
             for edit in part.edits
         ],
-        **({"other_files": [absolute_name(name) for name in fix.files]} if fix.elsewhere else {}),
+        **({"other_files": [absolute_name(name) for name in fix.files]} if fix.other_edits else {}),
     }
 
 

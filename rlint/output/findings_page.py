@@ -113,8 +113,8 @@ def _code_rows(finding: Finding, positions: Positions) -> Iterator[tuple[int | N
             yield None, "", "", ""
         text = positions.line_text(number)
         first = start.column - 1 if number == start.line else len(text) - len(text.lstrip())
-        behind = end.column - 1 if number == end.line else len(text.rstrip())
-        yield number, _spaced(text[:first]), _spaced(text[first:behind]), _spaced(text[behind:])
+        after = end.column - 1 if number == end.line else len(text.rstrip())
+        yield number, _spaced(text[:first]), _spaced(text[first:after]), _spaced(text[after:])
 
 
 def _spaced(text: str) -> str:

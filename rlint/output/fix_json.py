@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def render(outcome: FixOutcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
-    """Return an object: `fixed`, `left`, `gone`, `files`, `errors`, `not_selected` and `verification`.
+    """Return an object: `fixed`, `left`, `removed`, `files`, `errors`, `not_selected` and `verification`.
 
     Places of fixed findings are those before fixing, those of remaining ones refer to the current files.
     `not_selected` are the codes of rules that are off unless selected.
@@ -39,7 +39,7 @@ def render(outcome: FixOutcome, report: Report, options: ReportOptions, not_sele
             }
             for entry, left in zip(entries, outcome.left, strict=True)
         ],
-        "gone": finding_entries(outcome.gone, report, options),
+        "gone": finding_entries(outcome.removed, report, options),
         "files": [
             {
                 "filename": absolute_name(file.name),
@@ -99,7 +99,7 @@ def _trial(tried: Tried) -> dict[str, Any]:
         "runs": tried.runs,
         "before": [_ran(ran) for ran in tried.before],
         "after": tried.after and _ran(tried.after),
-        "left_out": [_left_out(guilty) for guilty in tried.left_out],
+        "left_out": [_left_out(culprits) for culprits in tried.left_out],
         "speed": tried.speed and _speed(tried.speed),
         "notices_broken_files": tried.noticed,
         "not_copied": [
@@ -108,12 +108,12 @@ def _trial(tried: Tried) -> dict[str, Any]:
     }
 
 
-def _left_out(guilty: LeftOut) -> dict[str, Any]:
+def _left_out(culprits: LeftOut) -> dict[str, Any]:
     return {
-        "why": "fails" if guilty.speed is None else "slower",
-        "fixes": [_fix(*pair) for pair in zip(guilty.ids, guilty.findings, strict=True)],
-        "run": _ran(guilty.ran),
-        "speed": guilty.speed and _speed(guilty.speed),
+        "why": "fails" if culprits.speed is None else "slower",
+        "fixes": [_fix(*pair) for pair in zip(culprits.ids, culprits.findings, strict=True)],
+        "run": _ran(culprits.ran),
+        "speed": culprits.speed and _speed(culprits.speed),
     }
 
 

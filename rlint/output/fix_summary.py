@@ -43,8 +43,8 @@ def _files(outcome: FixOutcome) -> list[str]:
 
 def _trial(tried: Tried) -> list[str]:
     lines = []
-    for guilty in tried.left_out:
-        lines += _left_out(guilty)
+    for culprits in tried.left_out:
+        lines += _left_out(culprits)
     if tried.speed is not None:
         lines.append(f"Speed of the command: {tried.speed}.")
     if not tried.noticed:
@@ -54,16 +54,16 @@ def _trial(tried: Tried) -> list[str]:
     return lines
 
 
-def _left_out(guilty: LeftOut) -> list[str]:
-    what = "is slower" if guilty.speed is not None else "fails"
-    them = "it" if len(guilty.ids) == 1 else "them together"
+def _left_out(culprits: LeftOut) -> list[str]:
+    what = "is slower" if culprits.speed is not None else "fails"
+    them = "it" if len(culprits.ids) == 1 else "them together"
     lines = [f"Not applied, because the command {what} with {them}:"]
-    for name, finding in zip(guilty.ids, guilty.findings, strict=True):
+    for name, finding in zip(culprits.ids, culprits.findings, strict=True):
         place = finding.place if finding.cell is not None else f"{name.line}:{name.column}"
         lines.append(
             f"  {printable(name.path)}:{place}: {name.code} {finding.name}: {printable(finding.statement)}"
         )
-    if guilty.speed is not None:
-        return [*lines, f"  {guilty.speed}"]
-    shown = guilty.ran.tail(_LINES)
-    return [*lines, f"  {guilty.ran.ending}", *(f"  | {printable(line)}" for line in shown)]
+    if culprits.speed is not None:
+        return [*lines, f"  {culprits.speed}"]
+    shown = culprits.ran.tail(_LINES)
+    return [*lines, f"  {culprits.ran.ending}", *(f"  | {printable(line)}" for line in shown)]

@@ -158,8 +158,8 @@ class _Renderer:
                 lines.append(self._paint(TextStyle.FRAME, "..."))
             code = positions.line_text(number)
             first = start.column - 1 if number == start.line else len(code) - len(code.lstrip())
-            behind = end.column - 1 if number == end.line else len(code.rstrip())
-            shown, column, length = excerpt(code, first, behind, self._width(gutter))
+            after = end.column - 1 if number == end.line else len(code.rstrip())
+            shown, column, length = excerpt(code, first, after, self._width(gutter))
             lines.append(f"{self._paint(TextStyle.FRAME, f'{number:>{gutter}} |')} {shown}".rstrip())
             if shown.strip() or number == start.line:
                 lines.append(f"{bar} {' ' * column}{self._paint(TextStyle.ALERT, '^' * max(length, 1))}")

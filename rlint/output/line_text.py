@@ -29,20 +29,20 @@ def to_json(explanations: Sequence[LineExplanation]) -> str:
     return json.dumps([_data(each) for each in explanations], indent=2, ensure_ascii=False) + "\n"
 
 
-def _block(told: LineExplanation, paint: Paint, *, every: bool, width: int) -> list[str]:
-    lines = [f"{paint(TextStyle.PATH, printable(told.place))}  {printable(told.code)}".rstrip()]
-    for note in told.notes:
+def _block(one: LineExplanation, paint: Paint, *, every: bool, width: int) -> list[str]:
+    lines = [f"{paint(TextStyle.PATH, printable(one.place))}  {printable(one.code)}".rstrip()]
+    for note in one.notes:
         lines += _wrapped(f"{paint(TextStyle.ALERT, 'note')}: ", note, width)
-    for number, said in enumerate(told.frequency):
+    for number, said in enumerate(one.frequency):
         lines += _wrapped(f"{paint(TextStyle.WHY, 'runs')}: " if number == 0 else "      ", said, width)
-    if told.values:
-        values = "; ".join(f"{name}: {kind}" for name, kind in told.values)
+    if one.values:
+        values = "; ".join(f"{name}: {kind}" for name, kind in one.values)
         lines += _wrapped(f"{paint(TextStyle.LABEL, 'types')}: ", values, width)
-    near = [each for each in told.rules if each.is_near]
-    shown = list(told.rules) if every else near[:_MOST_SHOWN]
+    near = [each for each in one.rules if each.is_near]
+    shown = list(one.rules) if every else near[:_MOST_SHOWN]
     for each in shown:
-        lines += ["", *_rule(each, told, paint, width)]
-    folded = [each for each in told.rules if each not in shown]
+        lines += ["", *_rule(each, one, paint, width)]
+    folded = [each for each in one.rules if each not in shown]
     if folded:
         codes = ", ".join(dict.fromkeys(each.code for each in folded))
         what = "rule looks" if len(folded) == 1 else "rules look"
@@ -50,24 +50,24 @@ def _block(told: LineExplanation, paint: Paint, *, every: bool, width: int) -> l
             "",
             *_wrapped("", f"{len(folded)} more {what} at this line (`--all` shows them): {codes}", width),
         ]
-    elif not told.rules and not told.notes:
+    elif not one.rules and not one.notes:
         lines += ["", _NONE]
     return lines
 
 
-def _rule(told: RuleExplanation, line: LineExplanation, paint: Paint, width: int) -> Iterator[str]:
-    style = TextStyle.MARK if told.verdict is Explained.SILENT else TextStyle.ALERT
-    yield f"{paint(style, told.code)} {told.name}: {told.verdict.value} at {printable(told.subject)}"
-    if told.message and told.verdict is not Explained.SILENT:
-        yield from _wrapped("  ", told.message, width)
-    for number, reason in enumerate(told.reasons):
+def _rule(one: RuleExplanation, line: LineExplanation, paint: Paint, width: int) -> Iterator[str]:
+    style = TextStyle.MARK if one.verdict is Explained.SILENT else TextStyle.ALERT
+    yield f"{paint(style, one.code)} {one.name}: {one.verdict.value} at {printable(one.subject)}"
+    if one.message and one.verdict is not Explained.SILENT:
+        yield from _wrapped("  ", one.message, width)
+    for number, reason in enumerate(one.reasons):
         said = _COLD if line.heat == "cold" and reason in line.frequency else reason
         yield from _wrapped("  because " if number == 0 else "          ", said, width)
-    for number, change in enumerate(told.changes):
+    for number, change in enumerate(one.changes):
         yield from _wrapped("  with " if number == 0 else "  or with ", change, width)
-    if told.message and told.verdict is Explained.SILENT:
-        label = "  it would say: " if told.changes else "  found: "
-        yield from _wrapped(label, told.message, width)
+    if one.message and one.verdict is Explained.SILENT:
+        label = "  it would say: " if one.changes else "  found: "
+        yield from _wrapped(label, one.message, width)
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
@@ -77,16 +77,16 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
     return [label + parts[0], *(f"      {part}" for part in parts[1:])]
 
 
-def _data(told: LineExplanation) -> dict[str, object]:
+def _data(one: LineExplanation) -> dict[str, object]:
     return {
-        "path": told.path,
-        "cell": told.cell.index if told.cell else None,
-        "line": told.line,
-        "code": told.code,
-        "notes": list(told.notes),
-        "heat": told.heat or None,
-        "frequency": list(told.frequency),
-        "types": dict(told.values),
+        "path": one.path,
+        "cell": one.cell.index if one.cell else None,
+        "line": one.line,
+        "code": one.code,
+        "notes": list(one.notes),
+        "heat": one.heat or None,
+        "frequency": list(one.frequency),
+        "types": dict(one.values),
         "rules": [
             {
                 "code": each.code,
@@ -99,6 +99,6 @@ def _data(told: LineExplanation) -> dict[str, object]:
                 "changes": list(each.changes),
                 "near": each.is_near,
             }
-            for each in told.rules
+            for each in one.rules
         ],
     }

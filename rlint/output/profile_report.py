@@ -29,7 +29,7 @@ def share_line(heated: Heated, heating: Heating) -> str:
     called = f"; the function was called {_times(heated.calls)}" if heated.calls else ""
     if heated.basis is Basis.NOT_SEEN:
         return _not_seen(heated, heating)
-    if heated.basis is Basis.ELSEWHERE:
+    if heated.basis is Basis.OTHER_PLACE:
         return "not in the profile: this is set up here, but the time is spent elsewhere"
     if heated.share is None:
         return "not in the profile: the file cannot be distinguished from others"

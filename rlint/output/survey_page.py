@@ -42,7 +42,7 @@ def render(report: SurveyReport) -> str:
     most = max((one.findings for _, one in fired), default=1)
     checked = [each for each in report.repositories if not each.reason]
     busiest = sorted(
-        (each for each in checked if each.findings or each.new or each.gone),
+        (each for each in checked if each.findings or each.new or each.removed),
         key=lambda each: (-each.high, -each.findings, each.name),
     )
     return templates.page(
@@ -58,9 +58,9 @@ def render(report: SurveyReport) -> str:
         compared=list(_compared(report, checked)),
         rule_columns=_RULE_COLUMNS,
         rules=[(code, one, *_cells(report, code, one), _bar(one, most)) for code, one in fired],
-        gone=[(code, one) for code, one in ordered if not one.findings],
+        removed=[(code, one) for code, one in ordered if not one.findings],
         columns=_COLUMNS,
-        repositories=[(each, _change(each.new, each.gone)) for each in busiest[:MOST_REPOSITORIES]],
+        repositories=[(each, _change(each.new, each.removed)) for each in busiest[:MOST_REPOSITORIES]],
         more=max(0, len(busiest) - MOST_REPOSITORIES),
         places=[(code, one, _places(one)) for code, one in fired],
         left=[each for each in report.repositories if each.reason],
@@ -81,7 +81,7 @@ def _counts(report: SurveyReport, checked: Sequence[RepositoryTally]) -> Iterato
     yield _number(sum(each.fixable for each in checked)), "with a fix"
     if report.before:
         yield _number(sum(each.new or 0 for each in checked)), "new"
-        yield _number(sum(each.gone or 0 for each in checked)), "gone"
+        yield _number(sum(each.removed or 0 for each in checked)), "gone"
     yield _number(len(report.repositories) - len(checked)), "not checked"
 
 
@@ -90,7 +90,7 @@ def _compared(report: SurveyReport, checked: Sequence[RepositoryTally]) -> Itera
     if not report.before:
         yield "There is no earlier run to compare with."
         return
-    changed = sum(1 for each in checked if each.new or each.gone)
+    changed = sum(1 for each in checked if each.new or each.removed)
     yield f"Compared with the run of {report.before}: findings changed in {repositories(changed)}."
     unknown = sum(1 for each in checked if each.new is None)
     if unknown:
@@ -104,14 +104,14 @@ def repositories(number: int) -> str:
 
 def _cells(report: SurveyReport, code: str, one: RuleTally) -> tuple[str, str, str]:
     fixes = [f"{_number(one.fixes[word])} {word}" for word in ("safe", "unsafe") if one.fixes[word]]
-    change = _change(one.new, one.gone) if report.before else "–"
+    change = _change(one.new, one.removed) if report.before else "–"
     return ", ".join(fixes) or "–", report.measured.get(code, "–"), change
 
 
-def _change(new: int | None, gone: int | None) -> str:
-    if new is None or gone is None:
+def _change(new: int | None, removed: int | None) -> str:
+    if new is None or removed is None:
         return "–"
-    return f"+{_number(new)} −{_number(gone)}" if new or gone else "0"
+    return f"+{_number(new)} −{_number(removed)}" if new or removed else "0"
 
 
 def _bar(one: RuleTally, most: int) -> list[tuple[str, str, float]]:

@@ -22,7 +22,7 @@ class RuleTally:
     fixes: Counter[str] = field(default_factory=Counter)
     certain: int = 0
     new: int = 0
-    gone: int = 0
+    removed: int = 0
     places: Counter[str] = field(default_factory=Counter)
     """The number of findings by repository."""
 
@@ -35,7 +35,7 @@ class RuleTally:
         self.fixes += other.fixes
         self.certain += other.certain
         self.new += other.new
-        self.gone += other.gone
+        self.removed += other.removed
         self.places = Counter(dict((self.places + other.places).most_common(MOST_PLACES)))
 
 
@@ -54,7 +54,7 @@ class RepositoryTally:
     problems: int = 0
     new: int | None = None
     """None if no earlier run is known."""
-    gone: int | None = None
+    removed: int | None = None
     reason: str = ""
     seconds: float = 0.0
 
@@ -90,7 +90,7 @@ def add_changes(
     for entry in came:
         tallies[entry["code"]].new += 1
     for entry in went:
-        tallies.setdefault(entry["code"], RuleTally(entry["name"])).gone += 1
+        tallies.setdefault(entry["code"], RuleTally(entry["name"])).removed += 1
     return len(came), len(went)
 
 

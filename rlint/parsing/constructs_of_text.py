@@ -225,9 +225,9 @@ class _Finder:
                 continue
             debug_end = None
             if part.equal is not None:
-                behind = _BLANKS_AND_COMMENTS.match(self._source, self._start(part.equal) + 1)
-                assert behind is not None
-                debug_end = behind.end()
+                after = _BLANKS_AND_COMMENTS.match(self._source, self._start(part.equal) + 1)
+                assert after is not None
+                debug_end = after.end()
             conversion = _CONVERSIONS.get(part.conversion or "", -1)
             if debug_end is not None and part.conversion is None and part.format_spec is None:
                 conversion = _CONVERSIONS["r"]
@@ -253,8 +253,8 @@ class _Finder:
             kind, owner = ast.FunctionDef, name - len(node.whitespace_after_def.value) - len("def")
         blanks = _BLANKS.match(self._source, end)
         assert blanks is not None
-        behind = blanks.end()
-        parenthesis = behind if self._source[behind : behind + 1] == b"(" else None
+        after = blanks.end()
+        parenthesis = after if self._source[after : after + 1] == b"(" else None
         return TypeParameters(start, end, owner, kind, parenthesis, self._parameters(given))
 
     def _parameters(self, given: cst.TypeParameters | None) -> tuple[TypeParameter, ...]:

@@ -56,8 +56,8 @@ class Masker:
                 buffer.put(end - 1, b")")
             case TypeParameters(parenthesis=parenthesis):
                 # the parentheses of the definition begin at the bracket, which may contain line breaks
-                behind = end if parenthesis is None else parenthesis + 1
-                self._blank(start, behind, buffer)
+                after = end if parenthesis is None else parenthesis + 1
+                self._blank(start, after, buffer)
                 buffer.put(start, b"(")
                 if parenthesis is None:
                     buffer.put(end - 1, b")")

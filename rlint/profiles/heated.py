@@ -26,7 +26,7 @@ class Basis(enum.Enum):
     """
     NOT_SEEN = "not seen"
     """It did not run while the profile was recorded, or was never sampled."""
-    ELSEWHERE = "elsewhere"
+    OTHER_PLACE = "elsewhere"
     """The finding is about an object that is set up here and costs time elsewhere."""
     UNKNOWN = "unknown"
     """The file could not be identified in the profile."""

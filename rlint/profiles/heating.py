@@ -107,7 +107,7 @@ class Heater:
         claim = self.located.claim(path, place)
         share = gains.share(self.profile, claim) if claim is not None else _NOTHING
         if finding.heat is Heat.COLD and share.high < _SET_UP:
-            return plain(Basis.ELSEWHERE, None, calls), None
+            return plain(Basis.OTHER_PLACE, None, calls), None
         if claim is None or share.high <= 0:
             return plain(Basis.NOT_SEEN, _NOTHING, calls), None
         basis = Basis.FUNCTION if place.whole else Basis.CALLS if claim.inside else Basis.LINES

@@ -91,8 +91,8 @@ def record(
 
 
 def _py_spy(samples: Path, rate: int) -> list[str]:
-    beside = Path(sys.executable).with_name("py-spy.exe" if os.name == "nt" else "py-spy")
-    found = shutil.which("py-spy") or (str(beside) if beside.is_file() else None)
+    adjacent = Path(sys.executable).with_name("py-spy.exe" if os.name == "nt" else "py-spy")
+    found = shutil.which("py-spy") or (str(adjacent) if adjacent.is_file() else None)
     if found is None:
         raise RlintError("py-spy is not installed; run `pip install py-spy`")
     options = ["--format", "speedscope", "--subprocesses", "--full-filenames", "--rate", str(rate)]
@@ -140,12 +140,12 @@ def _run(words: Sequence[str], result: Path, *, output: int | None = None) -> in
         )
     except OSError as error:
         raise RlintError(f"cannot start `{words[0]}`: {error.strerror or error}") from error
-    with _signals_go_to(process, result):
+    with _forward_signals_to(process, result):
         return process.wait()
 
 
 @contextmanager
-def _signals_go_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[None]:
+def _forward_signals_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[None]:
     """Pass signals to the program: Ctrl-C reaches it by itself, and a termination request is passed on."""
 
     def hand_on(_number: int, _frame: FrameType | None) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 
 _LOOK = 0.05  # seconds between two checks of the clock and the counts
 _PATIENCE = 10.0  # seconds that a program has to end after a request
-_ASKED = 3
+_MOST_REQUESTS = 3
 
 
 class _Recorder:
@@ -84,7 +84,7 @@ def _watch(recorder: _Recorder, started: float) -> None:
         if steps is not None and recorder.steps() >= steps:
             break
     recorder.stopped = True
-    for _ in range(_ASKED):
+    for _ in range(_MOST_REQUESTS):
         _interrupt()
         time.sleep(_PATIENCE)
     recorder.write(0)

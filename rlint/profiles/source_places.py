@@ -121,8 +121,8 @@ class ProfiledSource:
         here = {name for name, span in calls if span.start in lines}
         if not here:  # the place is an argument of a call that begins in an earlier line
             here = {name for name, span in calls if span.start < last + 1 and first < span.stop}
-        elsewhere = {name for name, span in calls if span.start not in lines}
-        return SourcePlace(definition, lines, (), frozenset(here), frozenset(here - elsewhere))
+        other_edits = {name for name, span in calls if span.start not in lines}
+        return SourcePlace(definition, lines, (), frozenset(here), frozenset(here - other_edits))
 
     def _whole(self, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> SourcePlace:
         lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)

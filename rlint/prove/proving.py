@@ -97,24 +97,24 @@ def prove(
     command: Sequence[str],
     options: ProveOptions,
     tell: Callable[[str], None] = lambda _: None,
-    asked: Interruptions | None = None,
+    requested: Interruptions | None = None,
 ) -> Proof:
     """Record the command, and prove every fix that the fixer offers on the recorded calls.
 
     An interrupt ends the command, and then the replays; the results so far are returned. Raises RlintError if
     there is nothing to prove, or the command cannot be started.
     """
-    if asked is None:
-        asked = Interruptions()
-        with asked.taken():
-            return prove(fixer, command, options, tell, asked)
+    if requested is None:
+        requested = Interruptions()
+        with requested.taken():
+            return prove(fixer, command, options, tell, requested)
     plan = make_plan(fixer, tell)
     if not plan.single:
         raise RlintError("there is nothing to prove: no finding has a fix")
     roots = _roots(plan)
-    with asked.folder() as folder:
+    with requested.folder() as folder:
         tell("recording")
-        run = record(command, plan.files(), folder, roots, options.limits, asked)
+        run = record(command, plan.files(), folder, roots, options.limits, requested)
         _check_run(run, plan)
         with contextlib.closing(ForkServers()) as servers:
             return _Proving(fixer, plan, run, roots, options, servers, tell).proof()
@@ -163,7 +163,7 @@ class _Proving:
     ) -> None:
         self._fixer = fixer
         self._plan, self._run, self._roots, self._options = plan, run, roots, options
-        self._servers, self._tell = servers, tell
+        self._servers, self._report = servers, tell
         self._expected: Mapping[Finding, Expected] = {}
         self._clock = judging.PROCESSOR if busy() > BUSY else judging.WALL
 
@@ -178,7 +178,7 @@ class _Proving:
             for number, plan in enumerate(self._plan.single, start=1):
                 finding = plan.findings[0]
                 place = f"{finding.code} at {finding.path}:{finding.start.line}"
-                self._tell(f"replaying {place} ({number} of {len(self._plan.single)})")
+                self._report(f"replaying {place} ({number} of {len(self._plan.single)})")
                 fixes.append(self._proven(plan, plan.ids[0], finding))
             kept, together = self._all(fixes)
             try:
@@ -218,7 +218,7 @@ class _Proving:
         kept = kept if len(kept) > 1 else [one for one in fixes if one.verdict in (FASTER, NO_CHANGE, SLOWER)]
         together = None
         if len(kept) > 1:
-            self._tell(f"replaying {len(kept)} fixes together")
+            self._report(f"replaying {len(kept)} fixes together")
             names = frozenset(one.name for one in kept)
             what = (
                 "the proven fixes together"
@@ -235,7 +235,7 @@ class _Proving:
         names = frozenset(one.name for one in kept)
         changed = self._fixer.fix(unsafe=True, allowed=names.__contains__).changed
         texts = {each.source.path: each.source.encode(each.text) for each in changed}
-        return alternate(self._run.command, texts, self._options.pairs, self._tell, busy=busy() > BUSY)
+        return alternate(self._run.command, texts, self._options.pairs, self._report, busy=busy() > BUSY)
 
     def _left(self) -> list[tuple[Finding, FixId | None]]:
         """Return the remaining findings, with their places before all fixes."""

@@ -47,7 +47,7 @@ if _next is not None and _next.loader is not None:
     _next.loader.exec_module(sys.modules["sitecustomize"])
 '''
 _PATIENCE = 8.0
-_MOST_ASKED = 2
+_MOST_QUESTIONS = 2
 """Interrupts after which the program is killed."""
 
 
@@ -162,9 +162,9 @@ def _waited(
     ended = threading.Event()
     stopped = threading.Event()
     started: dict[int, psutil.Process] = {}
-    asked: list[int] = []
+    requested: list[int] = []
 
-    def ask_all() -> None:
+    def request_all() -> None:
         with contextlib.suppress(psutil.Error):
             for one in psutil.Process(process.pid).children(recursive=True):
                 started[one.pid] = one
@@ -179,17 +179,17 @@ def _waited(
             process.send_signal(signal.SIGINT)
         if ended.wait(_PATIENCE):
             return
-        ask_all()
+        request_all()
         if not ended.wait(_PATIENCE):
             process.kill()
 
     def take(number: int) -> None:
         stopped.set()
-        asked.append(number)
-        if len(asked) > _MOST_ASKED:
+        requested.append(number)
+        if len(requested) > _MOST_QUESTIONS:
             process.kill()
-        elif number != signal.SIGINT or len(asked) > 1:
-            ask_all()
+        elif number != signal.SIGINT or len(requested) > 1:
+            request_all()
 
     timer = threading.Timer(seconds or 0, end)
     timer.daemon = True

@@ -78,7 +78,7 @@ def _processor_seconds() -> float:
 
 def _saved(folder: Path, began: float) -> str:
     """Return a digest of the files that a run wrote into its folder."""
-    told = []
+    described = []
     for path, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in _NOT_SAVED]
         for name in sorted(files):
@@ -86,5 +86,5 @@ def _saved(folder: Path, began: float) -> str:
             status = file.lstat()
             if status.st_mtime >= began and file.is_file() and not file.is_symlink():
                 content = file.read_bytes() if status.st_size <= _MOST_BYTES else b"large"
-                told.append(f"{file.relative_to(folder)} {hashlib.sha256(content).hexdigest()}")
-    return "\n".join(sorted(told))
+                described.append(f"{file.relative_to(folder)} {hashlib.sha256(content).hexdigest()}")
+    return "\n".join(sorted(described))

@@ -41,7 +41,7 @@ class Installed:
         """Return the distribution with the name `name`; None if there is none."""
         return next(_called(name, self._path), None)
 
-    def elsewhere(self, name: str) -> str | None:
+    def excluded_folder(self, name: str) -> str | None:
         """Return the folder of `sys.path` that would contain it if it were not left out."""
         found = ((entry, next(_called(name, [entry]), None)) for entry in self._left_out)
         return next((os.path.realpath(entry or ".") for entry, one in found if one is not None), None)
@@ -71,8 +71,8 @@ class Installed:
             spec = finder.find_spec(top, path if finder is PathFinder else None)
             for place in (spec.submodule_search_locations or ()) if spec is not None else ():
                 folder = Path(place, *inner)
-                mine = source is not None and _is_in(os.path.realpath(folder), source)
-                if folder.is_dir() and (mine or self._is_apart(str(folder))):
+                own_part = source is not None and _is_in(os.path.realpath(folder), source)
+                if folder.is_dir() and (own_part or self._is_apart(str(folder))):
                     return folder
         return None
 

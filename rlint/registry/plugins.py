@@ -63,7 +63,7 @@ def _enable(name: str, installed: Installed) -> str:
 
 
 def _missing(name: str, installed: Installed) -> str:
-    where = installed.elsewhere(name)
+    where = installed.excluded_folder(name)
     if where is not None:
         return (
             f"it is in {where}, next to the checked code, and rlint loads nothing from there; install it: "

@@ -67,7 +67,7 @@ class FileAnalysis:
         """Return what the answers about this file depend on besides its code."""
         return self.types.notes
 
-    def told(self, expression: ast.expr) -> Type:
+    def exported_type(self, expression: ast.expr) -> Type:
         """Return the type of an expression as other files see it: the sure type, or else the likely one
         inferred from this file alone.
         """
@@ -142,9 +142,9 @@ class FileAnalysis:
         self.syntax.release()
         vars(self.names).clear()
         vars(self.definitions).clear()
-        self.let_go()
+        self.release_analyses()
 
-    def let_go(self) -> None:
+    def release_analyses(self) -> None:
         """Release the analyses that follow from types; the tree is left to other owners."""
         for layer in (self.types, self.effects, self.loops, self.locks):
             vars(layer).clear()

@@ -42,6 +42,6 @@ class LikelyModels:
         """Release the file; to be called before its sure model is released."""
         every = [vars(self)["all"]] if "all" in vars(self) else []
         for model in (*every, *self._by_assumption.values()):
-            model.analysis.let_go()
+            model.analysis.release_analyses()
             vars(model).clear()
         vars(self).clear()

@@ -33,7 +33,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Found = TypeVar("_Found")
 
 
-def _nobody_listens(why: str, *about: ast.AST | None) -> None:
+def _ignore_reason(why: str, *about: ast.AST | None) -> None:
     """Do nothing."""
 
 
@@ -59,7 +59,7 @@ class SemanticModel:
         self.dataflow = DataflowQueries(analysis, program, self.types)
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
-        self.silent: Callable[..., None] = _nobody_listens
+        self.silent: Callable[..., None] = _ignore_reason
         """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.
         Each `{}` is replaced by the source of a node. Only `rlint explain` records it.
         """

@@ -46,7 +46,7 @@ class EffectQueries:
         self._types = types
         self._dataflow = dataflow
         self._work = purity.Purity(program.index)
-        self._gone_through = IteratorUses(analysis)
+        self._exhausted = IteratorUses(analysis)
         self._consumers = IteratorConsumers(program.index)
 
     def effect_of(self, expression: ast.expr) -> Effect:
@@ -116,11 +116,11 @@ class EffectQueries:
         nothing: a variable or the like that is iterated over, here or in functions of the project, and may be
         an iterator.
         """
-        for taken in self._gone_through.taken(descendants(expression)):
+        for taken in self._exhausted.taken(descendants(expression)):
             targets = self._types.call_targets(taken.place) if isinstance(taken.place, ast.Call) else []
-            if taken.argument and not any(self._consumers.goes_through(t, taken.argument) for t in targets):
+            if taken.argument and not any(self._consumers.iterates_over(t, taken.argument) for t in targets):
                 continue
-            for source in self._gone_through.may_be_iterators(taken):
+            for source in self._exhausted.may_be_iterators(taken):
                 return source
         for call in descendants(expression):
             if isinstance(call, ast.Call) and any(

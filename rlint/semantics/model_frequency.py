@@ -107,7 +107,7 @@ class FrequencyQueries:
     def _runs_here(self, node: ast.AST) -> bool:
         place = self._place(node)
         if place is None:
-            return self._analysis.loops.pacing.each_pass(node) is not False
+            return self._analysis.loops.iteration_frequency.each_pass(node) is not False
         loop = place.loops[0] if place.loops else -1
         guards = tuple(guard for guard in place.guards if guard.loop == loop)
         return self._heat.holds(place.function, guards, each_pass=place.each_pass) is not False
@@ -121,7 +121,9 @@ class FrequencyQueries:
             return None
         loops = self._analysis.loops
         around = tuple(loops.index[loop] for loop in loops.around(node))
-        return CodePlace(summary, around, loops.conditions.of(node), loops.pacing.each_pass(node))
+        return CodePlace(
+            summary, around, loops.conditions.of(node), loops.iteration_frequency.each_pass(node)
+        )
 
     def runs_by_role(self, node: ast.AST) -> bool:
         """Whether a node runs in each call of a function that is only known to be called often by its name
@@ -197,13 +199,14 @@ class FrequencyQueries:
         summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []
 
-    def is_called(self, node: ast.AST, *, elsewhere: bool = False) -> bool:
+    def is_called(self, node: ast.AST, *, other_file: bool = False) -> bool:
         """Whether code of the project, tests excluded, calls the function around a node; with
-        `elsewhere`, code of another file.
+        `other_file`, code of another file.
         """
         summary = self._symbols.function_at(node)
         return summary is not None and any(
-            not elsewhere or call.edge.caller.module != summary.module for call in self._heat.callers(summary)
+            not other_file or call.edge.caller.module != summary.module
+            for call in self._heat.callers(summary)
         )
 
     def takes_loop_items(self, name: ast.Name) -> bool:

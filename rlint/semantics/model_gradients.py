@@ -75,9 +75,9 @@ class GradientQueries:
 
     def _may_give_gradient(self, call: ast.Call) -> bool:
         if self._forwards.runs_network(self._types.type_of(call.func)):
-            anatomy = self._nn.architecture(call.func)
+            structure = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
-            return anatomy.weights or not anatomy.complete or self._makes_parameters(anatomy.classes)
+            return structure.weights or not structure.complete or self._makes_parameters(structure.classes)
         path = self._gradients.path_of(call)
         return (
             self._forwards.gives_gradient(path, self._symbols.module.module)

@@ -61,11 +61,11 @@ class _Part:
     """A part of the semantic model."""
 
     def __init__(self, part: object, nodes: LibcstNodes) -> None:
-        self._asked, self._nodes = part, nodes
+        self._part, self._nodes = part, nodes
 
     def __getattr__(self, name: str) -> Any:
         """Return a method that takes LibCST nodes."""
-        found = _taking(getattr(self._asked, name), self._nodes)
+        found = _taking(getattr(self._part, name), self._nodes)
         vars(self)[name] = found
         return found
 
@@ -101,13 +101,13 @@ def _taking(value: Any, nodes: LibcstNodes) -> Any:
     if not callable(value) or isinstance(value, type):
         return value
 
-    def asked(*args: Any, **kwargs: Any) -> Any:
+    def query(*args: Any, **kwargs: Any) -> Any:
         return value(
             *(_fast(each, nodes) for each in args),
             **{name: _fast(each, nodes) for name, each in kwargs.items()},
         )
 
-    return asked
+    return query
 
 
 def _fast(value: Any, nodes: LibcstNodes) -> Any:

@@ -54,7 +54,7 @@ class NetworkQueries:
         self._parts = NetworkParts(analysis)
         self._optimized = OptimizerParams(analysis)
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
-        self._shapes_asked: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
+        self._shapes_in_progress: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
         """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does when
@@ -179,16 +179,16 @@ class NetworkQueries:
             for part in every
         )
 
-    def is_asked_for_weights(self, expression: ast.expr) -> bool:
+    def has_weights_read(self, expression: ast.expr) -> bool:
         """Whether this file reads the parameters or state dict of an expression with the same source."""
         name = last_name(expression)
-        shapes = self._shapes_asked.get(name)
+        shapes = self._shapes_in_progress.get(name)
         if shapes is None:
-            shapes = self._shapes_asked[name] = set(map(ast.dump, self._asked_for_weights.get(name, ())))
+            shapes = self._shapes_in_progress[name] = set(map(ast.dump, self._weight_reads.get(name, ())))
         return bool(shapes) and ast.dump(expression) in shapes
 
     @cached_property
-    def _asked_for_weights(self) -> dict[str | None, list[ast.expr]]:
+    def _weight_reads(self) -> dict[str | None, list[ast.expr]]:
         """Return the expressions whose weights are read, by their last name."""
         found: dict[str | None, list[ast.expr]] = {}
         for name in models.having(Trait.REACHES_WEIGHTS, TypeTag.MODULE):

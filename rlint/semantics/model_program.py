@@ -37,19 +37,19 @@ class ProgramQueries:
         """Whether any file of the project reads an attribute of this name, on any object."""
         return self._names.is_attribute_read(attribute)
 
-    def is_read_elsewhere(self, attribute: str) -> bool:
+    def is_read_in_other_file(self, attribute: str) -> bool:
         """Whether another file of the project reads an attribute of this name, on any object."""
-        return self._names.is_read_elsewhere(attribute, self._symbols.module.module)
+        return self._names.is_read_in_other_file(attribute, self._symbols.module.module)
 
     def is_write_only(self, attribute: str) -> bool:
         """Whether all containers of this name are only added to, and possibly emptied, in all files of
         the project.
         """
-        return self._names.is_only_fed(attribute)
+        return self._names.is_write_only(attribute)
 
     def sets_anywhere(self, speedup: str) -> bool:
         """Whether any file of the project sets how torch computes: a word of `nn.torch_settings`."""
-        return self._names.is_told(speedup)
+        return self._names.has_torch_setting(speedup)
 
     def sets(self, word: str) -> bool:
         """Whether a file of the program sets how torch computes: a word of `nn.torch_settings`."""

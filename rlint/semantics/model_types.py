@@ -16,7 +16,7 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.types.algebra import is_immutable
 from rlint.semantics.types.constants import Constant, Constants
-from rlint.semantics.types.devices import asks_for_device, is_device, means_accelerator
+from rlint.semantics.types.devices import is_device, means_accelerator, tests_device
 from rlint.semantics.types.likely.notes import Noted
 from rlint.semantics.types.sure_devices import SureDevices
 from rlint.syntax.syntax_index import FUNCTIONS, Function
@@ -73,9 +73,9 @@ class TypeQueries:
         """
         return self._sure_devices.surely(expression)
 
-    def asks_for_device(self, test: ast.expr) -> bool:
+    def tests_device(self, test: ast.expr) -> bool:
         """Whether a condition only tests whether the program runs on an accelerator, or on which one."""
-        return asks_for_device(test, self._names.qualified)
+        return tests_device(test, self._names.qualified)
 
     def is_on_cpu(self, node: ast.AST) -> bool:
         """Whether a node runs only if a condition found that the program is not on a CUDA device, or on no

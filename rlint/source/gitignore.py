@@ -39,10 +39,10 @@ class IgnoreRules:
 
     def ignores(self, path: str, *, folder: bool) -> bool:
         """Whether the absolute `path`, whose parent folders are not ignored, is ignored itself."""
-        asked = path + os.sep if folder else path
-        known = self._decisions.get(asked)
+        queried = path + os.sep if folder else path
+        known = self._decisions.get(queried)
         if known is None:
-            known = self._decisions[asked] = self._decide(path, folder=folder)
+            known = self._decisions[queried] = self._decide(path, folder=folder)
         return known
 
     def _decide(self, path: str, *, folder: bool) -> bool:
@@ -50,8 +50,8 @@ class IgnoreRules:
         plain, others = self._sorted_out
         if plain.match(relative, folder=folder):
             return True
-        asked = relative + "/" if folder else relative
-        decision = self._spec.check_file(asked).include if others else None
+        queried = relative + "/" if folder else relative
+        decision = self._spec.check_file(queried).include if others else None
         if decision is not None:
             return decision
         return self._above is not None and self._above.ignores(path, folder=folder)

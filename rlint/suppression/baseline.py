@@ -29,7 +29,7 @@ DEFAULT_NAME = "rlint-baseline.json"
 """The default name of the file for `--write-baseline`."""
 _VERSION = 1
 _FIELDS = ("path", "code", "function", "line")
-_ANEW = "restore it, or recreate it with `--write-baseline`"
+_CURRENT = "restore it, or recreate it with `--write-baseline`"
 _BEGINNING = regex(r'\s*\{\s*"version"\s*:')
 _MOST_BYTES = 200_000_000
 
@@ -151,7 +151,7 @@ def read_baseline(path: Path) -> Baseline:
     except OSError as error:
         raise RlintError(f"{shown}: cannot read the baseline: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise RlintError(f"{shown}: the baseline is damaged: it is not UTF-8; {_ANEW}") from error
+        raise RlintError(f"{shown}: the baseline is damaged: it is not UTF-8; {_CURRENT}") from error
     return Baseline(path, _entries(text, shown))
 
 
@@ -189,7 +189,7 @@ def _entries(text: str, shown: str) -> dict[FindingKey, int]:
             raise RlintError(f"{shown}: is not an rlint baseline: it is not JSON") from error
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         conflict = "it holds marks of a merge conflict" if "\n<<<<<<< " in f"\n{text}" else "it is not JSON"
-        raise RlintError(f"{shown}{line}: the baseline is damaged: {conflict}; {_ANEW}") from error
+        raise RlintError(f"{shown}{line}: the baseline is damaged: {conflict}; {_CURRENT}") from error
     if not isinstance(data, dict) or not isinstance(data.get("findings"), list) or "version" not in data:
         raise RlintError(f"{shown}: is not an rlint baseline: `version` or the list `findings` is missing")
     if data["version"] != _VERSION:
@@ -207,12 +207,12 @@ def _entries(text: str, shown: str) -> dict[FindingKey, int]:
 
 def _entry(entry: Any, place: str) -> tuple[FindingKey, int]:
     if not isinstance(entry, dict):
-        raise RlintError(f"{place} is not an object; {_ANEW}")
+        raise RlintError(f"{place} is not an object; {_CURRENT}")
     values = [entry.get(field) for field in _FIELDS]
     count = entry.get("count", 1)
     for field, value in zip(_FIELDS, values, strict=True):
         if not isinstance(value, str):
-            raise RlintError(f"{place} has a `{field}` that is not a string; {_ANEW}")
+            raise RlintError(f"{place} has a `{field}` that is not a string; {_CURRENT}")
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise RlintError(f"{place} has a `count` that is not a positive integer; {_ANEW}")
+        raise RlintError(f"{place} has a `count` that is not a positive integer; {_CURRENT}")
     return FindingKey(*map(str, values)), count

@@ -29,8 +29,8 @@ def close_blocks(
             opened.append(mark)
             blocks.append(mark)
             continue
-        alike = (each for each in reversed(opened) if _key(each) == _key(mark))
-        opener = next(alike, None)
+        equal = (each for each in reversed(opened) if _key(each) == _key(mark))
+        opener = next(equal, None)
         if opener is None or mark.comment.line > _end_of_scope(layout, opener):
             mistaken(mark, "no `rlint: disable` with these codes is open before this `rlint: enable`")
             continue

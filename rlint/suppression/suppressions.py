@@ -68,10 +68,10 @@ def parse(text: str, families: Collection[str] | None = None, *, has_findings: b
     a text without findings, comments that suppress everything are not read.
     """
     folded = text.lower()
-    is_told = "noqa" in folded or "rlint" in folded
-    if is_told and families is not None:
-        is_told = may_concern(text, families, has_findings=has_findings)
-    layout = read_layout(text) if is_told else None
+    is_relevant = "noqa" in folded or "rlint" in folded
+    if is_relevant and families is not None:
+        is_relevant = may_concern(text, families, has_findings=has_findings)
+    layout = read_layout(text) if is_relevant else None
     return Suppressions(layout, read_directives(layout)) if layout else Suppressions()
 
 

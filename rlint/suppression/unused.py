@@ -66,10 +66,10 @@ class _Reporter:
                 yield self.unknown(Mistake(directive.comment, directive.start, directive.end, message))
             elif ours and not item.used and meant <= self._active and not meant & _OWN_CODES.keys():
                 unused.append(item)
-        excused = any(
+        allowed = any(
             item.means(UNUSED_SUPPRESSION.code, UNUSED_SUPPRESSION.name) for item in directive.items
         )
-        if (unused or not directive.items) and not excused:
+        if (unused or not directive.items) and not allowed:
             listed = ", ".join(f"`{item.text}`" for item in unused)
             what = f"`{directive.kind.value}`"
             message = f"{what} suppresses no finding of {listed}" if listed else f"{what} names no rule"

@@ -112,10 +112,10 @@ class RemoteRepository:
         """Yield the contents of files, one after the other."""
         if not identities:
             return
-        asked = self._folder / "asked"
-        asked.write_text("".join(f"{one}\n" for one in identities))
+        queried = self._folder / "asked"
+        queried.write_text("".join(f"{one}\n" for one in identities))
         with (
-            asked.open("rb") as given,
+            queried.open("rb") as given,
             subprocess.Popen(  # noqa: S603 - a list, no shell
                 self._command("cat-file", "--batch"),
                 cwd=self._folder,

@@ -54,10 +54,10 @@ class JobGuard:
     def line(self) -> bytes | None:
         """Return the next line of the worker; None once it has ended."""
         while b"\n" not in self._buffer:
-            heard = os.read(self._given, 65_536)
-            if not heard or len(self._buffer) > _LONGEST_LINE:
+            captured = os.read(self._given, 65_536)
+            if not captured or len(self._buffer) > _LONGEST_LINE:
                 return None
-            self._buffer += heard
+            self._buffer += captured
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
@@ -86,7 +86,7 @@ class JobGuard:
                 if held > memory:
                     reason = f"used more than {memory / 2**20:.0f} MB of memory"
                     break
-                if select.select([self._given], [], [], look)[0] and not self._hears():
+                if select.select([self._given], [], [], look)[0] and not self._receives():
                     _kill(process)
                     os._exit(1)  # the worker has ended
                 look = min(look * 1.5, _LOOK)
@@ -94,11 +94,11 @@ class JobGuard:
             return reason
         return _how(os.waitpid(process, 0)[1])
 
-    def _hears(self) -> bool:
+    def _receives(self) -> bool:
         """Whether the worker is still alive, after data from it arrived."""
-        heard = os.read(self._given, 65_536)
-        self._buffer += heard
-        return bool(heard)
+        captured = os.read(self._given, 65_536)
+        self._buffer += captured
+        return bool(captured)
 
 
 def _work(job: Mapping[str, Any]) -> None:

@@ -57,10 +57,10 @@ class PartGroups:
         parts = min(len(groups), -(-sum(sizes) // self._most))
         if self._parts == 1 and parts > 1:
             raise SplitNeededError(parts, content)
-        mine = self._share(groups, sizes)
-        checked = [job for group in mine for job in group if job.codes is not None]
+        own_part = self._share(groups, sizes)
+        checked = [job for group in own_part for job in group if job.codes is not None]
         self.files, self.size = len(checked), sum(job.size for job in checked)
-        return mine
+        return own_part
 
     def load(self, group: Sequence[FileTask]) -> Sequence[FileResult] | None:
         """Return the results that an earlier run stored for a group."""
@@ -89,15 +89,15 @@ class PartGroups:
         if self._parts == 1:
             return list(groups)
         loads = [0] * self._parts
-        mine = []
+        own_part = []
         for size, group in sorted(
             zip(sizes, groups, strict=True), key=lambda each: (-each[0], each[1][0].name)
         ):
             number = loads.index(min(loads))
             loads[number] += max(size, 1)
             if number == self._part:
-                mine.append(group)
-        return mine
+                own_part.append(group)
+        return own_part
 
     def _key(self, group: Sequence[FileTask]) -> str:
         """Return the key of a group's results; "" if one of its files cannot be read."""

@@ -40,12 +40,12 @@ class SurveyedRepository:
         return f"{self.name}#{self.revision}" if self.revision else self.name
 
 
-def repository_of(text: str, beside: Path) -> SurveyedRepository:
+def repository_of(text: str, adjacent: Path) -> SurveyedRepository:
     """Return the repository of a line or argument: a folder, or `URL#REVISION`."""
     text = text.strip()
     scheme = text.partition("://")[0].lower() if "://" in text else ""
     if not scheme and not _SCP_LIKE.fullmatch(text):
-        path = str(absolute(beside / text))
+        path = str(absolute(adjacent / text))
         return SurveyedRepository(path, path)
     location, _, revision = text.partition("#")
     name = without_credentials(location)
@@ -69,9 +69,9 @@ def listed(arguments: Iterable[str], files: Iterable[Path]) -> list[SurveyedRepo
             raise RlintError(
                 f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}"
             ) from error
-        beside = absolute(file).parent
+        adjacent = absolute(file).parent
         found += [
-            repository_of(line, beside)
+            repository_of(line, adjacent)
             for line in lines
             if line.strip() and not line.lstrip().startswith("#")
         ]

@@ -69,9 +69,9 @@ def write_run(
     """
     tasks = []
     for number, start in enumerate(range(0, len(results), SHARD)):
-        mine = results[start : start + SHARD]
-        known = [before.results.get(each.repository.identity) if before else None for each in mine]
-        tasks.append(ShardTask(url, f"{folder_of(name)}/findings-{number:05}.parquet", mine, known))
+        own_part = results[start : start + SHARD]
+        known = [before.results.get(each.repository.identity) if before else None for each in own_part]
+        tasks.append(ShardTask(url, f"{folder_of(name)}/findings-{number:05}.parquet", own_part, known))
     found = ShardTally()
     for one in _done(tasks, executor):
         found.rows += one.rows

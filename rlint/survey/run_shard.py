@@ -70,7 +70,7 @@ def _batches(task: ShardTask, store: ResultStore, found: ShardTally) -> Iterator
         entries, one.files, one.size = entries_of(store, result.results)
         rules = tally(shown, entries)
         if before is not None:
-            one.new, one.gone = _changes(store, rules, before, result.results, entries)
+            one.new, one.removed = _changes(store, rules, before, result.results, entries)
         one.findings = sum(each.findings for each in rules.values())
         one.high = sum(each.impacts["high"] for each in rules.values())
         one.fixable = sum(each.findings - each.fixes["none"] for each in rules.values())

@@ -72,8 +72,8 @@ class _Work:
             known = self._known(commit)
             if known is not None:
                 return known
-        mine = name_of_groups(self._settings, task.repository.identity, str(task.part), str(task.parts))
-        kept = self._store.read(mine)
+        own_part = name_of_groups(self._settings, task.repository.identity, str(task.part), str(task.parts))
+        kept = self._store.read(own_part)
         if kept is not None:
             (self._folder / KNOWN).write_bytes(kept)
         answer = self._run(CHECK, commit=commit)
@@ -90,7 +90,7 @@ class _Work:
         result = name_of_result(hashlib.sha256(record).hexdigest())
         self._store.write(result, record)
         if groups != kept:
-            self._store.write(mine, groups)
+            self._store.write(own_part, groups)
         if commit:
             self._store.store(self._name_of_commit(commit), {"result": result})
         status = KEPT if answer["files"] == answer["reused"] and groups == kept else CHECKED

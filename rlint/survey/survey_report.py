@@ -41,7 +41,7 @@ def summary(
     """Yield the lines that summarise a run's findings, and where they are stored."""
     ordered = sorted(found.rules.items(), key=lambda each: (-each[1].findings, each[0]))
     for code, one in ordered[:_MOST_RULES]:
-        change = f"  +{one.new} -{one.gone}" if before is not None and (one.new or one.gone) else ""
+        change = f"  +{one.new} -{one.removed}" if before is not None and (one.new or one.removed) else ""
         where = repositories(one.repositories)
         yield f"{one.findings:>8,}  {code} {one.name}  ({where}){change}"
     if len(ordered) > _MOST_RULES:

@@ -77,7 +77,7 @@ class _Run:
         tell: Callable[[str], None],
     ) -> None:
         self._repositories, self._options, self._executor = repositories, options, executor
-        self._retries, self._tell = retries, tell
+        self._retries, self._report = retries, tell
         self._left = deque(SurveyTask(number, each) for number, each in enumerate(repositories))
         self._running: dict[object, tuple[SurveyTask, int]] = {}
         """Each task with the attempt at its repository that it belongs to."""
@@ -156,7 +156,7 @@ class _Run:
         self._results[task.number] = SurveyedResult(
             task.repository, commit, reason=reason, kept=False, lost=self._lost_of(task)
         )
-        self._tell(f"{task.repository.shown}: not checked: {reason}")
+        self._report(f"{task.repository.shown}: not checked: {reason}")
 
     def _lost_of(self, task: SurveyTask) -> int:
         return sum(count for key, count in self._lost.items() if key[0] == task.number)

@@ -37,12 +37,12 @@ def run(repositories: Sequence[SurveyedRepository], options: dict[str, Any]) -> 
         raise RlintError("`rlint survey` needs Linux or macOS: each check is a fork")
     for module in ("ray", "pyarrow", "fsspec"):
         needed(module)
-    asked = options_of(options)
-    store = ResultStore(asked.store)
+    queried = options_of(options)
+    store = ResultStore(queried.store)
     if options["address"] and _is_path(options["store"]) and not options["quiet"]:
         click.echo(f"note: {store.name} must be a folder that all nodes share; else name a URL", err=True)
     with cluster(options["address"], options["jobs"]) as ray:
-        return _run(repositories, asked, store, RayExecutor(ray), options)
+        return _run(repositories, queried, store, RayExecutor(ray), options)
 
 
 def options_of(options: dict[str, Any]) -> SurveyOptions:
@@ -76,7 +76,7 @@ def _is_path(url: str) -> bool:
 
 def _run(
     repositories: Sequence[SurveyedRepository],
-    asked: SurveyOptions,
+    queried: SurveyOptions,
     store: ResultStore,
     executor: Executor,
     options: dict[str, Any],
@@ -100,16 +100,16 @@ def _run(
 
         try:
             results = survey(
-                repositories, asked, executor, retries=options["retries"], progress=Counter(), tell=tell
+                repositories, queried, executor, retries=options["retries"], progress=Counter(), tell=tell
             )
             progress.begin("writing findings")
-            found = write_run(asked.store, name, results, before, executor)
+            found = write_run(queried.store, name, results, before, executor)
         except KeyboardInterrupt:
             tell(
                 f"interrupted: {done} of {len(repositories)} repositories are done; the same command resumes"
             )
             raise click.Abort from None
-    settings = options_digest(asked.overrides, configured=asked.configured)
+    settings = options_digest(queried.overrides, configured=queried.configured)
     codes = {code for code, one in found.rules.items() if one.findings}
     measured = {code: each.line for code, each in rule_figures(codes, None).items() if each.line}
     date = date_of(name)

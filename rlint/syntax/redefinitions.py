@@ -19,12 +19,12 @@ _NUMBER = regex(r"#\d+")
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 
 
-def tell_apart(definitions: Iterable[tuple[Definition, Scope]]) -> None:
+def make_names_unique(definitions: Iterable[tuple[Definition, Scope]]) -> None:
     """Give different qualified names to all definitions of a file with the same name in one scope."""
-    alike: dict[tuple[Scope | None, str], list[Scope]] = {}
+    equal: dict[tuple[Scope | None, str], list[Scope]] = {}
     for node, scope in definitions:
-        alike.setdefault((scope.parent, node.name), []).append(scope)
-    for (_, name), scopes in alike.items():
+        equal.setdefault((scope.parent, node.name), []).append(scope)
+    for (_, name), scopes in equal.items():
         if len(scopes) > 1:
             meant = [scope for scope in scopes if not _is_accessor(scope.node, name)] or scopes
             for number, scope in enumerate(scopes, 1):

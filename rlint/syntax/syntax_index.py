@@ -13,12 +13,12 @@ from rlint.parsing.positions import Positions
 from rlint.syntax.evaluation_root import EvaluationRoots
 from rlint.syntax.import_statements import absolute_module
 from rlint.syntax.name_index import NameIndex
-from rlint.syntax.redefinitions import Definition, tell_apart
+from rlint.syntax.redefinitions import Definition, make_names_unique
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.too_deep import buried_parts
 from rlint.syntax.value_use import SyntacticUse, use_of
 from rlint.syntax.variables import Variables
-from rlint.syntax.walk import PARTS_FROM_BEHIND
+from rlint.syntax.walk import REVERSED_PARTS
 
 if TYPE_CHECKING:
     from rlint.parsing.grammar import Reading
@@ -283,7 +283,7 @@ class SyntaxIndex:
                 self._move_outside(stack, node)
         for known, following in holders:
             known["_end"] = following.__dict__["_start"]
-        tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
+        make_names_unique((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
 
     def _move_outside(self, stack: list[tuple[ast.AST, Scope]], node: ast.AST) -> None:
         """Assign the parts of a node, which are visited next, to the scopes that they are evaluated in."""
@@ -567,5 +567,5 @@ class _Kinds(dict[type[ast.AST], tuple[list[ast.AST], tuple[str, ...], Callable[
         self, kind: type[ast.AST]
     ) -> tuple[list[ast.AST], tuple[str, ...], Callable[..., Scope | None] | None]:
         met = self._nodes[kind] = []
-        found = self[kind] = (met, PARTS_FROM_BEHIND[kind], _BINDERS.get(kind))
+        found = self[kind] = (met, REVERSED_PARTS[kind], _BINDERS.get(kind))
         return found

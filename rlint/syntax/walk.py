@@ -42,7 +42,7 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
         return found
 
 
-class _PartsFromBehind(dict[type[ast.AST], tuple[str, ...]]):
+class _ReversedParts(dict[type[ast.AST], tuple[str, ...]]):
     """The same fields in reverse order, for a stack."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class _PartsFromBehind(dict[type[ast.AST], tuple[str, ...]]):
         return found
 
 
-PARTS, PARTS_FROM_BEHIND = _Parts(), _PartsFromBehind()
+PARTS, REVERSED_PARTS = _Parts(), _ReversedParts()
 
 
 def descendants(node: ast.AST) -> list[ast.AST]:

@@ -29,7 +29,7 @@ _FICLONE = 0x40049409
 
 
 @dataclass(frozen=True, slots=True)
-class LeftBehind:
+class NotCopied:
     """A file or folder that the copy does not have as its own."""
 
     path: str
@@ -39,7 +39,7 @@ class LeftBehind:
     reason: str
 
 
-def copy_tree(root: Path, target: Path, whole: Collection[Path]) -> tuple[LeftBehind, ...]:
+def copy_tree(root: Path, target: Path, whole: Collection[Path]) -> tuple[NotCopied, ...]:
     """Copy the folder `root` to `target`, which must not exist. `whole` files, relative to `root`, are never
     linked. Raises OSError if the target cannot be written; unreadable files are left out and returned.
     """
@@ -70,7 +70,7 @@ class _Copier:
         self._target = target
         self._whole = {str(path) for path in whole}
         self._above = {str(folder) for path in whole for folder in path.parents}
-        self.left: list[LeftBehind] = []
+        self.left: list[NotCopied] = []
         self._large: set[str] = set()
         self._measure("")
 
@@ -166,10 +166,10 @@ class _Copier:
 
     def _link(self, path: str, reason: str) -> None:
         os.symlink(self._root / path, self._target / path)
-        self.left.append(LeftBehind(Path(path).as_posix(), linked=True, reason=reason))
+        self.left.append(NotCopied(Path(path).as_posix(), linked=True, reason=reason))
 
     def _leave(self, path: str, reason: str) -> None:
-        self.left.append(LeftBehind(Path(path).as_posix(), linked=False, reason=reason))
+        self.left.append(NotCopied(Path(path).as_posix(), linked=False, reason=reason))
 
     def _measure(self, inside: str) -> _Size:
         """Return how much of a folder would be copied. Large ones without Python are recorded and not

@@ -16,7 +16,7 @@ from types import TracebackType
 
 from rlint.errors import RlintError
 from rlint.trial import watchdog
-from rlint.trial.copying import LeftBehind, copy_tree
+from rlint.trial.copying import NotCopied, copy_tree
 
 _PREFIX = "rlint-trial-"
 Signature = tuple[int, int, int, int, int]
@@ -35,7 +35,7 @@ class Scratch:
         self._kept = self._base / "kept" / (root.name or "root")
         self.folder = self._base / "run" / self._kept.name
         """The working copy."""
-        self.left: tuple[LeftBehind, ...] = ()
+        self.left: tuple[NotCopied, ...] = ()
         """Linked and missing files."""
         self._clock = int(time.time())
         try:

@@ -12,7 +12,7 @@ from rlint.engine.api import Fixer
 from rlint.errors import RlintError
 from rlint.findings import Finding
 from rlint.run_data import Changed, FixId, FixReport
-from rlint.trial.copying import LeftBehind
+from rlint.trial.copying import NotCopied
 from rlint.trial.ddmin import ddmin
 from rlint.trial.place import TrialPlace
 from rlint.trial.scratch import Scratch
@@ -63,7 +63,7 @@ class Tried:
     runs: int = 0
     noticed: bool = True
     """Whether the command fails if the fixed files are broken; if not, it does not test them."""
-    not_copied: tuple[LeftBehind, ...] = ()
+    not_copied: tuple[NotCopied, ...] = ()
 
 
 def try_fixes(
@@ -107,7 +107,7 @@ class _Trial:
         self._everything = everything
         self._findings = dict(zip(everything.ids, everything.applied, strict=True))
         self._unsafe = unsafe
-        self._tell = tell
+        self._report = tell
         self._environment = place.environment(scratch.folder, [c.source.path for c in everything.changed])
         self._limit: float | None = order.timeout
         self._runs = 0
@@ -123,18 +123,18 @@ class _Trial:
         allowed = list(self._everything.ids)
         self._check_all(allowed)
         while not self._passes(allowed):
-            guilty = ddmin(allowed, lambda some: not self._passes(some))
-            left_out.append(self._failing(guilty))
-            allowed = [name for name in allowed if name not in guilty]
+            culprits = ddmin(allowed, lambda some: not self._passes(some))
+            left_out.append(self._failing(culprits))
+            allowed = [name for name in allowed if name not in culprits]
         speed = None
         while self._order.require_faster and allowed:
             speed = self._speed(allowed)
             if not speed.is_slower:
                 break
-            guilty = ddmin(allowed, self._fails_or_is_slower)
-            ran = self._ran(self._contents(guilty))
-            left_out.append(self._left_out(guilty, ran, self._speed(guilty) if ran.passed else None))
-            allowed = [name for name in allowed if name not in guilty]
+            culprits = ddmin(allowed, self._fails_or_is_slower)
+            ran = self._ran(self._contents(culprits))
+            left_out.append(self._left_out(culprits, ran, self._speed(culprits) if ran.passed else None))
+            allowed = [name for name in allowed if name not in culprits]
         fixes = self._fixed(allowed)
         contents = self._contents(allowed)
         return Tried(
@@ -172,7 +172,7 @@ class _Trial:
         if self._order.timeout is None:
             self._limit = max(_LEAST_LIMIT, _PATIENCE * max(ran.seconds for ran in before))
         took = ", ".join(f"{ran.seconds:.1f} s" for ran in before)
-        self._tell(f"verify: `{command}` passes before any fix ({took})")
+        self._report(f"verify: `{command}` passes before any fix ({took})")
         return before
 
     def _check_all(self, names: Sequence[FixId]) -> None:
@@ -180,15 +180,15 @@ class _Trial:
         files = len(self._everything.changed)
         what = f"{_count(len(names), 'fix')} in {_count(files, 'file')}"
         if ran.passed:
-            self._tell(f"verify: passes with {what} ({ran.seconds:.1f} s)")
+            self._report(f"verify: passes with {what} ({ran.seconds:.1f} s)")
             return
-        self._tell(f"verify: fails with {what} ({ran.ending}); searching for the fixes that cause it")
+        self._report(f"verify: fails with {what} ({ran.ending}); searching for the fixes that cause it")
         self._confirm(names)
 
-    def _failing(self, guilty: Sequence[FixId]) -> LeftOut:
-        if len(guilty) < len(self._everything.ids):
-            self._confirm(guilty)
-        return self._left_out(guilty, self._ran(self._contents(guilty)), None)
+    def _failing(self, culprits: Sequence[FixId]) -> LeftOut:
+        if len(culprits) < len(self._everything.ids):
+            self._confirm(culprits)
+        return self._left_out(culprits, self._ran(self._contents(culprits)), None)
 
     def _confirm(self, names: Sequence[FixId]) -> None:
         """Run once more with fixes that fail: a flaky command blames none."""
@@ -202,10 +202,10 @@ class _Trial:
             " nothing was changed" + _quoted(failed)
         )
 
-    def _left_out(self, guilty: Sequence[FixId], ran: Ran, speed: Speed | None) -> LeftOut:
-        named = ", ".join(f"{name.code} at {name.path}:{name.line}" for name in guilty)
-        self._tell(f"verify: dropped {named}")
-        return LeftOut(tuple(guilty), tuple(self._findings[name] for name in guilty), ran, speed)
+    def _left_out(self, culprits: Sequence[FixId], ran: Ran, speed: Speed | None) -> LeftOut:
+        named = ", ".join(f"{name.code} at {name.path}:{name.line}" for name in culprits)
+        self._report(f"verify: dropped {named}")
+        return LeftOut(tuple(culprits), tuple(self._findings[name] for name in culprits), ran, speed)
 
     def _passes(self, names: Sequence[FixId]) -> bool:
         contents = self._contents(names)
@@ -235,7 +235,7 @@ class _Trial:
         contents = self._contents(names)
         key = frozenset(contents.items())
         if key not in self._compared:
-            self._tell(f"verify: timing {_count(len(names), 'fix')}")
+            self._report(f"verify: timing {_count(len(names), 'fix')}")
             self._compared[key] = compare(lambda: self._timed({}), lambda: self._timed(contents))
         return self._compared[key]
 

@@ -273,10 +273,10 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
             return None
         array = "numpy.array"
         edits.append(found[1])
-    as_tensor = legacy_tensors.beside(call, "as_tensor", model)
+    as_tensor = legacy_tensors.torch_name(call, "as_tensor", model)
     function, keywords = None, dict[str, str]()
     if maker in legacy_tensors.CLASSES:
-        dtype = legacy_tensors.beside(call, legacy_tensors.class_dtype(maker), model)
+        dtype = legacy_tensors.torch_name(call, legacy_tensors.class_dtype(maker), model)
         if as_tensor is None or dtype is None:
             return None
         function, keywords = as_tensor, {"dtype": dtype}
@@ -304,7 +304,7 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Semanti
         return f"The items of {shown} must be arrays: numbers may get another dtype, tensors may fail"
     if item.dtype not in EXACT or not item.rank or not is_written_out(data, model):
         return f"The arrays in {shown} must have the same dtype and at least one dimension"
-    if not row_length.are_alike(data, model):
+    if not row_length.have_same_form(data, model):
         return f"The arrays in {shown} must have the same length; neither they nor the list may be empty"
     wanted = wanted_type(call, maker, model)
     if wanted is None:

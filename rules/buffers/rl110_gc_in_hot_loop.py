@@ -164,7 +164,7 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
         for statement in neighbours:
             if warm and isinstance(statement, ast.Delete):
                 return True
-            now_and_then = isinstance(statement, ast.If) and not model.types.asks_for_device(statement.test)
+            now_and_then = isinstance(statement, ast.If) and not model.types.tests_device(statement.test)
             if not warm and now_and_then:
                 break  # a save at intervals does not explain a call in each step
             if changes_hands(statement, model):
@@ -197,13 +197,13 @@ def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | N
     if function is not None and all(_accompanies(each, model) for each in function.body):
         return None  # a helper only for this
     block = model.syntax.block(statement)[0]
-    gone: list[ast.stmt] = [statement]
+    removed: list[ast.stmt] = [statement]
     if all(_cleared_by(each, model) for each in block):
-        gone = [anchor] if isinstance(anchor, ast.If) else list(block)
-    edits = model.edit.delete_statements(gone)
+        removed = [anchor] if isinstance(anchor, ast.If) else list(block)
+    edits = model.edit.delete_statements(removed)
     if edits is None:
         return None
-    cleared = {_cleared_by(node, model) for each in gone for node in descendants(each)}
+    cleared = {_cleared_by(node, model) for each in removed for node in descendants(each)}
     reason = "; ".join(why for what, why in LOST.items() if what in cleared)
     return Fix("Remove the call", Applicability.UNSAFE, tuple(edits), reason=reason)
 
@@ -214,16 +214,14 @@ def _guarded(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
         parent = model.parent(statement)
         if not isinstance(parent, ast.If) or statement not in parent.body:
             return statement
-        if not model.types.asks_for_device(parent.test) or (parent.orelse and not _is_elif(parent, model)):
+        if not model.types.tests_device(parent.test) or (parent.orelse and not _is_elif(parent, model)):
             return statement
         statement = parent
 
 
 def _is_elif(guard: ast.If, model: SemanticModel) -> bool:
     """Whether a statement is an `elif torch.backends.mps.is_available()` or follows one."""
-    return all(
-        isinstance(other, ast.If) and model.types.asks_for_device(other.test) for other in guard.orelse
-    )
+    return all(isinstance(other, ast.If) and model.types.tests_device(other.test) for other in guard.orelse)
 
 
 def _in_handler(statement: ast.stmt, model: SemanticModel) -> bool:
@@ -262,7 +260,7 @@ def _accompanies(statement: ast.stmt, model: SemanticModel) -> bool:
             return bool(_cleared_by(statement, model)) or bool(_ACCOMPANY.search(called))
         case ast.If(test=test, body=body, orelse=orelse):
             parts = [*body, *orelse]
-            return model.types.asks_for_device(test) and all(_accompanies(part, model) for part in parts)
+            return model.types.tests_device(test) and all(_accompanies(part, model) for part in parts)
         case ast.Delete() | ast.Pass() | ast.Import() | ast.Expr(value=ast.Constant()):
             return True
     return False

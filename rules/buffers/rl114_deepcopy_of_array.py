@@ -93,7 +93,7 @@ SHOWN = {TypeTag.NDARRAY: "array", TypeTag.TENSOR: "tensor"}
 CONTAINERS = {TypeTag.LIST: "list", TypeTag.TUPLE: "tuple", TypeTag.DICT: "dict"}
 _MAY_BE_OBJECTS = "`{0}` must not be an object array: its objects would not be copied"
 _NO_GRADIENT = "the copy of `{0}` is detached, has no `grad` and is never a `Parameter`"
-_MADE_ANEW = (
+_CREATED_BY_CALL = (
     "the items of `{0}` are copied one by one into a plain {1}: an item that occurs twice is copied twice"
 )
 _NO_VERSIONS = (
@@ -204,7 +204,11 @@ def doubt(kind: Type, text: str) -> str | None:
         return None if kind.dtype else _MAY_BE_OBJECTS.format(text)
     if kind.tag is TypeTag.TENSOR:
         return _NO_GRADIENT.format(text)
-    return _NO_VERSIONS if kind.tag is TypeTag.STATE_DICT else _MADE_ANEW.format(text, CONTAINERS[kind.tag])
+    return (
+        _NO_VERSIONS
+        if kind.tag is TypeTag.STATE_DICT
+        else _CREATED_BY_CALL.format(text, CONTAINERS[kind.tag])
+    )
 
 
 def is_loaded(copy: ast.Call, model: SemanticModel) -> bool:

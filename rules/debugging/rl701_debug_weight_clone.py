@@ -120,12 +120,12 @@ class DebugWeightClone(Rule):
     def _unread(
         self,
         node: ast.stmt,
-        gone: list[ast.stmt],
+        removed: list[ast.stmt],
         copy: copies.WeightCopy,
         message: str,
         model: SemanticModel,
     ) -> Finding:
-        edits = model.edit.delete_statements(gone)
+        edits = model.edit.delete_statements(removed)
         fix = None
         if edits is not None:
             safety = Applicability.UNSAFE if copy.doubt else Applicability.SAFE
@@ -192,18 +192,18 @@ class DebugWeightClone(Rule):
 def _without_comparison(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
     if trace.checked or trace.tangled:
         return None
-    gone, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
-    if gone is None or shorter is None:
+    removed, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
+    if removed is None or shorter is None:
         return None
     lines = sorted({log.lineno for log in trace.logs})
-    told = f"the comparison is no longer logged (line {', '.join(map(str, lines))})"
-    reason = told if lines else "the comparison is removed, too"
+    described = f"the comparison is no longer logged (line {', '.join(map(str, lines))})"
+    reason = described if lines else "the comparison is removed, too"
     title = (
         "Remove the copy, the comparison and its part of the log"
         if lines
         else "Remove the copy and the comparison"
     )
-    return Fix(title, Applicability.UNSAFE, (*gone, *shorter), reason=reason)
+    return Fix(title, Applicability.UNSAFE, (*removed, *shorter), reason=reason)
 
 
 def _binding_of(node: ast.stmt, name: str, model: SemanticModel) -> Binding | None:

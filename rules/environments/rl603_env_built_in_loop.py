@@ -77,7 +77,7 @@ from rlint.rule import (
     FUNCTIONS,
     Applicability,
     Edit,
-    Fate,
+    EscapeLevel,
     Finding,
     Fix,
     Heat,
@@ -120,7 +120,7 @@ class EnvBuiltInLoop(Rule):
         if again is None:
             return
         often = how_often(again, loads=loads, model=model)
-        if often is None or (loads and model.dataflow.use_of(node).fate is Fate.CHANGED):
+        if often is None or (loads and model.dataflow.use_of(node).escape_level is EscapeLevel.CHANGED):
             return
         text = " ".join(model.source.text(node.func).split())
         where = "before the loop" if again.loop is not None else "in `__init__`"
@@ -207,7 +207,7 @@ def build_fix(again: Again, model: SemanticModel) -> Fix | None:
     if again.loop is None or not isinstance(target, ast.Name):
         return None
     moved = moved_before(again.call, again.loop, "env", model)
-    closed = close_behind(again.loop, target.id, model)
+    closed = close_once(again.loop, target.id, model)
     if moved is None or closed is None:
         return None
     return Fix(
@@ -215,7 +215,7 @@ def build_fix(again: Again, model: SemanticModel) -> Fix | None:
     )
 
 
-def close_behind(
+def close_once(
     loop: ast.For | ast.AsyncFor | ast.While, name: str, model: SemanticModel
 ) -> tuple[Edit, ...] | None:
     """Return edits that close the environment once, if the loop closes it in each iteration."""
@@ -231,5 +231,5 @@ def close_behind(
         return None
     if len(loop.body) < 2 or loop.orelse:
         return None
-    deleted, behind = model.edit.delete_statement(statement), model.edit.insert_after(loop, f"{name}.close()")
-    return (deleted, behind) if deleted is not None and behind is not None else None
+    deleted, after = model.edit.delete_statement(statement), model.edit.insert_after(loop, f"{name}.close()")
+    return (deleted, after) if deleted is not None and after is not None else None

@@ -86,7 +86,9 @@ class FileOpenedPerStep(Rule):
         if not (flushes or opens_to_write(node, model)):
             return
         step = unguarded_step(node, model)
-        if step is None or (not flushes and (is_named_anew(node, model) or holds_checkpoint(node, model))):
+        if step is None or (
+            not flushes and (has_changing_name(node, model) or holds_checkpoint(node, model))
+        ):
             return
         called = model.source.text(node.func)
         each = f"in every {step.value}"
@@ -127,7 +129,7 @@ def is_writing(mode: ast.expr) -> bool:
     return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and mode.value[:1] in "aw"
 
 
-def is_named_anew(call: ast.Call, model: SemanticModel) -> bool:
+def has_changing_name(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the file may be another one in each step, because its name contains values that may change."""
     of_path = (
         isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag is TypeTag.PATH

@@ -100,7 +100,7 @@ class SleepInTraining(Rule):
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
         seconds = pause_of(node, model)
-        if not seconds or keeps_pace(node, model):
+        if not seconds or is_timed_by_environment(node, model):
             return
         when = how_often(statement, model)
         if when is None:
@@ -123,7 +123,7 @@ def pause_of(call: ast.Call, model: SemanticModel) -> float | None:
     return number.value if number is not None and number.fixed else None
 
 
-def keeps_pace(call: ast.Call, model: SemanticModel) -> bool:
+def is_timed_by_environment(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the environment itself or the world outside of the program sets the pace."""
     function = model.function(call)
     if function is not None and function.name in _METHODS:

@@ -143,10 +143,12 @@ class MissingEvalMode(Rule):
 def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | None:
     """Return what a layer that surely is in the network does in training mode."""
     method = "forward" if network is call.func else getattr(call.func, "attr", "forward")
-    anatomy = model.nn.architecture(network, method)
-    if anatomy.overrides:
+    structure = model.nn.architecture(network, method)
+    if structure.overrides:
         return None
-    return next((told(name) for name, sure in anatomy.layers.items() if sure and told(name)), None)
+    return next(
+        (described(name) for name, sure in structure.layers.items() if sure and described(name)), None
+    )
 
 
 def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Attribute]:
@@ -160,7 +162,7 @@ def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Att
     return list(found.values())
 
 
-def told(layer: str) -> str | None:
+def described(layer: str) -> str | None:
     """Return what a layer does in training mode; None for layers that do not depend on the mode."""
     name = layer.rpartition(".")[2]
     if "BatchNorm" in name:

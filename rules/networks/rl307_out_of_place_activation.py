@@ -89,7 +89,7 @@ class OutOfPlaceActivation(Rule):
         place = ACTIVATIONS.get(model.names.qualified(node.func) or "")
         if place is None or len(node.args) > place or any(k.arg in ("inplace", None) for k in node.keywords):
             return
-        if not is_behind_layer(node, model):
+        if not comes_from_layer(node, model):
             return
         edit = model.edit.with_keyword(node, "inplace", "True")
         reason = REASON if (model.names.qualified(node.func) or "") in EXACT else ROUNDED
@@ -110,7 +110,7 @@ class OutOfPlaceActivation(Rule):
         )
 
 
-def is_behind_layer(activation: ast.Call, model: SemanticModel) -> bool:
+def comes_from_layer(activation: ast.Call, model: SemanticModel) -> bool:
     """Whether the only inputs of the activation are outputs of a linear or convolutional layer."""
     match model.parent(activation):
         case ast.Call(func=func, args=args) if activation in args and (
@@ -118,7 +118,7 @@ def is_behind_layer(activation: ast.Call, model: SemanticModel) -> bool:
         ):
             return follows_layer(args, activation, model)
         case ast.Call(func=ast.Attribute(value=ast.Name() as layers, attr="append"), args=[_]) as append:
-            return is_appended_behind(append, layers, model)
+            return is_appended_after_layer(append, layers, model)
         case ast.List(elts=elements) as layers:
             holder = model.parent(layers)
             by_hand = (
@@ -140,16 +140,16 @@ def is_layer(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether it is a linear or convolutional layer, created here or by a helper that initialises it."""
     if isinstance(expression, (ast.Starred, ast.Constant)):
         return False
-    anatomy = model.nn.architecture(expression, None)
+    structure = model.nn.architecture(expression, None)
     return (
-        anatomy.complete
-        and len(anatomy.layers) == 1
-        and not anatomy.classes
-        and all(name.removeprefix("torch.nn.") in LAYERS for name in anatomy.layers)
+        structure.complete
+        and len(structure.layers) == 1
+        and not structure.classes
+        and all(name.removeprefix("torch.nn.") in LAYERS for name in structure.layers)
     )
 
 
-def is_appended_behind(append: ast.Call, layers: ast.Name, model: SemanticModel) -> bool:
+def is_appended_after_layer(append: ast.Call, layers: ast.Name, model: SemanticModel) -> bool:
     """Whether the previous statement is `layers.append(nn.Linear(...))`."""
     statement = model.syntax.statement(append)
     block, index = model.syntax.block(statement)

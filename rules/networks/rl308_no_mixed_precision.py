@@ -75,7 +75,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Architecture, Finding, Heat, Rule, SemanticModel, torch_settings
-from rlint.rules.networks._shared.accelerated import calls_behind, may_run_on_cuda
+from rlint.rules.networks._shared.accelerated import calls_in_gradient, may_run_on_cuda
 
 _WIDE = 1024
 """Narrower linear layers do not saturate a device with usual batch sizes."""
@@ -101,7 +101,7 @@ class NoMixedPrecision(Rule):
         if (
             found is None
             or model.frequency.heat_of(node).level is not Heat.HOT
-            or is_told_before(node, model)
+            or is_reported_before(node, model)
         ):
             return
         network, layers = found
@@ -124,7 +124,7 @@ def differentiated(call: ast.Call) -> ast.expr | None:
 
 def gaining(loss: ast.expr, model: SemanticModel) -> tuple[str, str] | None:
     """Return a network that a loss is computed from, with such layers, and the layers."""
-    for call in calls_behind(loss, model):
+    for call in calls_in_gradient(loss, model):
         run = model.nn.network_run(call)
         layers = layers_that_gain(model.nn.architecture(*run)) if run is not None else None
         if run is not None and layers is not None:
@@ -144,7 +144,7 @@ def layers_that_gain(network: Architecture) -> str | None:
     return None
 
 
-def is_told_before(call: ast.Call, model: SemanticModel) -> bool:
+def is_reported_before(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the same finding exists for an earlier line of the function."""
     for other in model.names.calls_named("backward", model.function(call)):
         loss = differentiated(other)

@@ -118,7 +118,7 @@ class UncompiledPolicy(Rule):
         network, method = run
         if is_part(network, model) or not has_fixed_shape(network, method, model):
             return
-        if not steps_several(model) or is_told_before(node, network, model):
+        if not steps_several(model) or is_reported_before(node, network, model):
             return
         yield self.finding(
             model,
@@ -171,9 +171,15 @@ def is_shown(expression: ast.expr, model: SemanticModel) -> bool:
 
 def has_fixed_shape(network: ast.expr, method: str, model: SemanticModel) -> bool:
     """Whether all of a network is known, and computes the same operations in each step."""
-    anatomy = model.nn.architecture(network, method)
-    odd = anatomy.recurrent or anatomy.attention or anatomy.hooks or anatomy.keeps or anatomy.reads_training
-    return anatomy.complete and anatomy.weights and not odd
+    structure = model.nn.architecture(network, method)
+    odd = (
+        structure.recurrent
+        or structure.attention
+        or structure.hooks
+        or structure.keeps
+        or structure.reads_training
+    )
+    return structure.complete and structure.weights and not odd
 
 
 def steps_several(model: SemanticModel) -> bool:
@@ -208,7 +214,7 @@ def number_in(value: ast.expr) -> int:
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, int) else MANY
 
 
-def is_told_before(call: ast.Call, network: ast.expr, model: SemanticModel) -> bool:
+def is_reported_before(call: ast.Call, network: ast.expr, model: SemanticModel) -> bool:
     """Whether an earlier call in the same function runs the same network, or the one that contains it."""
     function, text = model.function(call), f"{model.source.text(network)}."
     for other in model.syntax.of_type(ast.Call):

@@ -58,7 +58,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import BindingKind, Fate, Finding, Heat, Rule, SemanticModel
+from rlint.rule import BindingKind, EscapeLevel, Finding, Heat, Rule, SemanticModel
 
 _LARGE = 100
 
@@ -143,4 +143,7 @@ def scales_gradients_back(backward: ast.Call, model: SemanticModel) -> bool:
 
 def is_written(grad: ast.Attribute, model: SemanticModel) -> bool:
     """Whether `x.grad` (or its `.data`) is assigned or modified in place."""
-    return model.names.assigned(grad) is not None or model.dataflow.use_of(grad).fate is Fate.CHANGED
+    return (
+        model.names.assigned(grad) is not None
+        or model.dataflow.use_of(grad).escape_level is EscapeLevel.CHANGED
+    )

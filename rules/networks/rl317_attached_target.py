@@ -173,12 +173,14 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
     here = {left.label for left in model.gradients.sinks(call)}
     if not here & {SinkKind.LEARNED, *LEAVES}:
         return False
-    if any(may_learn(argument, model) for argument in (*call.args, *(k.value for k in call.keywords))):
+    if any(
+        may_carry_gradient(argument, model) for argument in (*call.args, *(k.value for k in call.keywords))
+    ):
         return False
     return SinkKind.LEARNED in here or SinkKind.LEARNED in model.gradients.traced(call).labels
 
 
-def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
+def may_carry_gradient(argument: ast.expr, model: SemanticModel) -> bool:
     """Whether the input of a target network may carry a gradient that is used."""
     sources = model.gradients.sources(argument)
     for call in sources.calls:
@@ -188,14 +190,16 @@ def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
                 return True
     if any(model.types.type_of(kept).tag in (TypeTag.TENSOR, TypeTag.PARAMETERS) for kept in sources.kept):
         return True
-    return any(isinstance(part, ast.expr) and is_made_to_learn(part, model) for part in descendants(argument))
+    return any(
+        isinstance(part, ast.expr) and requires_gradient(part, model) for part in descendants(argument)
+    )
 
 
-def is_made_to_learn(part: ast.expr, model: SemanticModel) -> bool:
+def requires_gradient(part: ast.expr, model: SemanticModel) -> bool:
     """Whether a variable or attribute is a tensor that requires grad: `states.requires_grad_()`."""
     if isinstance(part, ast.Name):
         values = [binding.value for binding in model.dataflow.definitions(part) if binding.value is not None]
-        if any(_asks_for_gradient(node) for value in values for node in descendants(value)):
+        if any(_requires_gradient(node) for value in values for node in descendants(value)):
             return True
     elif not isinstance(part, ast.Attribute):
         return False
@@ -208,7 +212,7 @@ def is_made_to_learn(part: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def _asks_for_gradient(node: ast.AST) -> bool:
+def _requires_gradient(node: ast.AST) -> bool:
     return (isinstance(node, ast.Attribute) and node.attr == "requires_grad_") or (
         isinstance(node, ast.keyword) and node.arg == "requires_grad"
     )

@@ -100,10 +100,10 @@ class UnfusedOptimizer(Rule):
         if stepped is not None:
             where = f"in line {model.span_of(stepped)[0].line}"
         else:
-            elsewhere = model.program.hot_callers("step", holder)
-            if not elsewhere:
+            other_edits = model.program.hot_callers("step", holder)
+            if not other_edits:
                 return
-            where = f"in `{elsewhere[0]}`"
+            where = f"in `{other_edits[0]}`"
         edit = model.edit.with_keyword(node, "fused", "True")
         reason = "weights are rounded differently, and all must be floating-point with dense gradients"
         yield self.finding(

@@ -92,8 +92,8 @@ class ModeTogglePerStep(Rule):
         back = [call for call in toggles if new_mode(call) is not False]
         if not back or to_evaluation[:1] != [node]:
             return
-        anatomy = model.nn.architecture(network, None)
-        if not anatomy.complete or anatomy.by_mode or not anatomy.layers:
+        structure = model.nn.architecture(network, None)
+        if not structure.complete or structure.by_mode or not structure.layers:
             return
         text = model.source.text(network)
         yield self.finding(

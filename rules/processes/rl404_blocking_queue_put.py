@@ -104,10 +104,10 @@ class BlockingQueuePut(Rule):
         if isinstance(model.parent(node), ast.Await) or not carries_metrics(node, queue, model):
             return
         made = model.threads.channel_makers(queue)
-        asked = asks_to_wait(node)
+        queried = requests_blocking(node)
         if made and not any(one.bounded for one in made):
             return
-        if not made and not asked:
+        if not made and not queried:
             return
         yield self.finding(
             model,
@@ -141,7 +141,7 @@ def may_block(call: ast.Call) -> bool:
     return block is None or (isinstance(block, ast.Constant) and block.value is True)
 
 
-def asks_to_wait(call: ast.Call) -> bool:
+def requests_blocking(call: ast.Call) -> bool:
     """Whether the call explicitly requests blocking: `block=True`, `timeout=1.0`."""
     return len(call.args) > 1 or any(keyword.arg in ("block", "timeout") for keyword in call.keywords)
 

@@ -126,14 +126,14 @@ def is_one_of_several(call: ast.Call, model: SemanticModel) -> bool:
     if any(start.many for start in model.threads.runners(call).starts):
         return True
     function = model.symbols.function_at(call)
-    told = function.parameters if function is not None else ()
+    described = function.parameters if function is not None else ()
     cls = model.class_of(call)
     owner = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
     for each in model.index.ancestry(owner) if owner is not None else ():
         # also if a subclass passes on `*args` only
         made = model.index.method(each, "__init__") if isinstance(each, ClassSummary) else None
-        told = (*told, *(made.parameters if made is not None else ()))
-    return any(_NUMBERS.search(name) for name in told)
+        described = (*described, *(made.parameters if made is not None else ()))
+    return any(_NUMBERS.search(name) for name in described)
 
 
 def again_in_loop(call: ast.Call, model: SemanticModel) -> bool:

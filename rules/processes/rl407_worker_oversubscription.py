@@ -105,7 +105,8 @@ class WorkerOversubscription(Rule):
         if not busy or model.program.sets(torch_settings.THREADS):
             return
         if not busy[0].many and not any(
-            is_beside(other, busy[0]) and computes(other, model) for other in model.threads.worker_starts()
+            starts_other_worker(other, busy[0]) and computes(other, model)
+            for other in model.threads.worker_starts()
         ):
             return
         name = busy[0].target.shown
@@ -130,13 +131,13 @@ def computes(start: WorkerStart, model: SemanticModel) -> bool:
     modules = {function.module for function in functions} | {start.launcher.module}
     if any(torch_settings.CUDA in model.index.modules[module].speedups for module in modules):
         return False
-    told = any(_DEVICE.search(parameter) for function in functions for parameter in function.parameters)
+    described = any(_DEVICE.search(parameter) for function in functions for parameter in function.parameters)
     read = any(
         _DEVICE.search(name) for module in modules for name in model.index.modules[module].attributes_read
     )
-    return not told and not read
+    return not described and not read
 
 
-def is_beside(other: WorkerStart, start: WorkerStart) -> bool:
+def starts_other_worker(other: WorkerStart, start: WorkerStart) -> bool:
     """Whether the same function starts another worker, on another line."""
     return other.launcher is start.launcher and other.line != start.line

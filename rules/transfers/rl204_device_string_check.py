@@ -75,7 +75,7 @@ from rlint.rule import (
 )
 
 NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")
-ASKS = frozenset(f"torch.{kind}.is_available" for kind in ("cuda", "xpu", "backends.mps"))
+CHECKS = frozenset(f"torch.{kind}.is_available" for kind in ("cuda", "xpu", "backends.mps"))
 TITLE = "Keep the answer"
 
 
@@ -87,21 +87,23 @@ class DeviceStringCheck(Rule):
     heat = Heat.HOT
     opt_in: ClassVar[bool] = True
     visits = (ast.Compare, ast.Call)
-    callees = last_names(*ASKS, "startswith")
+    callees = last_names(*CHECKS, "startswith")
     triggers = ("str", "is_available", "repr")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, (ast.Compare, ast.Call))
         device = checked(node, model)
-        asks = device is None and isinstance(node, ast.Call) and model.names.qualified(node.func) in ASKS
-        if device is None and not asks:
+        requests = (
+            device is None and isinstance(node, ast.Call) and model.names.qualified(node.func) in CHECKS
+        )
+        if device is None and not requests:
             return
         if device is not None and not model.types.is_device(device):
             return
         if model.frequency.heat_of(node).level < self.heat:
             return
         shown = model.source.text(node)
-        what = "asks the driver" if asks else "builds the name of the device as a string and searches it"
+        what = "asks the driver" if requests else "builds the name of the device as a string and searches it"
         yield self.finding(
             model,
             node,
@@ -147,17 +149,17 @@ def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, model: Sema
             ast.Compare(left=ast.Constant(value="cuda"), ops=[operator]),
             ast.Attribute(value=tensor, attr="device"),
         ) if model.types.type_of(tensor).tag is TypeTag.TENSOR and not model.types.type_of(tensor).optional:
-            asked = f"{model.edit.parenthesized(tensor)}.is_cuda"
-            asked = f"(not {asked})" if isinstance(operator, ast.NotIn) else asked
+            queried = f"{model.edit.parenthesized(tensor)}.is_cuda"
+            queried = f"(not {queried})" if isinstance(operator, ast.NotIn) else queried
             clean = model.edit.is_relocatable(node)
             return (
-                Fix("Use `is_cuda` of the tensor", Applicability.SAFE, (model.edit.replace(node, asked),))
+                Fix("Use `is_cuda` of the tensor", Applicability.SAFE, (model.edit.replace(node, queried),))
                 if clean
                 else None
             )
     if not model.edit.is_relocatable(node):
         return None
-    return before_loop(node, device, model) or beside_device(node, device, model)
+    return before_loop(node, device, model) or store_after_device(node, device, model)
 
 
 def answer_name(node: ast.expr, model: SemanticModel) -> str:
@@ -172,7 +174,7 @@ def answer_name(node: ast.expr, model: SemanticModel) -> str:
 _NOT = (ast.NotIn, ast.NotEq)
 
 
-def alike(node: ast.expr, around: ast.AST, model: SemanticModel) -> list[ast.expr]:
+def equal_tests(node: ast.expr, around: ast.AST, model: SemanticModel) -> list[ast.expr]:
     """Return the same checks in a loop or a class; empty if `node` is not the first."""
     same = model.once(_by_form, around).get(ast.dump(node), [])
     return same if same[:1] == [node] else []
@@ -203,7 +205,9 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
         and model.dataflow.doubts_between(device, start, node) is not None
     ):
         return None
-    same = [other for other in alike(node, loop, model) if model.function(other) is model.function(node)]
+    same = [
+        other for other in equal_tests(node, loop, model) if model.function(other) is model.function(node)
+    ]
     name = model.importer.fresh_local(
         [answer_name(node, model)], loop, f"RL204 {ast.dump(node)} {model.source.span(loop)[0]}"
     )
@@ -218,7 +222,9 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
     )
 
 
-def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
+def store_after_device(
+    node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel
+) -> Fix | None:
     """Return a fix that stores the answer in an attribute, set in `__init__` after the one from which the
     device is read.
     """
@@ -234,7 +240,7 @@ def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: 
         return None
     stores = [use for use in model.names.attribute_uses(attribute.attr) if isinstance(use.ctx, ast.Store)]
     statement = model.syntax.statement(stores[0]) if len(stores) == 1 else None
-    same = alike(node, cls, model)
+    same = equal_tests(node, cls, model)
     if (
         statement is None
         or statement not in made.body

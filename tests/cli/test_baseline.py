@@ -253,7 +253,7 @@ def test_a_damaged_file_is_an_error_and_is_not_overwritten(
         (["--baseline", "gone.json"], "no such baseline"),
     ],
 )
-def test_mistakes_are_told(run: Run, project: Path, arguments: list[str], said: str) -> None:
+def test_mistakes_are_reported(run: Run, project: Path, arguments: list[str], said: str) -> None:
     """A missing file name never overwrites a program or data; contradictory options are refused."""
     (project / "sub").mkdir()
     for name in ("notes.txt", "package.json"):

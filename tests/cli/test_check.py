@@ -56,7 +56,7 @@ def test_the_report_ends_with_a_summary(run: Run) -> None:
     assert run("check", "clean.py").stdout == "All checks passed!\n"
 
 
-def test_who_checks_tests_alone_is_told_that_they_are_not_checked(run: Run, folder: Path) -> None:
+def test_checking_only_tests_reports_that_they_are_not_checked(run: Run, folder: Path) -> None:
     """Such as `test.py`, with which many projects evaluate their agent."""
     (folder / "test.py").write_text("steps = 3\n")
     nothing = "Nothing to check: tests and documentation are parsed but not checked.\n"

@@ -22,7 +22,7 @@ def test_fix_only_repairs_and_reports_nothing_else(run: Run, folder: Path) -> No
     assert run("check", "unfixable.py").exit_code == 1, "the finding is still there"
 
 
-def test_fix_only_can_tell_that_something_was_fixed(run: Run) -> None:
+def test_fix_only_can_report_that_something_was_fixed(run: Run) -> None:
     """As `--exit-non-zero-on-fix` asks."""
     assert run("fix", "--fix-only", "--exit-non-zero-on-fix").exit_code == 1
     assert run("fix", "--fix-only", "--exit-non-zero-on-fix").exit_code == 0

@@ -89,7 +89,7 @@ def test_safe_fixes_need_no_clean_tree(run: Run, tree: Path) -> None:
     assert (tree / "agent.py").read_text() == UNSAFE
 
 
-def test_without_a_repository_nothing_is_asked(run: Run, folder: Path) -> None:
+def test_without_a_repository_the_user_is_not_prompted(run: Run, folder: Path) -> None:
     """Without a repository, there is no check for changes."""
     (folder / "agent.py").write_text(UNSAFE)
     assert run("fix", "--unsafe-fixes", "agent.py").exit_code == 0
@@ -110,20 +110,20 @@ def test_a_repository_that_git_does_not_read_counts_as_changed(
 
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals of POSIX")
 @pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
-def test_on_a_terminal_it_is_asked(tree: Path, answer: str, status: int) -> None:
+def test_on_a_terminal_the_user_is_prompted(tree: Path, answer: str, status: int) -> None:
     """The answer yes continues; no, or no answer, changes nothing."""
     import pty
     import sys
 
     (tree / "clean.py").write_text("z = 4\n")
-    ours, theirs = pty.openpty()
+    ours, counterpart = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "rlint", "fix", "--unsafe-fixes", "agent.py"],
-        stdin=theirs,
-        stderr=theirs,
+        stdin=counterpart,
+        stderr=counterpart,
         stdout=subprocess.DEVNULL,
     ) as process:
-        os.close(theirs)
+        os.close(counterpart)
         said = b""
         while b"[y/N]" not in said:
             said += os.read(ours, 1000)

@@ -67,14 +67,14 @@ def explained(run: Run, *arguments: str) -> dict[str, Any]:
     """The output of `rlint explain` for one place, as data."""
     result = run("explain", *arguments, "--output-format", "json")
     assert result.exit_code == 0, result.output
-    [told] = json.loads(result.output)
-    assert isinstance(told, dict)
-    return told
+    [described] = json.loads(result.output)
+    assert isinstance(described, dict)
+    return described
 
 
-def rule(told: dict[str, Any], code: str) -> dict[str, Any]:
+def rule(described: dict[str, Any], code: str) -> dict[str, Any]:
     """The explanation of one rule."""
-    [found] = [each for each in told["rules"] if each["code"] == code]
+    [found] = [each for each in described["rules"] if each["code"] == code]
     assert isinstance(found, dict)
     return found
 
@@ -84,11 +84,11 @@ def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
     not guessed.
     """
     program()
-    told = explained(run, f"agent.py:{RATE}")
-    assert told["heat"] == "cold"
-    assert told["frequency"][0].startswith("cold: no caller of `Rater.rate` is known")
-    assert told["types"]["self.critic".join("``")] == "a network (`agent.Critic`)"
-    found = rule(told, "RL301")
+    described = explained(run, f"agent.py:{RATE}")
+    assert described["heat"] == "cold"
+    assert described["frequency"][0].startswith("cold: no caller of `Rater.rate` is known")
+    assert described["types"]["self.critic".join("``")] == "a network (`agent.Critic`)"
+    found = rule(described, "RL301")
     assert (found["verdict"], found["subject"], found["near"]) == ("silent", "`self.critic(row)`", True)
     assert any("runs less than once per step" in reason for reason in found["reasons"])
     assert found["reasons"][0].startswith("cold: ")
@@ -96,7 +96,7 @@ def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
         '`hot = ["agent.Rater.rate"]` in the configuration, or `# rlint: hot` at its `def`'
     ]
     assert "builds an autograd graph" in found["message"]
-    assert told["rules"][0] == found
+    assert described["rules"][0] == found
     program(settings='hot = ["agent.Rater.rate"]')
     assert run("check", "--select", "RL301").exit_code == 1
 
@@ -121,10 +121,10 @@ def test_the_report_for_people(run: Run, program: Callable[..., Path]) -> None:
 def test_what_is_reported(run: Run, program: Callable[..., Path]) -> None:
     """A finding is shown with the chain that makes the line hot."""
     program()
-    told = explained(run, f"agent.py:{HOT}")
-    assert told["frequency"][0] == f"hot, each step: agent.py:{HOT - 2} while True"
-    assert rule(told, "RL301")["verdict"] == "reported"
-    assert rule(told, "RL301")["changes"] == []
+    described = explained(run, f"agent.py:{HOT}")
+    assert described["frequency"][0] == f"hot, each step: agent.py:{HOT - 2} while True"
+    assert rule(described, "RL301")["verdict"] == "reported"
+    assert rule(described, "RL301")["changes"] == []
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_conditions(run: Run, program: Callable[..., Path]) -> None:
         "        print(value.item())", "        if env.steps % 500 == 0:\n            print(value.item())"
     )
     program(guarded)
-    told = explained(run, f"agent.py:{HOT + 2}")
+    described = explained(run, f"agent.py:{HOT + 2}")
     assert any(
         f"`env.steps % 500 == 0` (line {HOT + 1}: in every Nth iteration)" in said
-        for said in told["frequency"]
+        for said in described["frequency"]
     )
 
 
@@ -201,10 +201,10 @@ class Agent:
         return x.to(target.device)
 """
     program(text)
-    told = run("explain", "agent.py:7", "--select", "RL2", "--all").output
+    described = run("explain", "agent.py:7", "--select", "RL2", "--all").output
     program(text, "accelerator = true")
     assert "accelerator = true" not in run("explain", "agent.py:7", "--select", "RL2", "--all").output
-    assert "RL205" in told
+    assert "RL205" in described
 
 
 def test_columns_and_several_places(run: Run, program: Callable[..., Path]) -> None:
@@ -232,17 +232,17 @@ def test_knows_what_a_run_over_the_folder_knows(
     caller = AGENT[AGENT.index("def train") :].replace("rater.critic(state)", "rater.rate(state)")
     (agents / "train.py").write_text(f"from agents.rater import Rater\n\n\n{caller}")
     monkeypatch.chdir(tmp_path)
-    told = explained(run, f"lib/agents/rater.py:{RATE}")
-    assert told["heat"] == "hot"
+    described = explained(run, f"lib/agents/rater.py:{RATE}")
+    assert described["heat"] == "hot"
 
 
 def test_notebooks(run: Run, program: Callable[..., Path]) -> None:
     """A line of a notebook is named by its cell."""
     folder = program()
     (folder / "book.ipynb").write_bytes(notebook(AGENT, "x = 1\n").content)
-    told = explained(run, f"book.ipynb:cell 1:{RATE}")
-    assert (told["cell"], told["line"], told["code"]) == (1, RATE, "value = self.critic(row)")
-    assert rule(told, "RL301")["changes"] != []
+    described = explained(run, f"book.ipynb:cell 1:{RATE}")
+    assert (described["cell"], described["line"], described["code"]) == (1, RATE, "value = self.critic(row)")
+    assert rule(described, "RL301")["changes"] != []
     assert "write `book.ipynb:cell CELL:3`" in run("explain", "book.ipynb:3").output
 
 

@@ -59,7 +59,7 @@ def test_a_configuration_that_is_there_is_left_alone(project: Path) -> None:
 @pytest.mark.parametrize(
     "before", ["", "repos:\n- repo: local\n  hooks: []\n", "# ours\nrepos:\n  - repo: local\n    hooks: []\n"]
 )
-def test_a_hook_is_added_beside_others(project: Path, before: str) -> None:
+def test_a_hook_is_added_next_to_others(project: Path, before: str) -> None:
     """Indented as they are."""
     path = project / ".pre-commit-config.yaml"
     if before:

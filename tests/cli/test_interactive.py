@@ -81,7 +81,7 @@ def test_cancelling_changes_nothing(program: Path, answers: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("-",), ("--diff",), ("--verify-with", "true")])
-def test_what_cannot_be_asked_about_is_refused(program: Path, arguments: tuple[str, ...]) -> None:
+def test_what_cannot_be_queried_is_refused(program: Path, arguments: tuple[str, ...]) -> None:
     """With a clear message."""
     done = fix("y", *arguments)
     assert done.exit_code == 2

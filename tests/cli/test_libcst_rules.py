@@ -289,7 +289,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_a_rule_is_told(name: str, site: Path, run: Run, project: Path) -> None:
+def test_a_mistake_in_a_rule_is_reported(name: str, site: Path, run: Run, project: Path) -> None:
     """`rlint check`, which skips the rule and continues, and `rlint rule` report a mistake in the same
     words.
     """
@@ -306,7 +306,7 @@ def test_a_mistake_in_a_rule_is_told(name: str, site: Path, run: Run, project: P
     assert run("rule", "ACME151").exit_code == 0
 
 
-def test_a_node_that_was_made_anew_is_named(site: Path, run: Run, project: Path) -> None:
+def test_a_newly_created_node_is_named(site: Path, run: Run, project: Path) -> None:
     """A node that rlint did not parse is an error that the plugin's author sees."""
     write_rule(
         site,

@@ -71,8 +71,8 @@ def test_a_rule_without_gain_is_off_unless_selected(copy: Path) -> None:
     check = ("check", "--isolated", "train.py")
     assert "RL305" not in rlint(copy, *check, status=1)
     assert "RL305" not in rlint(copy, *check, "--select", "RL3")
-    asked = rlint(copy, *check, "--select", "RL305", status=1)
-    assert "\nmeasured: no gain on cpu (time 1.00×, 1 workload)\n" in asked
+    queried = rlint(copy, *check, "--select", "RL305", status=1)
+    assert "\nmeasured: no gain on cpu (time 1.00×, 1 workload)\n" in queried
 
 
 def test_the_table_of_rules_has_the_gain(copy: Path) -> None:

@@ -227,7 +227,7 @@ def test_other_languages_are_passed_over(run: Run, book: Path) -> None:
     assert run("check", ".").exit_code == 0
 
 
-def test_a_notebook_and_the_modules_beside_it_know_of_each_other(run: Run, book: Path, folder: Path) -> None:
+def test_a_notebook_and_the_modules_next_to_it_are_one_program(run: Run, book: Path, folder: Path) -> None:
     """A function of a module is hot because a notebook calls it in its training loop; a notebook of the same
     name is not imported.
     """

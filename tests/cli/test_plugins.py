@@ -131,7 +131,7 @@ def test_a_folder_may_name_a_plugin_that_the_run_does_not(example: Path, project
     assert "ACME101" in done.stdout
 
 
-def test_a_plugin_that_nobody_names_is_not_used(run: Run, project: Path) -> None:
+def test_a_plugin_that_is_not_named_is_not_used(run: Run, project: Path) -> None:
     """An installed plugin that is not named provides no rules, and its codes in comments are not reported."""
     (project / "rlint.toml").write_text('extend-select = ["RL900", "RL901"]\n')
     (project / "train.py").write_text(PROGRAM.replace(":\n", ":  # noqa: ACME999\n"))
@@ -187,7 +187,7 @@ def test_comments_hide_findings_of_plugins(comment: str, run: Run, project: Path
     assert (done.exit_code, done.stdout) == (0, "All checks passed!\n")
 
 
-def test_comments_with_codes_that_a_plugin_lacks_are_told_of(run: Run, project: Path) -> None:
+def test_comments_with_codes_that_a_plugin_lacks_are_reported(run: Run, project: Path) -> None:
     """Comments with an unknown code of a plugin's prefix, and those that suppress nothing, are reported."""
     text = "x = 1  # noqa: ACME102\ny = 2  # rlint: ignore[ACME101]\nz = 3  # noqa: ACM101, E501\n"
     (project / "train.py").write_text(text)

@@ -29,7 +29,7 @@ def rlint_process(*arguments: str, cwd: Path, **environment: str) -> subprocess.
     )
 
 
-def test_the_version_is_told_at_once(tmp_path: Path) -> None:
+def test_the_version_is_reported_at_once(tmp_path: Path) -> None:
     """`rlint --version` imports almost nothing."""
     program = (
         "import sys, atexit\nbefore = set(sys.modules)\n"
@@ -60,7 +60,7 @@ def test_status_and_streams_of_a_real_process(tmp_path: Path) -> None:
     assert "gone.py" in errors
 
 
-def test_a_reader_that_goes_away_causes_no_noise(tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe_causes_no_noise(tmp_path: Path) -> None:
     """`rlint check | head -1` ends quietly."""
     (tmp_path / "x.py").write_text("x = 1  # rlint: ignore[RL999]\n" * 5000)
     process = rlint_process("check", "--select", "RL901", cwd=tmp_path)

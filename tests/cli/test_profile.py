@@ -200,7 +200,7 @@ def test_the_profile_of_another_machine(program: Path, tmp_path: Path, recording
     )
 
 
-def test_a_profile_makes_hot_what_only_a_run_can_tell(program: Path) -> None:
+def test_a_profile_makes_hot_what_only_a_run_can_show(program: Path) -> None:
     """A function that is called through a table is cold by static analysis, and hot by the profile."""
     (program / "tables.py").write_text(
         "import numpy as np\n\n\ndef squash(value):\n    return np.clip(float(value), -1.0, 1.0)\n\n\n"
@@ -317,7 +317,7 @@ def py_spy_works() -> bool:
     return done.returncode == 0
 
 
-def test_py_spy_tells_lines(program: Path) -> None:
+def test_py_spy_records_lines(program: Path) -> None:
     """The program's output and status are kept, and shares refer to lines."""
     if not py_spy_works():
         pytest.skip("py-spy is not installed, or may not trace processes here (ptrace)")

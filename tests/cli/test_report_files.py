@@ -33,7 +33,7 @@ def test_the_environment_may_name_the_format(run: Run, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_every_format_goes_into_a_file(run: Run, folder: Path, format_: str) -> None:
+def test_every_format_can_be_written_to_a_file(run: Run, folder: Path, format_: str) -> None:
     """A new folder is created, an old report is replaced as a whole, and no other file is left."""
     target = folder / "reports" / "rlint.out"
     for _ in range(2):

@@ -128,7 +128,7 @@ def test_line_ends_and_encodings_are_no_changes(run: Run, repository: Path) -> N
     assert found(run, "HEAD") == [("nets.py", 8)]
 
 
-def test_the_whole_project_is_read_for_what_it_tells(run: Run, repository: Path) -> None:
+def test_the_whole_project_is_read_for_its_facts(run: Run, repository: Path) -> None:
     """Whether a changed line is hot may depend on a file that has not changed."""
     (repository / "rlint.toml").write_text('select = ["RL502"]\n')
     (repository / "loop.py").write_text(
@@ -172,7 +172,7 @@ def test_standard_input_is_compared_with_the_file_that_it_will_be(run: Run, repo
     assert fixed.stdout == OLD + CLONED.format("c").replace("v.clone()", "v")
 
 
-def test_what_is_broken_and_unchanged_does_not_stop_anybody(run: Run, repository: Path) -> None:
+def test_what_is_broken_and_unchanged_stops_no_run(run: Run, repository: Path) -> None:
     """A syntax error that was there before is not reported; a new one is."""
     (repository / "broken.py").write_text("def f(:\n")
     commit("broken")
@@ -211,7 +211,7 @@ def test_without_git(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
     assert (result.exit_code, "git is required" in result.stderr) == (2, True)
 
 
-def test_a_shallow_clone_is_told_how_to_get_its_past(
+def test_a_shallow_clone_gets_advice_how_to_fetch_its_history(
     run: Run, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CI systems usually fetch a shallow clone."""

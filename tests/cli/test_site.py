@@ -137,7 +137,7 @@ def test_charts_show_what_was_recorded(site: dict[str, str]) -> None:
     assert 'class="curves"' in site["rules/RL101.html"]
 
 
-def test_a_site_is_built_anew_and_nothing_else_is_touched(
+def test_a_site_is_rebuilt_and_nothing_else_is_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages of removed rules are deleted, other files are kept, and a folder with other content is

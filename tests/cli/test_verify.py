@@ -18,7 +18,7 @@ import pytest
 
 from fixture_folders import ROOT
 from patience import PATIENCE
-from process_trees import are_gone
+from process_trees import have_ended
 
 PROGRAM = '''\
 """Rewards for answers that are marked by tags."""
@@ -222,7 +222,7 @@ def test_a_device_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> Non
     assert found["answers"]["measurements"] == []
 
 
-started_anew_or_forked = pytest.mark.parametrize(
+started_or_forked = pytest.mark.parametrize(
     "heavy",
     ["", pytest.param("import numpy\n", marks=pytest.mark.skipif(sys.platform != "linux", reason="forks"))],
     ids=["fresh", "forked"],
@@ -274,7 +274,7 @@ class Last(Answers):
 '''
 
 
-@started_anew_or_forked
+@started_or_forked
 def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(heavy: str, tmp_path: Path) -> None:
     """Workloads that crash or use too much memory are killed; the others are verified."""
     write(tmp_path, rewards=heavy + PROGRAM, drive=WORKLOAD + ENDINGS)
@@ -291,7 +291,7 @@ def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(heavy: str,
     assert all(found[name]["verdict"] == "not run here" for name in reasons)
 
 
-@started_anew_or_forked
+@started_or_forked
 def test_a_workload_that_hangs_is_ended_and_the_others_have_their_turn(heavy: str, tmp_path: Path) -> None:
     """It is killed after the time limit; the results of the others depend on the machine."""
     write(tmp_path, rewards=heavy + PROGRAM, drive=WORKLOAD + HANGING)
@@ -347,13 +347,13 @@ def _running(folder: Path, heavy: str) -> Iterator[tuple[subprocess.Popen[str], 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-@started_anew_or_forked
-def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> None:
+@started_or_forked
+def test_an_interrupt_leaves_no_process(heavy: str, tmp_path: Path) -> None:
     """Ctrl-C ends all processes; results so far are printed."""
     with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(signal.SIGINT)
         output, errors = verifying.communicate(timeout=PATIENCE)
-        assert are_gone(below)
+        assert have_ended(below)
     assert verifying.returncode == 130, errors
     report = json.loads(output)
     assert report["interrupted"] is True
@@ -362,16 +362,16 @@ def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> No
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-@started_anew_or_forked
-def test_a_killed_session_leaves_no_process_behind(heavy: str, tmp_path: Path, how: signal.Signals) -> None:
+@started_or_forked
+def test_a_killed_session_leaves_no_process(heavy: str, tmp_path: Path, how: signal.Signals) -> None:
     """However rlint ends, the processes that it started end, too."""
     with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(how)
         verifying.communicate(timeout=PATIENCE)
-        assert are_gone(below)
+        assert have_ended(below)
 
 
-def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
+def test_the_report_is_written_where_it_is_requested(tmp_path: Path) -> None:
     """The page is written to one file, and nothing to the terminal."""
     write(tmp_path, rewards=PROGRAM, drive=WORKLOAD)
     done = verify(tmp_path, *OWN[:-2], "--output-format", "html", "-o", "report.html")

@@ -221,7 +221,7 @@ def test_machines_read_what_was_left_out(run: Run, tree: Path) -> None:
     assert report["files"] == [{"filename": str(tree / "a.py"), "fixes": 5, "written": True, "problem": None}]
 
 
-def test_a_command_that_does_not_look_at_the_files_is_told_so(run: Run, tree: Path) -> None:
+def test_a_command_that_does_not_read_the_files_is_reported(run: Run, tree: Path) -> None:
     """`true` passes whatever a fix does; the output warns that this proves nothing."""
     done = run("fix", "--verify-with", "true")
     assert "so it does not test them" in done.stdout

@@ -27,9 +27,9 @@ def environment(term: str) -> dict[str, str]:
 
 def replaced(path: Path, text: str) -> None:
     """Write a file atomically, as editors do: a new file replaces the old one."""
-    beside = path.with_name(f".{path.name}.swp")
-    beside.write_text(text)
-    beside.replace(path)
+    adjacent = path.with_name(f".{path.name}.swp")
+    adjacent.write_text(text)
+    adjacent.replace(path)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_file_that_comes_while_a_check_ends_is_seen(
     """The line about watching is printed at once."""
     checks: list[object] = []
 
-    def check_while_somebody_writes(request: Request) -> int:
+    def check_during_writes(request: Request) -> int:
         checks.append(request)
         if len(checks) > 1:
             raise KeyboardInterrupt
@@ -96,7 +96,7 @@ def test_a_file_that_comes_while_a_check_ends_is_seen(
         (project / "sub" / "late.py").write_text(FOUND)
         return status
 
-    monkeypatch.setattr("rlint.cli.run.run", check_while_somebody_writes)
+    monkeypatch.setattr("rlint.cli.run.run", check_during_writes)
     monkeypatch.chdir(project)
     with pytest.raises(SystemExit) as end:
         main(["check", "--watch", "--output-format", "concise"])

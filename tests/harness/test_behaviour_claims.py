@@ -79,7 +79,7 @@ class TestRefusals:
         assert "nowhere_to_be_found" in found.after
 
 
-class TestExcuses:
+class TestAllowedDifferences:
     ROUNDED = HEAD + "def run(rows): return {'loss': sum(rows) * 0.3, 'steps': len(rows)}\n"
     OTHERWISE = (
         HEAD + "def run(rows): return {'loss': sum((r * 0.3 for r in rows), 0.0), 'steps': len(rows)}\n"
@@ -103,7 +103,7 @@ class TestExcuses:
         found = compare(tmp_path, PLAIN, PLAIN + "\n", workload=workload)
         assert (found.same, found.notes) == (True, ())
 
-    def test_a_tolerance_excuses_no_more_than_it_says(self, tmp_path: Path) -> None:
+    def test_a_tolerance_allows_no_more_than_it_says(self, tmp_path: Path) -> None:
         """Numbers outside the tolerance, and values other than numbers, still differ."""
         workload = with_("tolerances = {'result': Tolerance('sums round otherwise', rtol=1e-12)}")
         found = only(tmp_path, self.ROUNDED, self.OTHERWISE.replace("0.3", "0.3000001"), workload)
@@ -172,7 +172,7 @@ class TestSafety:
         found = compare(tmp_path, PLAIN, unsafe, safe=safe).differences
         assert [(one.path, one.safety) for one in found] == [("result", "unsafe")]
 
-    def test_where_all_fixes_are_safe_the_workloads_excuses_apply(self, tmp_path: Path) -> None:
+    def test_where_all_fixes_are_safe_the_workloads_allowed_differences_apply(self, tmp_path: Path) -> None:
         """Both arms have the same text then; the notes say which allowances were needed."""
         after = HEAD + "def run(rows): print('x'); return sum(rows) + 1\n"
         found = compare(tmp_path, PLAIN, after, safe=after, workload=with_("allowed = {'printed': 'why'}"))
@@ -186,14 +186,16 @@ class TestCases:
     ) -> None:
         """Fewer seeds cannot be requested, and progress counts up to the number of compared cases."""
         workload = WORKLOAD.replace("    small_sizes = (1, 2)\n", "").replace("(3,)", "(10, 1000)")
-        told: list[tuple[int, int]] = []
+        described: list[tuple[int, int]] = []
         made = subject(tmp_path, PLAIN, PLAIN + "\n", workload=workload)
-        found = behaviour.compare(made, "example", "cpu", seeds=2, progress=lambda *now: told.append(now))
+        found = behaviour.compare(
+            made, "example", "cpu", seeds=2, progress=lambda *now: described.append(now)
+        )
         assert (found.seeds, found.sizes, found.fewest) == (20, (0, 1, 2, 7, 10), 20)
         assert found.larger == (1000,)
         assert found.variants == ("again", "changed", "nan", "infinity", "negative zero", "empty")
         assert found.cases == 100 + 1 + 12
-        assert (told[0][0], told[-1]) == (0, (found.cases, found.cases))
+        assert (described[0][0], described[-1]) == (0, (found.cases, found.cases))
         assert found.notes == ()
 
     def test_when_time_is_over_the_largest_sizes_lose_seeds_and_a_note_says_so(self, tmp_path: Path) -> None:
@@ -237,7 +239,7 @@ class TestCases:
         worse = slow + "def run(rows): return -1\n"
         assert [one.path for one in compare(tmp_path, before, worse).differences] == ["result"]
 
-    def test_rows_that_nobody_wrote_are_the_same_in_each_run(self, tmp_path: Path) -> None:
+    def test_unwritten_rows_are_the_same_in_each_run(self, tmp_path: Path) -> None:
         """A buffer of which some rows are still empty can be compared."""
         text = """
         import numpy as np
@@ -252,7 +254,7 @@ class TestCases:
         """
         assert compare(tmp_path, text, text + "\n").same
 
-    def test_what_is_said_once_in_a_process_is_heard_in_each_run(self, tmp_path: Path) -> None:
+    def test_what_is_printed_once_in_a_process_is_captured_in_each_run(self, tmp_path: Path) -> None:
         """Otherwise PyTorch would warn only the arm that runs first."""
         text = HEAD + (
             "import numpy as np, torch\n"

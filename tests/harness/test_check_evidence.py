@@ -102,7 +102,7 @@ def test_a_fix_that_changes_behaviour_is_a_problem(tmp_path: Path) -> None:
     assert "changes the behaviour of replay-buffer on cpu" in problem
 
 
-def test_what_a_workload_declares_is_told_from_its_text(tmp_path: Path) -> None:
+def test_what_a_workload_declares_is_read_from_its_text(tmp_path: Path) -> None:
     """Without importing torch: defaults, base classes in the file, claims for one device."""
     path = tmp_path / "workload.py"
     path.write_text(

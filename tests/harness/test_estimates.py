@@ -75,7 +75,7 @@ def test_what_disturbs_both_arms_of_a_round_does_not_count() -> None:
 
 @given(processes)
 @settings(max_examples=20)
-def test_the_measured_ratio_lies_in_its_interval(measured: list[list[tuple[float, float]]]) -> None:
+def test_the_measured_ratio_is_in_its_interval(measured: list[list[tuple[float, float]]]) -> None:
     """A figure is never outside of its own interval."""
     found = ratio_of_medians(measured, resamples=200)
     assert found.low <= found.value <= found.high

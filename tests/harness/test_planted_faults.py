@@ -261,7 +261,7 @@ PLANTS = {
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_other_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs run in their own folder, and know the path of another one."""
     (tmp_path / "here").mkdir()
     (tmp_path / "elsewhere").mkdir()

@@ -82,7 +82,7 @@ def test_the_charts_show_every_measured_workload(everything: dict[str, Any]) -> 
     ]
 
 
-def test_marks_lie_on_the_right_side_of_one(everything: dict[str, Any]) -> None:
+def test_marks_are_on_the_right_side_of_one(everything: dict[str, Any]) -> None:
     """Gains are to the right of the line at 1, losses to the left, within their intervals."""
     rows = {row["label"].split(":")[0]: row for row in everything["sides"]}
     assert rows["RL101 append-states"]["at"] > 100

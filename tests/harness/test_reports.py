@@ -177,7 +177,7 @@ def test_a_table_fits_its_terminal(width: int) -> None:
         assert row in text
 
 
-def test_a_reason_is_not_told_twice() -> None:
+def test_a_reason_is_not_reported_twice() -> None:
     """The reason is omitted if the list of differences says the same."""
     first = str(DIFFERENT.behaviour.differences[0]) if DIFFERENT.behaviour else ""
     with_reason = dataclasses.replace(DIFFERENT, reason=first)
@@ -230,7 +230,7 @@ def test_nothing_verified_is_said(format_: str) -> None:
 
 
 @every_format
-def test_a_busy_machine_is_told(format_: str) -> None:
+def test_a_busy_machine_is_reported(format_: str) -> None:
     """Figures that other programs disturbed are marked."""
     busy = render(dataclasses.replace(EVERYTHING, busy=74.2), format_)
     if format_ == "json":
@@ -241,7 +241,7 @@ def test_a_busy_machine_is_told(format_: str) -> None:
 
 
 @every_format
-def test_what_is_left_out_is_told_with_its_reason(format_: str) -> None:
+def test_what_is_left_out_is_reported_with_its_reason(format_: str) -> None:
     """The verdict "same" mentions that a workload excludes NaN."""
     behaviour = Behaviour(20, (1,), 20, excluded={"inputs with NaN": "rewards are finite"})
     text = render(session(dataclasses.replace(FASTER, behaviour=behaviour)), format_)
@@ -260,7 +260,7 @@ def test_a_difference_says_in_which_call_it_shows(format_: str) -> None:
 
 
 @every_format
-def test_too_few_cases_are_told(format_: str) -> None:
+def test_too_few_cases_are_reported(format_: str) -> None:
     """No format says "same" if too few cases were compared, and each says why."""
     few = dataclasses.replace(
         FASTER,
@@ -318,7 +318,7 @@ def test_a_comment_has_a_table_that_github_can_read() -> None:
     assert "**no change**" not in text
 
 
-def test_a_comment_calls_nobody_and_runs_nothing() -> None:
+def test_a_comment_mentions_no_user_and_runs_nothing() -> None:
     """Hostile text stays text: it closes no block, mentions no one, and loads no picture."""
     failed = dataclasses.replace(FAILED, reason=f"{HOSTILE} #12", workload="<img src=x> @team")
     text = render(session(DIFFERENT, failed), "markdown")

@@ -16,8 +16,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlint.harness.compare.allowed_differences import matches
 from rlint.harness.compare.differences import Comparison, FoundDifference, Snapshot
-from rlint.harness.compare.excuses import matches
 from rlint.harness.compare.shared_memory import Extent, overlap, pairs
 from rlint.harness.compare.snapshot import Root, Walker
 
@@ -65,7 +65,7 @@ def test_a_deep_copy_is_the_same(value: Any) -> None:
 
 @settings(max_examples=150)
 @given(trees, trees)
-def test_values_that_python_tells_apart_differ(one: Any, other: Any) -> None:
+def test_values_that_python_distinguishes_differ(one: Any, other: Any) -> None:
     """Values that are unequal in Python always differ."""
     if one != other and not has_nan(one) and not has_nan(other):
         assert compared(one, other) != []
@@ -174,7 +174,7 @@ def drawn(generator: Any, draw: str) -> Any:
         (Row, Child, "value", "x"),
     ],
 )
-def test_what_a_program_could_tell_apart_differs(before: Any, after: Any, kind: str, path: str) -> None:
+def test_what_a_program_could_distinguish_differs(before: Any, after: Any, kind: str, path: str) -> None:
     """The first difference has the expected kind and path."""
     first = compared(before, after)[0]
     assert (first.kind, first.path) == (kind, path)
@@ -259,7 +259,7 @@ class TestAliasing:
         rows = np.zeros((4, 2))
         assert compared((rows[:, 0], rows[:, 1]), (np.zeros((4, 2))[:, 0], np.zeros((4, 2))[:, 1])) == []
 
-    def test_views_without_memory_are_told_by_their_storage(self) -> None:
+    def test_views_without_memory_are_recognised_by_their_storage(self) -> None:
         """On the meta device, too."""
         rows = torch.empty(4, device="meta")
         other = torch.empty(4, device="meta")

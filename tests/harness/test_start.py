@@ -13,7 +13,7 @@ import pytest
 
 import measured_programs
 from patience import PATIENCE
-from process_trees import are_gone
+from process_trees import have_ended
 from rlint.harness.processes import process
 from rlint.harness.processes.job import TIMING, BenchJob, Message
 from rlint.harness.processes.start import ForkServers, ForkStart, fresh
@@ -105,4 +105,4 @@ def test_no_server_is_left(tmp_path: Path) -> None:
         assert waiting.wait(timeout=PATIENCE) != 0
         waiting.stdout.close()
     assert started
-    assert are_gone(started)
+    assert have_ended(started)

@@ -45,7 +45,7 @@ def test_calls_that_wait_are_counted() -> None:
     assert traffic_of(events) == Traffic(waits=4, to_host=1, to_host_bytes=4)
 
 
-def test_both_directions_are_told_apart() -> None:
+def test_both_directions_are_distinguished() -> None:
     """Copies of batches to the device and of losses from it are counted with their bytes."""
     events = [
         RUN,

@@ -76,7 +76,7 @@ def test_short_runs_are_timed_in_batches(tmp_path: Path) -> None:
     assert len(LOG) > 100 * 3 * len(found)
 
 
-def test_inputs_that_runs_change_are_prepared_anew(tmp_path: Path) -> None:
+def test_inputs_that_runs_change_are_prepared_again(tmp_path: Path) -> None:
     """A program that empties its queue gets a filled one in each run, independently of the fixed program."""
     text = "def inputs(case): return [1, 2, 3]\ndef run(queue):\n    assert len(queue) == 3\n"
     emptied = text + "    queue.clear()\n"
@@ -84,13 +84,13 @@ def test_inputs_that_runs_change_are_prepared_anew(tmp_path: Path) -> None:
     rounds_of(write(tmp_path, text, emptied))
 
 
-def test_inputs_that_cannot_be_compared_are_prepared_anew(tmp_path: Path) -> None:
+def test_inputs_that_cannot_be_compared_are_prepared_again(tmp_path: Path) -> None:
     """A generator is exhausted by the first run: the next one gets a new one."""
     text = "def inputs(case): return iter(range(3))\ndef run(numbers): assert list(numbers) == [0, 1, 2]\n"
     rounds_of(write(tmp_path, text))
 
 
-def test_gradients_that_runs_leave_behind_count_as_a_change(tmp_path: Path) -> None:
+def test_gradients_that_runs_leave_count_as_a_change(tmp_path: Path) -> None:
     """Gradients are not accumulated between runs."""
     text = (
         "import torch\n"
@@ -143,7 +143,7 @@ def test_long_runs_get_three_rounds(tmp_path: Path) -> None:
     assert sum(one.size == 0 for one in found) >= timing.LEAST_ROUNDS
 
 
-def test_what_a_program_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_a_program_prints_is_discarded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Output of a program is not shown while it is timed."""
     rounds_of(write(tmp_path, "import sys\ndef run(n): print('loud'); print('louder', file=sys.stderr)"))
     assert capfd.readouterr() == ("", "")
@@ -219,9 +219,9 @@ def test_seeding_leaves_nothing_to_chance_across_processes() -> None:
         "from rlint.harness import Case\n"
         "seed_streams(Case(3, 10)); print(random.random())"
     )
-    told = {
+    described = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     }
-    assert len(told) == 1
+    assert len(described) == 1
     random.seed()

@@ -135,7 +135,7 @@ def test_a_slower_fix_never_gets_a_better_verdict(slower: float, further: float)
 
 @given(st.sampled_from([1e-6, 1e-3, 1.0, 60.0]), st.sampled_from([0.8, 1.0, 1.1]))
 @settings(max_examples=12)
-def test_long_and_short_runs_are_judged_alike(seconds: float, slower: float) -> None:
+def test_long_and_short_runs_are_judged_the_same(seconds: float, slower: float) -> None:
     """The verdict does not depend on the unit of time."""
     plain = timed(USUAL, slower=slower)
     scaled = timed(USUAL, slower=slower, seconds=seconds)
@@ -282,7 +282,7 @@ def test_too_few_cases_are_no_verdict() -> None:
     assert judge(wrong, found, declared=("time",), device="cpu", typical=100)[0] is Verdict.DIFFERENT
 
 
-def test_what_is_claimed_elsewhere_is_not_judged_here() -> None:
+def test_what_is_claimed_for_other_sizes_is_not_judged_here() -> None:
     """A claim about GPUs is neither confirmed nor refuted on the CPU."""
     found = timed(QUIET, claims=())
     verdict, reason = judge(SAME, found, declared=("sync:cuda", "time:cuda"), device="cpu", typical=100)
@@ -319,7 +319,7 @@ def test_better_in_one_claim_and_worse_in_the_other_is_worse() -> None:
     assert "worse: wall time" in (reason or "")
 
 
-def test_the_typical_size_decides_and_others_are_told() -> None:
+def test_the_typical_size_decides_and_others_are_reported() -> None:
     """A fix that gains at the typical size and loses on tiny inputs is a gain; the loss is reported."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, slower=0.5)]
@@ -332,7 +332,7 @@ def test_the_typical_size_decides_and_others_are_told() -> None:
     assert "worse at size 1: wall time +" in (reason or "")
 
 
-def test_few_rounds_are_told() -> None:
+def test_few_rounds_are_reported() -> None:
     """If runs take minutes, the report says that there are few rounds."""
     rng = seeded(1)
     rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, rounds=3)]
@@ -363,14 +363,14 @@ def test_a_process_that_lacks_a_size_is_left_out() -> None:
 # --- when to continue measuring ---
 
 
-def test_noise_asks_for_more_and_clear_figures_do_not() -> None:
+def test_noise_requires_more_and_clear_figures_do_not() -> None:
     """A gain of one half is clear at once; 6 % with 5 % noise is not."""
     assert not undecided(timed(QUIET, slower=0.5), typical=100)
     assert not undecided(timed(QUIET), typical=100)
     assert undecided(timed(BUSY, slower=1.06), typical=100)
 
 
-def test_what_is_not_claimed_asks_for_nothing() -> None:
+def test_what_is_not_claimed_requires_nothing() -> None:
     """No further time is spent on figures without a verdict."""
     assert not undecided(timed(BUSY, slower=1.06, claims=("mem",)), typical=100)
     assert not undecided(timed(BUSY, slower=1.06), typical=7)

@@ -62,8 +62,8 @@ def test_one_finding_is_fixed(tmp_path: Path) -> None:
                 )
                 opened.type("train.py", hidden)
                 assert await opened.diagnostics("train.py") == []
-            elsewhere = types.Range(types.Position(0, 0), types.Position(0, 3))
-            assert await opened.actions("train.py", elsewhere, ["quickfix"]) == []
+            other_edits = types.Range(types.Position(0, 0), types.Position(0, 3))
+            assert await opened.actions("train.py", other_edits, ["quickfix"]) == []
 
     run(scenario())
 

@@ -131,7 +131,7 @@ def test_changes_are_applied_where_the_editor_made_them(tmp_path: Path) -> None:
         run(scenario(encoding))
 
 
-def test_a_client_that_asks_for_diagnostics(tmp_path: Path) -> None:
+def test_a_client_that_requests_diagnostics(tmp_path: Path) -> None:
     """Clients that pull get the newest diagnostics, or that nothing has changed, and no pushed ones."""
 
     async def scenario() -> None:
@@ -149,9 +149,9 @@ def test_a_client_that_asks_for_diagnostics(tmp_path: Path) -> None:
             assert isinstance(after, types.RelatedFullDocumentDiagnosticReport)
             assert list(after.items) == []
             opened.close("train.py")
-            gone = await opened.pull("train.py")
-            assert isinstance(gone, types.RelatedFullDocumentDiagnosticReport)
-            assert list(gone.items) == []
+            removed = await opened.pull("train.py")
+            assert isinstance(removed, types.RelatedFullDocumentDiagnosticReport)
+            assert list(removed.items) == []
             assert opened.published == {}
 
     run(scenario())

@@ -51,7 +51,7 @@ def test_a_line_is_explained(tmp_path: Path) -> None:
             assert isinstance(text, str)
             assert "agent.py:6" in text
             assert "RL205" in text
-            assert await opened.told("agent.py:6") == text
+            assert await opened.described("agent.py:6") == text
         async with editor(tmp_path, options={"explanations": "returned"}) as opened:
             opened.open("agent.py", PROGRAM)
             assert await executed(opened, opened.uri("agent.py"), 5) == text
@@ -61,7 +61,7 @@ def test_a_line_is_explained(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_it_is_offered_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_it_is_offered_where_it_is_requested(tmp_path: Path) -> None:
     """The action is offered in the menu, and not by the light bulb."""
     (tmp_path / "rlint.toml").touch()
     (tmp_path / "agent.py").write_text(PROGRAM)
@@ -77,7 +77,7 @@ def test_it_is_offered_where_it_is_asked_for(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_mistakes_in_the_command_are_told(tmp_path: Path) -> None:
+def test_mistakes_in_the_command_are_reported(tmp_path: Path) -> None:
     """A document that is not open, or a line that does not exist, is an error; the server continues."""
     (tmp_path / "rlint.toml").touch()
     (tmp_path / "agent.py").write_text(PROGRAM)
@@ -87,7 +87,7 @@ def test_mistakes_in_the_command_are_told(tmp_path: Path) -> None:
             opened.open("agent.py")
             assert await executed(opened, "file:///nowhere.py", 0) is None
             assert await executed(opened, opened.uri("agent.py"), 99) is None
-            await opened.told("takes the URI of an open document")
+            await opened.described("takes the URI of an open document")
             assert isinstance(await executed(opened, opened.uri("agent.py"), 5), str)
 
     run(scenario())

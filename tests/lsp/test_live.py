@@ -111,15 +111,15 @@ def test_what_is_kept_never_shows(steps: list[tuple[str, str, int]]) -> None:
                 )
                 found = check(live, task)
                 assert found is not None
-                beside = Path(place, f"fresh{number}{open_path.stem}")
-                beside.mkdir()
+                adjacent = Path(place, f"fresh{number}{open_path.stem}")
+                adjacent.mkdir()
                 for file in folder.iterdir():
-                    (beside / file.name).write_bytes(file.read_bytes())
+                    (adjacent / file.name).write_bytes(file.read_bytes())
                 source = Source(open_path, open_path.name, shown, "utf-8", bom=False, raw=b"")
                 target = Target(source, open_path, open_path.name, CODES)
                 on_disk = {each: typed for each, typed in texts.items() if each.exists()}
                 assert [_plain(each) for each in found.findings] == [
-                    _plain(each) for each in fresh(target, on_disk, beside)
+                    _plain(each) for each in fresh(target, on_disk, adjacent)
                 ]
 
 
@@ -129,19 +129,19 @@ def _plain(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.start, finding.end, finding.message, finding.heat, chain, finding.fix
 
 
-def told(live: Live, path: Path, text: str) -> bool:
+def described(live: Live, path: Path, text: str) -> bool:
     """Whether a text has information that other files do not have yet."""
     source = Source(path, path.name, text, "utf-8", bom=False, raw=b"")
     found = live.check(Target(source, path, path.name, CODES), {path: text}, stopped=lambda: False)
     assert found is not None
-    return found.tells_more
+    return found.has_more_information
 
 
-def test_what_is_typed_before_the_first_check_is_news(tmp_path: Path) -> None:
+def test_what_is_typed_before_the_first_check_is_new(tmp_path: Path) -> None:
     """Other files are checked again even if the user types faster than a file is checked; opening an
     unchanged file does not check them.
     """
     path = tmp_path / "train.py"
     path.write_text(TRAIN[1])
-    assert not told(Live(), path, TRAIN[1])
-    assert told(Live(), path, TRAIN[0])
+    assert not described(Live(), path, TRAIN[1])
+    assert described(Live(), path, TRAIN[0])

@@ -81,7 +81,7 @@ def test_a_session(neovim: str, tmp_path: Path) -> None:
     (tmp_path / "rlint.toml").write_text('select = ["RL101"]\n')
     for name, text in (("train.py", PROGRAM), ("init.lua", SETUP), ("session.lua", SESSION)):
         (tmp_path / name).write_text(text)
-    surroundings = {
+    initial_settings = {
         "PYTHONPATH": str(ROOT),
         "RLINT_PYTHON": sys.executable,
         "RLINT_PATIENCE": str(PATIENCE),
@@ -91,7 +91,7 @@ def test_a_session(neovim: str, tmp_path: Path) -> None:
     subprocess.run(
         [neovim, "--clean", "--headless", "-u", "init.lua", "-S", "session.lua"],
         cwd=tmp_path,
-        env={**os.environ, **surroundings},
+        env={**os.environ, **initial_settings},
         timeout=6 * PATIENCE,
         check=True,
         capture_output=True,

@@ -55,8 +55,10 @@ def test_cells_have_their_own_diagnostics(tmp_path: Path) -> None:
             assert "# concat-grown-buffer" in (await opened.hover(grow, 5, found.range.start.character) or "")
             assert await opened.hover(setup, 0, 3) is None
             command = types.ExecuteCommandParams("rlint.explain", [grow, 5])
-            told = await asyncio.wait_for(opened.client.workspace_execute_command_async(command), PATIENCE)
-            assert str(told).startswith("train.ipynb:cell 4:6")
+            described = await asyncio.wait_for(
+                opened.client.workspace_execute_command_async(command), PATIENCE
+            )
+            assert str(described).startswith("train.ipynb:cell 4:6")
 
             opened.type_in_cell("train.ipynb", "setup", "import numpy_like as np")
             while opened.published[grow][-1].diagnostics:
@@ -179,7 +181,7 @@ def test_what_is_no_notebook_of_ours(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_a_client_that_asks_for_the_diagnostics_of_cells(tmp_path: Path) -> None:
+def test_a_client_that_requests_the_diagnostics_of_cells(tmp_path: Path) -> None:
     """Each cell is asked for by itself, and nothing is sent unasked."""
 
     def pulls(capabilities: Capabilities) -> None:

@@ -33,20 +33,20 @@ def project(folder: Path, **files: str) -> Path:
     return folder
 
 
-def asks(capabilities: Capabilities, *, dynamic: bool) -> None:
+def requests(capabilities: Capabilities, *, dynamic: bool) -> None:
     """Let an editor ask for diagnostics."""
     assert capabilities.text_document is not None
     capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities(dynamic_registration=dynamic)
 
 
-def asks_when_told(capabilities: Capabilities) -> None:
+def requests_after_notice(capabilities: Capabilities) -> None:
     """Let an editor pull diagnostics, once the server registers that."""
-    asks(capabilities, dynamic=True)
+    requests(capabilities, dynamic=True)
 
 
-def asks_at_once(capabilities: Capabilities) -> None:
+def does_not_block(capabilities: Capabilities) -> None:
     """Let an editor pull diagnostics, if the server declares that at the start."""
-    asks(capabilities, dynamic=False)
+    requests(capabilities, dynamic=False)
 
 
 async def registered(opened: Editor) -> bool:
@@ -76,13 +76,13 @@ async def workspace(
     return reports
 
 
-def test_they_are_told_in_one_way(tmp_path: Path) -> None:
+def test_they_are_reported_in_one_form(tmp_path: Path) -> None:
     """Pulling is registered dynamically if the client supports it, else at the start; and again when the
     settings change it. Nothing is sent to them.
     """
 
     async def scenario() -> None:
-        async with editor(project(tmp_path, train=SLOW), change=asks_when_told) as opened:
+        async with editor(project(tmp_path, train=SLOW), change=requests_after_notice) as opened:
             assert opened.started is not None
             assert opened.started.capabilities.diagnostic_provider is None
             assert not await registered(opened)
@@ -97,7 +97,7 @@ def test_they_are_told_in_one_way(tmp_path: Path) -> None:
             assert opened.published == {}
         for wanted in (False, True):
             options_at_start = {"workspaceDiagnostics": wanted}
-            async with editor(tmp_path, change=asks_at_once, options=options_at_start) as opened:
+            async with editor(tmp_path, change=does_not_block, options=options_at_start) as opened:
                 assert opened.started is not None
                 provider = opened.started.capabilities.diagnostic_provider
                 assert provider is not None
@@ -118,7 +118,7 @@ def test_files_that_are_not_open(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         options = {"workspaceDiagnostics": True}
-        async with editor(tmp_path, change=asks_when_told, options=options) as opened:
+        async with editor(tmp_path, change=requests_after_notice, options=options) as opened:
             assert await registered(opened)
             opened.open("opened.py")
             await opened.pull("opened.py")
@@ -142,8 +142,8 @@ def test_files_that_are_not_open(tmp_path: Path) -> None:
             (tmp_path / "fine.py").unlink()
             changes = [types.FileEvent((tmp_path / "fine.py").as_uri(), types.FileChangeType.Deleted)]
             opened.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
-            gone = await workspace(opened, {"fine.py": "1"})
-            assert gone["fine.py"] == ([], None)
+            removed = await workspace(opened, {"fine.py": "1"})
+            assert removed["fine.py"] == ([], None)
             held = asyncio.ensure_future(workspace(opened))
         held.cancel()  # the server has ended despite a pending request
 

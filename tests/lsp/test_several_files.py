@@ -133,8 +133,8 @@ def test_a_file_that_has_changed_since_is_not_torn(tmp_path: Path) -> None:
             typed = "import os\n\n\n" + MAIN
             version = opened.type("main.py", typed)
             for action in await renamings(opened):
-                told, edit = parts(action)["main.py"]
-                assert told == version
+                described, edit = parts(action)["main.py"]
+                assert described == version
                 assert applied(typed, edit) == renamed(typed)
             longer = "# new on disk\n" + OTHER
             (tmp_path / "other.py").write_text(longer)

@@ -126,7 +126,7 @@ def reward(completions):
     return [len(answer_of(text)) for text in completions]"""
 
 
-def test_an_import_goes_where_imports_are(tmp_path: Path) -> None:
+def test_an_import_is_placed_where_imports_are(tmp_path: Path) -> None:
     """Code is inserted below `%%time`, which must stay the first line, and never into a cell of another
     language.
     """
@@ -145,7 +145,7 @@ def test_without_imports_no_fix_needs_one(tmp_path: Path) -> None:
     assert [(f.code, f.fix) for f in report.findings] == [("RL112", None)]
 
 
-def test_a_constant_goes_below_the_imports_of_another_cell(tmp_path: Path) -> None:
+def test_a_constant_is_placed_below_the_imports_of_another_cell(tmp_path: Path) -> None:
     """A constant that a fix defines for a function is in a cell that runs earlier."""
     sources = fix(tmp_path, notebook("import re\n", "%matplotlib inline", REGEX))
     assert sources[0].startswith("import re\n\n")

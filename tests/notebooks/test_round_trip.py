@@ -152,7 +152,7 @@ def test_a_changed_line_is_written_in_the_notebooks_own_manner(tmp_path: Path) -
     assert change.source.encode(change.text).decode() == content.replace("  # rlint: ignore[RL101]", "")
 
 
-def test_lines_that_share_a_string_are_put_together_anew(tmp_path: Path) -> None:
+def test_lines_that_share_a_string_are_joined_again(tmp_path: Path) -> None:
     """A list whose strings are not lines is read correctly; after a fix, it is a list of lines."""
     data = {
         "cells": [

@@ -54,7 +54,7 @@ def test_a_rule_that_may_lose_can_make_the_run_longer() -> None:
         st.tuples(st.sets(st.integers(0, 5), min_size=1), st.floats(1, 50), st.floats(1, 3)), max_size=5
     ),
 )
-def test_sums_lie_between_the_best_and_all(
+def test_sums_are_between_the_best_and_all(
     weights: dict[tuple[int, ...], float], drawn: list[tuple[set[int], float, float]]
 ) -> None:
     """Fixes together gain at least what the best does, at most what all do alone, and never the whole run."""
@@ -113,7 +113,7 @@ def heater(folder: Path, profile: Stacks) -> Heater:
     return Heater(profile, "p", {"train.py": folder / "train.py"})
 
 
-def test_lines_functions_and_what_cannot_be_told(tmp_path: Path) -> None:
+def test_lines_functions_and_what_is_unknown(tmp_path: Path) -> None:
     """A finding says what its share is based on."""
     lines = [Frame("train.py", "main", 7), Frame("train.py", "main", 9), Frame("train.py", "sample", 17)]
     sampled = Stacks(lines, {(0,): 3.0, (1,): 1.0, (1, 2): 4.0}, format="test", may_have_lines=True)
@@ -124,7 +124,7 @@ def test_lines_functions_and_what_cannot_be_told(tmp_path: Path) -> None:
     assert heated[found[0]].saved == GainInterval(0.1875, 0.1875)
     assert heated[found[1]].share == GainInterval(0.5, 0.5)
     assert (heated[found[2]].basis, heated[found[2]].share) == (Basis.NOT_SEEN, GainInterval(0, 0))
-    assert (heated[found[3]].basis, heated[found[3]].share) == (Basis.ELSEWHERE, None)
+    assert (heated[found[3]].basis, heated[found[3]].share) == (Basis.OTHER_PLACE, None)
 
 
 @pytest.mark.parametrize("known", [Known.NOT, Known.NO_GAIN, Known.OTHER])

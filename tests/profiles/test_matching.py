@@ -68,7 +68,7 @@ def test_a_link_is_what_it_leads_to(tree: dict[str, Path], tmp_path: Path) -> No
     }
 
 
-def test_ambiguous_files_are_refused_unless_the_others_tell(tmp_path: Path) -> None:
+def test_ambiguous_files_are_refused_unless_the_others_decide(tmp_path: Path) -> None:
     """Of two scripts with one name, the one whose neighbours are also in the profile; without neighbours,
     none.
     """
@@ -98,7 +98,7 @@ def located(folder: Path, source: str, frames: list[Frame], **options: bool) -> 
 TWO = "class A:\n    def act(self):\n        pass\n\n\nclass B:\n    def act(self):\n        pass\n"
 
 
-def test_functions_of_one_name_are_told_by_their_lines(tmp_path: Path) -> None:
+def test_functions_of_one_name_are_distinguished_by_their_lines(tmp_path: Path) -> None:
     """Functions are matched even if lines were inserted above them."""
     frames = [Frame("train.py", "act", 2), Frame("train.py", "act", 7)]
     for above in ("", "# one\n# two\n"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from properties.beside import put_beside, variable_of, variables_of
+from properties.adjacent import put_next_to, variable_of, variables_of
 from properties.draft import Draft, Place, blocks_of, statements
 from properties.names import bound_in
 
@@ -21,17 +21,17 @@ def rebind(draft: Draft) -> bool:
     form = draft.rng.choice(forms)
     if "copy" in form:
         draft.use("copy")
-    return put_beside(draft, form)
+    return put_next_to(draft, form)
 
 
 def delete(draft: Draft) -> bool:
     """A variable is deleted after the pattern."""
-    return put_beside(draft, "del {name}")
+    return put_next_to(draft, "del {name}")
 
 
 def swap(draft: Draft) -> bool:
     """The variable is temporarily bound to another object."""
-    return put_beside(draft, "{name}, kept = [{name}, {name}]\n{name} = kept")
+    return put_next_to(draft, "{name}, kept = [{name}, {name}]\n{name} = kept")
 
 
 def declare_global(draft: Draft) -> bool:
@@ -97,12 +97,12 @@ def take_names(draft: Draft) -> bool:
 def comprehend(draft: Draft) -> bool:
     """A comprehension has a variable of the same name."""
     draft.use("SEEN")
-    return put_beside(draft, "SEEN.append([{name} for {name} in range(3)])")
+    return put_next_to(draft, "SEEN.append([{name} for {name} in range(3)])")
 
 
 def walrus(draft: Draft) -> bool:
     """A condition binds the variable."""
-    return put_beside(
+    return put_next_to(
         draft,
         draft.rng.choice(
             ("if (other := {name}) is None:\n    pass", "if ({name} := {name}) is None:\n    pass")
@@ -113,7 +113,7 @@ def walrus(draft: Draft) -> bool:
 def match_it(draft: Draft) -> bool:
     """A pattern binds a variable."""
     draft.use("SEEN")
-    return put_beside(
+    return put_next_to(
         draft,
         draft.rng.choice(
             (

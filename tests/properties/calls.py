@@ -58,7 +58,7 @@ class Caller:
         except Exception as error:  # noqa: BLE001 - part of what is compared
             self.raised += 1
             self.misused |= is_misuse(error)
-            return told(error)
+            return described(error)
 
     def _made(self, call: Call, program: ModuleType, rng: Random) -> Any:
         made = getattr(program, call.owner)(*(self._value(one, rng, program) for one in call.made_with))
@@ -86,7 +86,7 @@ def _make_ready(waited_for: Any) -> None:
         waited_for.set()
 
 
-def told(error: BaseException) -> tuple[str, str]:
+def described(error: BaseException) -> tuple[str, str]:
     """The compared parts of an exception: its type, and its message if Python code raised it.
 
     Messages of libraries are not part of the program's behaviour.

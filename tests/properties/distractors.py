@@ -14,7 +14,7 @@ from properties.draft import Draft
 Distractor = Callable[[Draft], bool]
 
 DISTRACTORS: tuple[Distractor, ...] = (
-    watching.keep_alias, watching.tell, watching.look_behind, watching.look_in_between, watching.pass_on,
+    watching.keep_alias, watching.tell, watching.look_after, watching.look_in_between, watching.pass_on,
     watching.change, watching.look_by_name,
     binding.rebind, binding.delete, binding.swap, binding.declare_global, binding.shadow, binding.take_names,
     binding.comprehend, binding.walrus, binding.match_it, binding.bind_around, binding.put_off,

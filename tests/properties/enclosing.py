@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from properties.beside import variable_of
+from properties.adjacent import variable_of
 from properties.draft import Draft, blocks_of, statements, statements_in_function
 from properties.names import bound_in
 

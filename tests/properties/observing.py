@@ -20,14 +20,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from properties.calls import Caller, is_misuse, told
+from properties.calls import Caller, described, is_misuse
 from properties.jobs import Job, Outcome
 from properties.plans import Plan
+from rlint.harness.compare.allowed_differences import AllowedDifferences
 from rlint.harness.compare.differences import FoundDifference
-from rlint.harness.compare.excuses import Excuses
 from rlint.harness.compare.listening import Listener
 from rlint.harness.compare.observation import Observation, differences, observe
-from rlint.harness.compare.process_settings import Surroundings
+from rlint.harness.compare.process_settings import ProcessSettings
 from rlint.harness.compare.uninitialised import filled
 from rlint.harness.program import Arm, Subject
 from rlint.harness.workload import Case, Workload
@@ -72,7 +72,7 @@ class _Program(Workload):
             try:
                 exec(code, program.__dict__)
             except Exception as error:  # noqa: BLE001 - part of what is compared
-                inputs.results.append(told(error))
+                inputs.results.append(described(error))
                 inputs.raised += 1
                 inputs.misused |= is_misuse(error)
                 return
@@ -160,7 +160,7 @@ class Bench:
     """Runs programs one after the other, without effects on one another."""
 
     def __init__(self) -> None:
-        self._listener, self._surroundings, self._patches = Listener(), Surroundings(), _Patches()
+        self._listener, self._initial_settings, self._patches = Listener(), ProcessSettings(), _Patches()
 
     def compare(self, job: Job) -> Outcome:
         """Run the program twice as it is and once after its fixes, with each seed."""
@@ -168,14 +168,16 @@ class Bench:
         for seed in job.seeds:
             first, workload = self._observe(job.before, job, seed, traced=False)
             second, traced = self._observe(job.before, job, seed, traced=True)
-            varying, _ = differences(first, second, Excuses())
+            varying, _ = differences(first, second, AllowedDifferences())
             if varying:
                 outcome.deterministic = False
                 return outcome
             outcome.raised += workload.caller is not None and workload.caller.raised > 0
             outcome.reached |= bool(traced.reached & set(job.lines))
             after, _ = self._observe(job.after, job, seed, traced=False)
-            found = [one for one in differences(first, after, Excuses())[0] if not _is_promised(one)]
+            found = [
+                one for one in differences(first, after, AllowedDifferences())[0] if not _is_promised(one)
+            ]
             if found and workload.caller is not None and workload.caller.misused:
                 outcome.misused += 1
                 continue
@@ -192,12 +194,12 @@ class Bench:
         workload = _Program(text, job)
         workload.traced = traced
         arm = Arm(_SUBJECT, "only", program, {"program": workload}, {})
-        self._surroundings.restore()
+        self._initial_settings.restore()
         try:
             with filled():
                 found = observe(arm, "program", Case(seed, 1), self._listener)
         finally:
-            self._surroundings.restore()
+            self._initial_settings.restore()
             self._patches.restore()
             sys.modules.pop("program", None)
         return found, workload

@@ -49,12 +49,12 @@ class Comparer:
         if self._server is None:
             paths = [str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
             single = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            surroundings = {**os.environ, **single, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+            initial_settings = {**os.environ, **single, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
             self._server = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "properties.server"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=surroundings,
+                env=initial_settings,
             )
         return self._server
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from properties.collecting import replay, returns, rollout
-from properties.pacing import schedule, waiting
 from properties.training import answers, logging, update
+from properties.waiting_loops import schedule, waiting
 
 Template = Callable[[Random], str]
 

@@ -72,7 +72,7 @@ _SAME = "import random, numpy as np, torch\nnp.seterr(all='ignore')\nx = torch.z
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "described"),
     [
         ("print(1)", "print(2)", "printed"),
         ("y = [1]", "y = [2]", "globals['y']"),
@@ -94,14 +94,14 @@ _SAME = "import random, numpy as np, torch\nnp.seterr(all='ignore')\nx = torch.z
         ("torch.zeros = torch.ones", "torch.zeros = torch.ones", ""),
     ],
 )  # fmt: skip
-def test_what_differs_is_noticed(comparer: Comparer, before: str, after: str, told: str) -> None:
+def test_what_differs_is_noticed(comparer: Comparer, before: str, after: str, described: str) -> None:
     """The comparison detects planted differences."""
     job = Job(f"{_SAME}{before}\n", f"{_SAME}{after}\n", Plan((), {}, {}), (0,))
     outcome = comparer.compare(job)
     assert not outcome.error
     assert outcome.deterministic
-    assert told in "\n".join(outcome.differences)
-    assert bool(outcome.differences) == bool(told)
+    assert described in "\n".join(outcome.differences)
+    assert bool(outcome.differences) == bool(described)
 
 
 def test_a_program_that_never_ends_is_given_up(comparer: Comparer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 
-from properties.beside import variables_of
+from properties.adjacent import variables_of
 from properties.draft import Draft
 
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import ast
 
-from properties.beside import put_beside, variable_of
+from properties.adjacent import put_next_to, variable_of
 from properties.draft import Draft, statements
 
 
 def keep_alias(draft: Draft) -> bool:
     """Another variable refers to the same object, and is read at the end."""
     draft.use("SEEN")
-    return put_beside(draft, "SEEN.append({name})")
+    return put_next_to(draft, "SEEN.append({name})")
 
 
 def tell(draft: Draft) -> bool:
     """The value of a variable at this point is recorded."""
     draft.use("SEEN")
-    return put_beside(draft, draft.rng.choice(("SEEN.append(repr({name}))", "print({name})")))
+    return put_next_to(draft, draft.rng.choice(("SEEN.append(repr({name}))", "print({name})")))
 
 
-def look_behind(draft: Draft) -> bool:
+def look_after(draft: Draft) -> bool:
     """A variable is read after the outermost statement that contains the pattern."""
     place = draft.place()
     if place is None or (name := variable_of(draft, place)) is None:
@@ -46,13 +46,13 @@ def look_in_between(draft: Draft) -> bool:
 def pass_on(draft: Draft) -> bool:
     """The variable is passed to known or unknown code."""
     draft.use("told")
-    return put_beside(draft, "told({name})")
+    return put_next_to(draft, "told({name})")
 
 
 def change(draft: Draft) -> bool:
     """A function changes the object of a variable in place."""
     draft.use("changed")
-    return put_beside(draft, "changed({name})")
+    return put_next_to(draft, "changed({name})")
 
 
 def look_by_name(draft: Draft) -> bool:
@@ -65,4 +65,4 @@ def look_by_name(draft: Draft) -> bool:
         "SEEN.append(repr(vars().get('{name}')))",
         "SEEN.append(repr(globals().get('{name}')))",
     )
-    return put_beside(draft, draft.rng.choice(forms))
+    return put_next_to(draft, draft.rng.choice(forms))

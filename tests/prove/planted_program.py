@@ -62,7 +62,7 @@ class Agent:
     def stride(self, x):
         return x.t().contiguous()
 
-    def left_behind(self, x):
+    def leftover_objects(self, x):
         return float(x.sum()) * SCALE
 
     def slow(self, rows):
@@ -105,7 +105,7 @@ def main():
                 pass
         agent.argument(rows)
         agent.stride(x)
-        agent.left_behind(x)
+        agent.leftover_objects(x)
         agent.slow(rows)
         agent.same(rows)
         log(writer, step, float(x.sum()))

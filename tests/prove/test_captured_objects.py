@@ -83,7 +83,7 @@ def test_functions_without_a_name_keep_their_closures() -> None:
     assert (again(4), times(5)) == (12, 15)
 
 
-def test_locks_and_streams_are_made_anew() -> None:
+def test_locks_and_streams_are_recreated() -> None:
     """Locks are free in a replay."""
     lock, stream = copied((threading.Lock(), torch.Generator().manual_seed(7)))
     assert not lock.locked()

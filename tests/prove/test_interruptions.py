@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from patience import PATIENCE, soon
-from process_trees import are_gone, attentive
+from process_trees import attentive, have_ended
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process groups to interrupt")
 
@@ -92,7 +92,7 @@ def left(folder: Path) -> list[str]:
 def ended(started: subprocess.Popen[str], children: list[psutil.Process]) -> tuple[str, str]:
     """Its output, once it and all of its child processes have ended."""
     shown, errors = started.communicate(timeout=PATIENCE)
-    assert are_gone(children), errors
+    assert have_ended(children), errors
     return shown, errors
 
 

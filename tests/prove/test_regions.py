@@ -15,9 +15,12 @@ from rlint.prove.replay.definitions import definitions
 
 def regions(before: str, old: str, new: str) -> list[Region]:
     """The regions for replacing a text by another."""
-    ours, theirs = ast.parse(before), ast.parse(before.replace(old, new))
+    ours, counterpart = ast.parse(before), ast.parse(before.replace(old, new))
     return [
-        one for each in changes(ours, theirs) if not each.support for one in candidates(each, ours, theirs)
+        one
+        for each in changes(ours, counterpart)
+        if not each.support
+        for one in candidates(each, ours, counterpart)
     ]
 
 
@@ -63,7 +66,7 @@ def test_code_of_a_script_is_replayed_until_nothing_reads_what_the_fix_leaves() 
     assert (first.before.start, first.before.stop, first.closed, first.live) == (0, 2, True, ("action",))
 
 
-def test_values_that_differ_may_be_used_alike() -> None:
+def test_values_that_differ_may_be_used_the_same_way() -> None:
     """The distribution over detached values differs; the drawn action is the same."""
     program = "def f():\n  for i in n:\n    p = net(i)\n    m = D(p)\n    a = m.draw()\n    g(a)\n"
     found = [one for one in regions(program, "net(i)", "net(i + 0)") if not one.whole]
@@ -88,10 +91,10 @@ def test_a_new_decorator_changes_the_whole_function() -> None:
 def test_two_methods_are_two_changes() -> None:
     """Each is proven by itself."""
     ours = ast.parse(METHODS)
-    theirs = ast.parse(
+    counterpart = ast.parse(
         METHODS.replace("return out", "return out + 0").replace("return batch", "return batch + 0")
     )
-    found = [candidates(one, ours, theirs)[0].where for one in changes(ours, theirs)]
+    found = [candidates(one, ours, counterpart)[0].where for one in changes(ours, counterpart)]
     assert found == ["Agent.act", "Agent.learn"]
 
 
@@ -152,12 +155,12 @@ def test_hooks_leave_a_program_what_it_is() -> None:
             seen.append(value)
             return value
 
-    regions_told = [
+    region_instructions = [
         {"id": 0, "steps": [["body", 0]], "block": "body", "start": 0, "stop": 2},
         {"id": 1, "steps": [["body", 0], ["body", 0]], "block": "body", "start": 0, "stop": 1},
     ]
     space: dict[str, object] = {HOOKS: {0: Hook(), 1: Hook()}}
-    exec(instrumented(text, "f.py", regions_told), space)
+    exec(instrumented(text, "f.py", region_instructions), space)
     assert space["result"] == 2
     assert seen == ["begin", *["begin", "end"] * 3, 2, "end"]
 

@@ -41,7 +41,7 @@ def type_of(program: str, used: str) -> Type:
         ("data, **settings", False, False),
     ],
 )
-def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain: bool) -> None:
+def test_a_loader_shows_what_its_batches_are(arguments: str, pinned: bool, plain: bool) -> None:
     """Batches are in host memory, pinned if the loader pins them, and are tensors unless there is a collate
     function.
     """
@@ -92,7 +92,7 @@ def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
         "x = torch.nn.Parameter(torch.zeros(3))\nprint(x)",
     ],
 )
-def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: str) -> None:
+def test_what_may_be_on_the_device_is_not_called_a_tensor_on_the_host(program: str) -> None:
     """Moved, prepared or loaded tensors may be on any device."""
     assert type_of(program, "x").device is not Device.HOST
 

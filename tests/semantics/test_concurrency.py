@@ -17,7 +17,7 @@ def runners(model: SemanticModel, source: str) -> tuple[list[tuple[str, bool]], 
     too.
     """
     found = model.threads.runners(expression(model, source))
-    return [(start.sort, start.many) for start in found.starts], found.elsewhere
+    return [(start.sort, start.many) for start in found.starts], found.other_edits
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def main(n, q):
     {start}
 """
     )
-    found, elsewhere = runners(model, "compute(x)")
+    found, other_edits = runners(model, "compute(x)")
     wanted = ("thread", "start_one" in start) if sort == "thread" and "start_one" in start else (sort, many)
     assert wanted in found
-    assert not elsewhere
+    assert not other_edits
 
 
 def test_workers_over_files() -> None:
@@ -95,7 +95,7 @@ def test_workers_over_files() -> None:
     )
     found = models["worker.py"].threads.runners(expression(models["worker.py"], "rank + 1"))
     assert found.several
-    assert found.elsewhere
+    assert found.other_edits
     [start] = found.starts
     assert (start.launcher.qualname, start.target.qualname, start.sort) == ("main", "work", "process")
     call = expression(models["main.py"], "mp.Process(target=work, args=(rank, 0))")
@@ -103,7 +103,7 @@ def test_workers_over_files() -> None:
     assert models["main.py"].threads.workers_made(call) == [start]
 
 
-def test_nobody_starts_workers() -> None:
+def test_no_workers_are_started() -> None:
     """Without workers, everything runs in the main thread."""
     assert not model_of("def f(x):\n    return x + 1\n").threads.runners(ast.Pass()).several
 

@@ -195,7 +195,7 @@ def test_guards_in_callers_and_helpers(call: str, guard: str, counters: list[str
     assert [guard.counter for guard in model.frequency.guards(line)] == counters
 
 
-def test_beside_a_gradient_step() -> None:
+def test_next_to_a_gradient_step() -> None:
     """Functions that a training method calls run once per gradient step, even if it is seldom called."""
     call = "if step % 4 == 0: agent.learn()"
     models = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard="pass")})

@@ -101,8 +101,8 @@ def test_the_observations_of_a_batch() -> None:
         "obs, acts = map(list, zip(*batch))\nstate, other = load()\n"
         "print(states, actions, whole.state, obs, state)\n"
     )
-    told = {
+    described = {
         used: are_observations(expression(model, used, last=True), model)
         for used in ("states", "actions", "whole.state", "obs", "state")
     }
-    assert told == {"states": True, "actions": False, "whole.state": True, "obs": True, "state": False}
+    assert described == {"states": True, "actions": False, "whole.state": True, "obs": True, "state": False}

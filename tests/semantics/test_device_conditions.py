@@ -10,7 +10,7 @@ from project_builder import build, expression, model_of
 from rlint.semantics.frequency.drivers import Driver
 
 
-def asks(test: str) -> bool:
+def requests(test: str) -> bool:
     """Does a condition ask for nothing but the device?"""
     model = model_of(f"""
         import torch
@@ -19,7 +19,7 @@ def asks(test: str) -> bool:
             work()
         """)
     [statement] = [node for node in model.syntax.of_type(ast.If) if isinstance(node, ast.If)]
-    return model.types.asks_for_device(statement.test)
+    return model.types.tests_device(statement.test)
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def asks(test: str) -> bool:
         'env.device != torch.device("cpu")',
     ],
 )
-def test_asks_for_the_device(test: str) -> None:
+def test_tests_the_device(test: str) -> None:
     """Code under such a condition runs in each iteration on such machines."""
-    assert asks(test)
+    assert requests(test)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_asks_for_the_device(test: str) -> None:
         "len(devices) > 4",
     ],
 )
-def test_asks_for_more(test: str) -> None:
+def test_requests_more(test: str) -> None:
     """An interval, a threshold or a setting decides how often something runs."""
-    assert not asks(test)
+    assert not requests(test)
 
 
 def test_what_callers_drive_counts() -> None:

@@ -75,7 +75,7 @@ def test_most_draws_are_known() -> None:
 
 
 @pytest.mark.parametrize("size", ["size", "self.size", "None if size else 3", "*size"])
-def test_a_size_that_may_be_none_tells_nothing(size: str) -> None:
+def test_a_size_that_may_be_none_shows_nothing(size: str) -> None:
     """The caller of a function may omit the size."""
     draw = f"np.random.randint(0, 10, {'' if '*' in size else 'size='}{size})"
     model = model_of(f"import numpy as np\ndef f(self, size=None):\n    print({draw})\n")

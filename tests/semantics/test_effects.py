@@ -76,7 +76,7 @@ def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
         "    return sum(both.values())",
     ],
 )
-def test_items_of_own_tables_are_nobody_elses(program: str) -> None:
+def test_items_of_own_tables_are_not_shared(program: str) -> None:
     """Tables of distances, groups and counts that a function fills itself change nothing outside."""
     model = model_of(f"{program}\nf(data)\n")
     effect = model.effects.effect_of(expression(model, "f(data)"))
@@ -92,7 +92,7 @@ def test_a_call_that_changes_an_own_list_does_something_inside_of_the_function()
     assert model.effects.effect_of(expression(model, "f(1)")).quiet
 
 
-def test_reading_state_is_told_from_pure() -> None:
+def test_reading_state_is_distinguished_from_pure() -> None:
     """A method that reads an attribute changes nothing, but may return another value next time."""
     model = model_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")
     assert model.effects.effect_of(expression(model, "a.size()")).kind is EffectKind.READS
@@ -161,7 +161,7 @@ def test_the_reason_names_what_a_helper_does(body: str, reason: str) -> None:
     assert model.effects.effect_of(expression(model, "reward(data)")).detail.endswith(reason)
 
 
-def test_nobody_knows_what_a_replaced_method_does() -> None:
+def test_a_replaced_method_has_unknown_effects() -> None:
     """`torch.Tensor.to = traced` may do anything, and so may functions that call it."""
     model = model_of(
         """

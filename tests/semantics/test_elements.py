@@ -170,7 +170,7 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("made", "dtype", "rank"), KNOWN)
-def test_what_is_told_of_elements_is_so(made: str, dtype: str, rank: int | None) -> None:
+def test_what_is_known_of_elements_is_so(made: str, dtype: str, rank: int | None) -> None:
     """Dtype and rank are inferred correctly from constructors, casts, shapes, indices and operators."""
     model = model_of(f"{SETUP}made = {made}\nprint(made)\n")
     kind = model.types.type_of(expression(model, "made", last=True))
@@ -184,7 +184,7 @@ def test_what_is_told_of_elements_is_so(made: str, dtype: str, rank: int | None)
 
 
 @pytest.mark.parametrize("made", SILENT)
-def test_what_is_not_certain_is_not_told(made: str) -> None:
+def test_what_is_not_certain_is_not_reported(made: str) -> None:
     """If the source does not determine the shape or type, rank or dtype are unknown."""
     model = model_of(f"{SETUP}shape, kind = read()\nmade = {made}\nprint(made)\n")
     kind = model.types.type_of(expression(model, "made", last=True))
@@ -209,7 +209,7 @@ def test_what_differs_between_branches_is_dropped() -> None:
         ("np.ndarray", ""),
     ],
 )
-def test_annotations_tell_the_dtype(annotation: str, dtype: str) -> None:
+def test_annotations_show_the_dtype(annotation: str, dtype: str) -> None:
     """`NDArray[np.float32]` and `torch.LongTensor` declare the dtype."""
     model = model_of(
         "from typing import Any\nimport numpy as np\nimport torch\nfrom numpy.typing import NDArray\n"

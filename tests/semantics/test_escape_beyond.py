@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, model_of
-from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.dataflow.escape import EscapeLevel
 
 CALLED = """\
 import torch
@@ -22,27 +22,28 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("used", "fate"),
+    ("used", "escape_level"),
     [
-        ("values += 1", Fate.CHANGED),
-        ("values[0] = 1", Fate.CHANGED),
-        ("values.add_(1)", Fate.CHANGED),
-        ("print(values)", Fate.KEPT),
+        ("values += 1", EscapeLevel.CHANGED),
+        ("values[0] = 1", EscapeLevel.CHANGED),
+        ("values.add_(1)", EscapeLevel.CHANGED),
+        ("print(values)", EscapeLevel.KEPT),
     ],
 )
-def test_what_callers_do_with_a_result_is_seen(used: str, fate: Fate) -> None:
+def test_what_callers_do_with_a_result_is_seen(used: str, escape_level: EscapeLevel) -> None:
     """A returned value is kept, and is changed if a caller changes it in place."""
     model = model_of(CALLED.format(used))
-    assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).fate is fate
+    assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).escape_level is escape_level
 
 
 @pytest.mark.parametrize(
-    ("used", "fate"), [("self.seen[0] = 1", Fate.CHANGED), ("print(self.seen)", Fate.KEPT)]
+    ("used", "escape_level"),
+    [("self.seen[0] = 1", EscapeLevel.CHANGED), ("print(self.seen)", EscapeLevel.KEPT)],
 )
-def test_what_methods_do_with_an_attribute_is_seen(used: str, fate: Fate) -> None:
+def test_what_methods_do_with_an_attribute_is_seen(used: str, escape_level: EscapeLevel) -> None:
     """A value in an attribute is changed if another method changes it."""
     model = model_of(
         "import torch\n\nclass Agent:\n    def reset(self):\n        self.seen = torch.zeros(3)\n\n"
         f"    def step(self):\n        {used}\n"
     )
-    assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).fate is fate
+    assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).escape_level is escape_level

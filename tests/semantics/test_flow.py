@@ -178,7 +178,7 @@ DOUBTS = {
 
 
 @pytest.mark.parametrize("body", DOUBTS)
-def test_what_could_change_a_value_behind_its_back(body: str) -> None:
+def test_what_could_change_a_value_indirectly(body: str) -> None:
     """A call that is not passed the value, and a change through a possible alias, are doubts."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     model = model_of(f"def g(x, c, y):\n    other = []\n{lines}")
@@ -202,7 +202,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("body", OWN)
-def test_what_a_function_made_and_nobody_holds_is_out_of_reach(body: str) -> None:
+def test_what_a_function_made_and_no_code_holds_is_unreachable(body: str) -> None:
     """A new tensor that is only read cannot be changed by calls that are not passed it, unless it is stored
     or changed through an alias.
     """
@@ -213,8 +213,11 @@ def test_what_a_function_made_and_nobody_holds_is_out_of_reach(body: str) -> Non
     )
     first, second = expression(model, "x.sum()"), expression(model, "x.sum()", last=True)
     doubts = model.dataflow.doubts_between(first, first, second)
-    told = model.dataflow.unchanged_between(first, first, second), doubts if doubts is None else len(doubts)
-    assert told == OWN[body]
+    described = (
+        model.dataflow.unchanged_between(first, first, second),
+        doubts if doubts is None else len(doubts),
+    )
+    assert described == OWN[body]
 
 
 def test_calls_that_are_handed_a_value_are_each_a_doubt_and_all_others_one() -> None:
@@ -251,8 +254,8 @@ def test_a_step_of_training_is_one_doubt_of_what_is_cut_from_a_batch(cut: str) -
     )
     first, second = expression(model, "part.sum()"), expression(model, "part.sum()", last=True)
     doubts = model.dataflow.doubts_between(first, first, second)
-    told = doubts if doubts is None else [ast.unparse(doubt) for doubt in doubts]
-    assert told == TRAINED[cut]
+    described = doubts if doubts is None else [ast.unparse(doubt) for doubt in doubts]
+    assert described == TRAINED[cut]
 
 
 def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
@@ -264,7 +267,7 @@ def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
     return call, argument
 
 
-def test_too_many_values_are_not_told_apart() -> None:
+def test_too_many_values_are_not_distinguished() -> None:
     """A name with an unrealistic number of reaching bindings may have any value of its variable."""
     times = MAX_DEFINITIONS + 50
     lines = "".join(f"    if c: x = {number}\n" for number in range(times))

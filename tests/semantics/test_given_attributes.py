@@ -103,7 +103,7 @@ def test_functions_and_classes_are_called_like_lambdas(made: str) -> None:
     assert model.types.type_of(expression(model, "self.network", last=True)).of == "networks.Value"
 
 
-def test_what_the_class_stores_itself_goes_first() -> None:
+def test_what_the_class_stores_itself_has_priority() -> None:
     """The type that the class assigns to its attribute is not changed by assignments from outside."""
     files = dict(OPTIONS)
     files["agent.py"] += """

@@ -144,7 +144,7 @@ def test_all_callers() -> None:
         ),
     ],
 )
-def test_callers_that_nobody_knows_for_certain(calls: str, said: Autograd) -> None:
+def test_callers_that_are_not_certain(calls: str, said: Autograd) -> None:
     """If calls may run a function judging only by its name, one of them with autograd on suffices for on."""
     classes = "".join(
         f"class {name}:\n    def values(self, state):\n        return {value}\n"

@@ -86,7 +86,7 @@ def test_other_joins_are_none(statement: str) -> None:
         ("x = np.append(x, row)", []),
     ],
 )
-def test_loops_carry_a_variable_that_they_do_not_set_anew(body: str, loops: list[str]) -> None:
+def test_loops_carry_a_variable_that_they_do_not_rebind(body: str, loops: list[str]) -> None:
     """A concatenation of values from the same iteration is no growth; neither is an entry per iteration."""
     growth, model = growth_in(body)
     headers = [model.analysis.loops.header(loop) for loop in carried_by_loops(growth, model).loops]
@@ -124,7 +124,7 @@ def test_calls_carry_what_outlives_them(body: str, carried: bool) -> None:
         ("if env.done:\n        return x", "rare"),
     ],
 )
-def test_reads_of_a_growing_array_are_told_apart(line: str, sort: str) -> None:
+def test_reads_of_a_growing_array_are_distinguished(line: str, sort: str) -> None:
     """Reading the whole array in each iteration costs as much as the concatenation; reading its length or
     single rows does not.
     """

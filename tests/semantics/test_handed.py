@@ -37,7 +37,7 @@ def test_loop_variables(body: str, handed: bool) -> None:
     assert parameter_of(f"from loads import fetch\n\n{body}\n") == (handed, True)
 
 
-def test_nobody_calls() -> None:
+def test_without_callers() -> None:
     """Without callers, it is unknown."""
     assert parameter_of("") == (False, False)
 

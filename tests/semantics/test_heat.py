@@ -208,7 +208,7 @@ def test_tests_heat_nothing() -> None:
     assert model.frequency.heat_of(expression(model, "work()")).level is Heat.COLD
 
 
-def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
+def test_a_script_is_not_heated_by_another_next_to_it() -> None:
     """Programs that do not import each other do not affect each other's heat."""
     loop = "def main(env, agent):\n    while True:\n        env.step(0)\n        agent.improve_now()\n"
     agent = "class Agent:\n    def improve_now(self):\n        work()\n"
@@ -264,7 +264,7 @@ def test_reward_objects_are_called_by_the_library() -> None:
     assert model.frequency.heat_of(expression(model, "len(text)")).level is Heat.HOT
 
 
-def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
+def test_a_method_that_libraries_have_shows_nothing_of_its_class() -> None:
     """`row.to_dict()` is the method of the data frame, although a class of the project also has a
     `to_dict`.
     """

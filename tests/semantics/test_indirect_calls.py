@@ -61,7 +61,7 @@ def heat_of_line(defined: str, made: str, called: str) -> tuple[Heat, bool]:
         ("", "list(map(f, obs))"),
     ],
 )
-def test_behind_a_name(made: str, called: str) -> None:
+def test_after_a_name(made: str, called: str) -> None:
     """A name may refer to one of several functions, or to one that is bound to arguments or wrapped."""
     assert heat_of_line(PLAIN, made or "pass", called) == (Heat.HOT, False)
 

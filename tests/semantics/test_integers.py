@@ -44,7 +44,7 @@ class Replay:
         ("0.5", None),
     ],
 )
-def test_whole_numbers_are_told_from_what_may_be_an_array(source: str, found: bool | None) -> None:
+def test_whole_numbers_are_distinguished_from_what_may_be_an_array(source: str, found: bool | None) -> None:
     """Lengths and counters are certain, names of counts are likely, everything else is unknown."""
     model = model_of(PROGRAM)
     assert is_integer(expression(model, source), model) is found

@@ -20,7 +20,7 @@ LOOP = """
 """
 
 
-def heat_behind(body: str) -> Heat:
+def heat_under(body: str) -> Heat:
     """How hot `line()` is in the body of a loop over environment steps."""
     model = model_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
     return model.frequency.heat_of(expression(model, "line()")).level
@@ -47,7 +47,7 @@ def heat_behind(body: str) -> Heat:
 )
 def test_a_short_interval_is_no_pause(body: str) -> None:
     """A line that runs every few steps, in most steps, or with each gradient step stays hot."""
-    assert heat_behind(body) is Heat.HOT
+    assert heat_under(body) is Heat.HOT
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_short_interval_is_no_pause(body: str) -> None:
 )
 def test_a_long_interval_cools(body: str) -> None:
     """A line that runs every ten steps or less often is not hot."""
-    assert heat_behind(body) is Heat.WARM
+    assert heat_under(body) is Heat.WARM
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_long_interval_cools(body: str) -> None:
 )
 def test_what_is_counted(body: str, heat: Heat) -> None:
     """The first or tenth iteration of a loop runs once per run of the loop."""
-    assert heat_behind(body) is heat
+    assert heat_under(body) is heat
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_flag_that_is_cleared_where_it_is_read(setter: str, cleared: str, heat
     assert model.frequency.heat_of(expression(model, "tell(batch)")).level is heat
 
 
-def test_a_flag_that_goes_round() -> None:
+def test_a_flag_that_alternates() -> None:
     """Functions that call each other pass a flag on; it is on if an outside caller enables it."""
     model = model_of(
         """
@@ -294,7 +294,7 @@ def test_switches_that_are_off(parameter: str, test: str, heat: Heat) -> None:
         ("def make(plots=False):\n    pass\nmake(True)", Heat.HOT),
     ],
 )
-def test_switches_that_are_declared_elsewhere(declared: str, heat: Heat) -> None:
+def test_switches_that_are_declared_in_other_files(declared: str, heat: Heat) -> None:
     """A switch is off if all code of the program that sets it disables it."""
     test = "DEBUG_PLOTS" if "DEBUG" in declared else "self.config.plots"
     agent = AGENT.format(parameter="", test=test)

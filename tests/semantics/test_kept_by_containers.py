@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, model_of
-from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.dataflow.escape import EscapeLevel
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ def test_a_value_in_a_container_that_is_returned_is_not_only_read(made: str) -> 
         "from collections import ChainMap, OrderedDict, deque\nimport numpy as np\n"
         f"def observe(state: np.ndarray):\n    return {made}\n"
     )
-    assert model.dataflow.use_of(expression(model, "state.copy()")).fate is not Fate.READ
+    assert model.dataflow.use_of(expression(model, "state.copy()")).escape_level is not EscapeLevel.READ

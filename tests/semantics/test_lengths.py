@@ -9,7 +9,7 @@ from rlint.semantics.frequency.trip_count import over_settings
 from rlint.syntax.syntax_index import LOOPS
 
 
-def goes_over_settings(header: str, body: str = "train(value)") -> bool:
+def iterates_over_settings(header: str, body: str = "train(value)") -> bool:
     """Whether the first loop of a file iterates over the settings of an experiment."""
     model = model_of(f"""
         from torch import nn, optim
@@ -30,18 +30,18 @@ def goes_over_settings(header: str, body: str = "train(value)") -> bool:
 )
 def test_an_experiment_compares(header: str) -> None:
     """Each iteration is a separate training, which may clean up afterwards."""
-    assert goes_over_settings(header)
+    assert iterates_over_settings(header)
 
 
 @pytest.mark.parametrize("made", ["net = nn.Linear(2, 2)", "opt = optim.Adam(params)"])
 def test_each_pass_has_its_own_network(made: str) -> None:
     """Whatever the names in the loop, a new network in each iteration makes it a loop over trainings."""
-    assert goes_over_settings("for value in values", made)
+    assert iterates_over_settings("for value in values", made)
 
 
 @pytest.mark.parametrize(
     "header", ["for episode in range(5)", "for batch in loader", "while running", "for _ in range(epochs)"]
 )
-def test_a_training_goes_on(header: str) -> None:
+def test_a_training_continues(header: str) -> None:
     """Episodes, batches and epochs are parts of one training."""
-    assert not goes_over_settings(header)
+    assert not iterates_over_settings(header)

@@ -98,7 +98,7 @@ def test_a_use_of_another_binding_says_nothing() -> None:
     assert not both(model_text, "x.first")[1]
 
 
-def test_a_variable_that_is_asked_for_its_type_is_not_told_by_its_uses() -> None:
+def test_a_variable_whose_type_is_tested_is_not_inferred_from_its_uses() -> None:
     """After an `isinstance` test, it may have several types."""
     text = """
         import torch
@@ -111,7 +111,7 @@ def test_a_variable_that_is_asked_for_its_type_is_not_told_by_its_uses() -> None
     assert not both(text, "x")[1]
 
 
-def test_attributes_tell_where_they_are_seen() -> None:
+def test_attributes_say_where_they_are_visible() -> None:
     """The type of an attribute is likely that which the methods of its class imply, also in other files."""
     agent = """
         import torch
@@ -216,8 +216,8 @@ def test_a_likely_finding_names_its_one_assumption_and_has_no_safe_fix(tmp_path:
 def test_other_rules_do_not_change_what_one_finds(tmp_path: Path) -> None:
     """Cached answers record that likelier ones exist."""
     alone = findings(tmp_path, SPIN, "RL114")
-    beside = findings(tmp_path, SPIN, "RL114", "RL205", "RL501", "RL313", "RL301", "RL202")
-    assert [each for each in beside if each.code == "RL114"] == alone
+    adjacent = findings(tmp_path, SPIN, "RL114", "RL205", "RL501", "RL313", "RL301", "RL202")
+    assert [each for each in adjacent if each.code == "RL114"] == alone
 
 
 def test_only_what_takes_a_dimension_is_gathered_of_a_tensor() -> None:

@@ -69,7 +69,7 @@ def test_rewards_of_several_environments_are_no_numbers() -> None:
     assert not likely
 
 
-def test_an_unknown_environment_is_told_by_what_it_does() -> None:
+def test_an_unknown_environment_is_recognised_by_what_it_does() -> None:
     """A parameter with such a name, whose `step` has four results, and which is reset."""
     text = """
         def run(env, agent):
@@ -159,7 +159,7 @@ def test_a_named_tuple_of_another_file() -> None:
         ("Normal(mean, 1.0)", Device.UNKNOWN),
     ],
 )
-def test_samples_lie_where_the_parameters_do(made: str, device: Device) -> None:
+def test_samples_are_on_the_device_of_the_parameters(made: str, device: Device) -> None:
     """Numbers become tensors in host memory; results computed from an argument may be on another device."""
     text = f"""
         import torch
@@ -308,4 +308,4 @@ def test_names_that_import_star_binds(tmp_path: Path) -> None:
         "agents.dqn._own",
         "math",
     ]
-    assert analysis.names.hangs_on_others
+    assert analysis.names.depends_on_other_files

@@ -10,7 +10,7 @@ from tests.project_builder import build, expression, model_of
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 
-def anatomy(text: str, source: str, method: str | None = "forward") -> Architecture:
+def structure(text: str, source: str, method: str | None = "forward") -> Architecture:
     """The network of an expression in a program of one file."""
     model = model_of(HEAD + text)
     return model.nn.architecture(expression(model, source, last=True), method)
@@ -28,13 +28,13 @@ def has_dropout(found: Architecture) -> bool:
 
 def test_layers_of_a_sequential() -> None:
     """Layers written in place are all known, and a pure network is repeatable."""
-    found = anatomy("net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))\nuse(net)\n", "net")
+    found = structure("net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))\nuse(net)\n", "net")
     assert (names(found), found.repeatable) == ({"Linear", "ReLU"}, True)
 
 
 def test_classes_with_what_they_inherit() -> None:
     """Layers of the base class count, and `super().forward` is followed."""
-    found = anatomy(
+    found = structure(
         """
 class Base(nn.Module):
     def __init__(self, size):
@@ -90,9 +90,9 @@ class Agent:
         use(self.known)
         use(self.unknown)
 """
-    known = anatomy(text, "self.known")
+    known = structure(text, "self.known")
     assert (names(known), known.complete) == ({"Linear", "Identity", "Tanh"}, True)
-    assert not anatomy(text, "self.unknown").complete
+    assert not structure(text, "self.unknown").complete
 
 
 def test_initialised_layers() -> None:
@@ -120,11 +120,11 @@ class Agent(nn.Module):
 agent = Agent(envs)
 use(agent)
 """
-    value = anatomy(text, "agent", "get_value")
+    value = structure(text, "agent", "get_value")
     assert (names(value), value.repeatable) == ({"Linear", "Tanh"}, True)
-    action = anatomy(text, "agent", "get_action")
+    action = structure(text, "agent", "get_action")
     assert (action.draws, has_dropout(action)) == (True, True)
-    assert has_dropout(anatomy(text, "agent", None))
+    assert has_dropout(structure(text, "agent", None))
 
 
 def test_networks_in_other_files() -> None:
@@ -205,7 +205,7 @@ c = Functional()
 d = Outer()
 use(a, b, c, d)
 """
-    noisy, kept, functional, outer = (anatomy(text, name) for name in "abcd")
+    noisy, kept, functional, outer = (structure(text, name) for name in "abcd")
     assert (noisy.reads_training, noisy.draws, noisy.keeps) == (True, True, set())
     assert (kept.draws, kept.keeps) == (False, {"hidden"})
     assert has_dropout(functional)
@@ -214,7 +214,7 @@ use(a, b, c, d)
 
 def test_layers_put_in_later() -> None:
     """`append`, `add_module`, dictionaries and conditions; a layer under a condition is not sure."""
-    found = anatomy(
+    found = structure(
         """
 ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
 
@@ -247,7 +247,7 @@ use(net)
     assert not found.layers["torch.nn.Dropout"]
 
 
-def test_unknown_parts_are_told() -> None:
+def test_unknown_parts_are_reported() -> None:
     """A network of another library, or one passed as argument, makes the architecture incomplete."""
     text = """
 import torchvision
@@ -269,19 +269,19 @@ use(net)
 good = Net(nn.Linear(1, 1))
 use(good)
 """
-    assert not anatomy(text, "net").complete
-    assert anatomy(text, "good").complete
-    assert not anatomy(text, "good", "look").complete
-    assert not anatomy(text, "good", None).complete
+    assert not structure(text, "net").complete
+    assert structure(text, "good").complete
+    assert not structure(text, "good", "look").complete
+    assert not structure(text, "good", None).complete
 
 
 def test_recurrent_and_attention() -> None:
     """The dropout inside recurrent layers and transformers counts if it is not zero."""
-    found = anatomy("net = nn.LSTM(4, 4, num_layers=2, dropout=0.2)\nuse(net)\n", "net")
+    found = structure("net = nn.LSTM(4, 4, num_layers=2, dropout=0.2)\nuse(net)\n", "net")
     assert (found.recurrent, has_dropout(found)) == (True, True)
-    plain = anatomy("net = nn.GRU(4, 4)\nuse(net)\n", "net")
+    plain = structure("net = nn.GRU(4, 4)\nuse(net)\n", "net")
     assert (plain.recurrent, has_dropout(plain)) == (True, False)
-    layer = anatomy("net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)\nuse(net)\n", "net")
+    layer = structure("net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)\nuse(net)\n", "net")
     assert (layer.attention, has_dropout(layer)) == (True, True)
 
 
@@ -320,7 +320,7 @@ def test_who_switches_the_mode() -> None:
 def test_layers_appended_under_a_condition_are_not_sure() -> None:
     """`if rate > 0: layers.append(nn.Dropout(rate))` in a list, and on the attribute itself."""
     for put in ("layers", "self.layers"):
-        found = anatomy(
+        found = structure(
             f"""
 class Net(nn.Module):
     def __init__(self, rate):
@@ -355,7 +355,7 @@ use(net)
 )
 def test_a_condition_around_a_network_and_its_use_decides_nothing(text: str, sure: bool) -> None:
     """A network that is created and used under the same condition exists there."""
-    assert anatomy(text, "net").layers.get("torch.nn.Linear", False) is sure
+    assert structure(text, "net").layers.get("torch.nn.Linear", False) is sure
 
 
 def test_a_test_that_a_network_calls_may_do_anything() -> None:

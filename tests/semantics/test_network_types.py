@@ -172,7 +172,7 @@ _HOLDS = "class Agent:\n    {0}\n    def __init__(self, n):\n        self.net = 
         ),
     ],
 )  # fmt: skip
-def test_annotations_and_parameters_tell_networks(program: str, tag: TypeTag) -> None:
+def test_annotations_and_parameters_identify_networks(program: str, tag: TypeTag) -> None:
     """An attribute with `parameters` is a network if the stored value does not show its type, unless another
     class has `parameters`.
     """

@@ -95,7 +95,7 @@ def learn(args, tau, share: float, config):
 
 
 @pytest.mark.parametrize("source", ["args.tau", "1 - args.tau", "-half", "args.soft_decay", "share"])
-def test_numbers_are_told_by_what_the_project_declares(source: str) -> None:
+def test_numbers_are_recognised_by_what_the_project_declares(source: str) -> None:
     """A coefficient that is surely a number makes a fix safe."""
     model = model_of(OPTIONS)
     assert is_number(expression(model, source, last=True), model)

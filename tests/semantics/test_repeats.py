@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.dataflow.escape import EscapeLevel
 from rlint.semantics.model import SemanticModel
 
 AGAIN = [
@@ -80,44 +80,44 @@ def test_all_repetitions_of_one_value_are_one() -> None:
     assert [[node.lineno for node in repetition.all] for repetition in found] == [[4, 5, 6], [8, 9]]
 
 
-FATES = {
-    "if f(x) > 3:\n    pass": (Fate.READ, False),
-    "print(f(x), f'{f(x)}')": (Fate.READ, False),
-    "a = f(x)\nif a is None:\n    return 1": (Fate.READ, False),
-    "a = len(f(x)) + 1": (Fate.READ, False),
-    "a = f(x) * 2": (Fate.READ, True),
-    "a = f(x)\nb = a + 1": (Fate.READ, True),
-    "a = y[f(x)]": (Fate.READ, True),
-    "for a in f(x):\n    print(a)": (Fate.READ, False),
-    "a = [print(b) for b in f(x)]": (Fate.READ, False),
-    "return f(x)": (Fate.KEPT, True),
-    "a = f(x)\nreturn a": (Fate.KEPT, True),
-    "return [f(x)]": (Fate.KEPT, True),
-    "self.a = f(x)": (Fate.KEPT, True),
-    "mystery(f(x))": (Fate.HANDED, True),
-    "y.append(f(x))": (Fate.KEPT, True),
-    "rows = []\nrows.append(f(x))": (Fate.KEPT, True),
-    "rows = []\nrows.extend([f(x)])": (Fate.KEPT, True),
-    "rows = []\nrows += [f(x)]": (Fate.KEPT, True),
-    "return [0] + [f(x)]": (Fate.KEPT, True),
-    "a = f(x)\ndef h():\n    return a": (Fate.KEPT, True),
-    "for a in f(x):\n    y.append(a)": (Fate.KEPT, True),
-    "a = f(x)\na[0] = 1": (Fate.CHANGED, True),
-    "f(x).append(1)": (Fate.CHANGED, True),
-    "a = f(x)\na += 1": (Fate.CHANGED, True),
-    "f(x).clamp_(0, 1)": (Fate.CHANGED, True),
-    "a, b = f(x)\nb.count = 1": (Fate.CHANGED, True),
-    "import heapq\na = f(x)\nheapq.heapify(a)": (Fate.CHANGED, True),
+ESCAPE_LEVELS = {
+    "if f(x) > 3:\n    pass": (EscapeLevel.READ, False),
+    "print(f(x), f'{f(x)}')": (EscapeLevel.READ, False),
+    "a = f(x)\nif a is None:\n    return 1": (EscapeLevel.READ, False),
+    "a = len(f(x)) + 1": (EscapeLevel.READ, False),
+    "a = f(x) * 2": (EscapeLevel.READ, True),
+    "a = f(x)\nb = a + 1": (EscapeLevel.READ, True),
+    "a = y[f(x)]": (EscapeLevel.READ, True),
+    "for a in f(x):\n    print(a)": (EscapeLevel.READ, False),
+    "a = [print(b) for b in f(x)]": (EscapeLevel.READ, False),
+    "return f(x)": (EscapeLevel.KEPT, True),
+    "a = f(x)\nreturn a": (EscapeLevel.KEPT, True),
+    "return [f(x)]": (EscapeLevel.KEPT, True),
+    "self.a = f(x)": (EscapeLevel.KEPT, True),
+    "mystery(f(x))": (EscapeLevel.HANDED, True),
+    "y.append(f(x))": (EscapeLevel.KEPT, True),
+    "rows = []\nrows.append(f(x))": (EscapeLevel.KEPT, True),
+    "rows = []\nrows.extend([f(x)])": (EscapeLevel.KEPT, True),
+    "rows = []\nrows += [f(x)]": (EscapeLevel.KEPT, True),
+    "return [0] + [f(x)]": (EscapeLevel.KEPT, True),
+    "a = f(x)\ndef h():\n    return a": (EscapeLevel.KEPT, True),
+    "for a in f(x):\n    y.append(a)": (EscapeLevel.KEPT, True),
+    "a = f(x)\na[0] = 1": (EscapeLevel.CHANGED, True),
+    "f(x).append(1)": (EscapeLevel.CHANGED, True),
+    "a = f(x)\na += 1": (EscapeLevel.CHANGED, True),
+    "f(x).clamp_(0, 1)": (EscapeLevel.CHANGED, True),
+    "a, b = f(x)\nb.count = 1": (EscapeLevel.CHANGED, True),
+    "import heapq\na = f(x)\nheapq.heapify(a)": (EscapeLevel.CHANGED, True),
 }
 
 
-@pytest.mark.parametrize("body", FATES)
+@pytest.mark.parametrize("body", ESCAPE_LEVELS)
 def test_what_becomes_of_a_value(body: str) -> None:
     """A value may be shared if all code only reads it."""
     lines = textwrap.indent(body, "    ")
     model = model_of(f"def g(self, x, y):\n{lines}\n")
     use = model.dataflow.use_of(expression(model, "f(x)"))
-    assert (use.fate, use.computes) == FATES[body]
+    assert (use.escape_level, use.computes) == ESCAPE_LEVELS[body]
 
 
 CHEAP = {
@@ -141,7 +141,7 @@ def test_a_function_that_looks_something_up_is_cheap(method: str) -> None:
     assert model.effects.is_cheap(call) is CHEAP[method]
 
 
-def test_what_others_change_does_not_answer_alike() -> None:
+def test_what_others_change_does_not_answer_the_same() -> None:
     """The state of a file, a queue or an event may change between two reads; arguments may not."""
     models = build(
         {
@@ -155,24 +155,24 @@ def test_what_others_change_does_not_answer_alike() -> None:
     found = {
         model.source.text(call): model.effects.is_repeatable(call) for call in model.syntax.of_type(ast.Call)
     }
-    assert {text for text, alike in found.items() if alike} == {
+    assert {text for text, equal in found.items() if equal} == {
         "queue.Queue()",
         "words(t)",
         "sorted(t)",
     }
 
 
-@pytest.mark.parametrize(("times", "alike"), [(2, True), (101, False)])
-def test_what_is_written_too_often_is_not_compared(times: int, alike: bool) -> None:
+@pytest.mark.parametrize(("times", "equal"), [(2, True), (101, False)])
+def test_what_is_written_too_often_is_not_compared(times: int, equal: bool) -> None:
     """There is no finding: moving each of so many separately would take as many passes."""
     body = "    if len(x) > 3: y.add(x)\n" * times
     model = model_of(f"def f(x: str, y):\n{body}")
     call = expression(model, "len(x)", last=True)
-    assert (len(model.dataflow.equal_to(call)) == times) is alike
-    assert model.effects.is_repeatable(call) is alike
+    assert (len(model.dataflow.equal_to(call)) == times) is equal
+    assert model.effects.is_repeatable(call) is equal
 
 
-def test_what_was_compared_before_all_is_given_up_is_told() -> None:
+def test_what_was_compared_before_all_is_given_up_is_reported() -> None:
     """If the analysis of a very repetitive file is stopped, the facts found so far are kept."""
     body = "".join(f"    if len(x) > {number}: y.add(len(z[{number}]))\n" for number in range(30))
     model = model_of(f"def f(x: str, y, z: list[str]):\n{body}    y.add(len(z[1]))\n")

@@ -8,7 +8,7 @@ SETS = "import torch\ntorch.set_default_device('cuda')\n"
 MAKES = "import torch\nzeros = torch.zeros(3)\n"
 
 
-def told(files: dict[str, str], name: str) -> bool:
+def described(files: dict[str, str], name: str) -> bool:
     """Whether the device is set for a file of a project."""
     return build(files)[name].program.mentions("set_default_device")
 
@@ -16,23 +16,23 @@ def told(files: dict[str, str], name: str) -> bool:
 def test_a_setting_counts_for_the_program() -> None:
     """It affects the script that contains it, the files which that imports, and those that import it."""
     files = {"train.py": f"{SETS}import agent\n", "agent.py": MAKES}
-    assert told(files, "train.py")
-    assert told(files, "agent.py")
+    assert described(files, "train.py")
+    assert described(files, "agent.py")
 
 
 def test_a_setting_of_another_script_is_none() -> None:
     """Scripts in one folder are programs of their own."""
     files = {"ppo.py": SETS, "dqn.py": MAKES}
-    assert told(files, "ppo.py")
-    assert not told(files, "dqn.py")
+    assert described(files, "ppo.py")
+    assert not described(files, "dqn.py")
 
 
 def test_what_a_test_sets_up_does_not_count() -> None:
     """A library is not run by its tests."""
     files = {"agent.py": MAKES, "tests/test_agent.py": f"{SETS}import agent\n"}
-    assert not told(files, "agent.py")
+    assert not described(files, "agent.py")
 
 
 def test_an_imported_function_is_as_good_as_a_call() -> None:
     """`from torch import set_default_device`."""
-    assert told({"train.py": "from torch import set_default_device as use\nuse('cuda')\n"}, "train.py")
+    assert described({"train.py": "from torch import set_default_device as use\nuse('cuda')\n"}, "train.py")

@@ -85,6 +85,6 @@ def test_set_by_others(below: str, settled: bool) -> None:
 
 
 @pytest.mark.parametrize("read", ["self.unknown", "config.size"])
-def test_nobody_knows(read: str) -> None:
+def test_unknown_values(read: str) -> None:
     """Attributes that the class does not set, or of objects other than `self`, are unknown."""
     assert not is_setting("", read=read)

@@ -9,7 +9,7 @@ from tests.project_builder import expression, model_of
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "described"),
     [
         ("import torch\nwith torch.autocast('cuda'):\n    pass\n", {PRECISION, CUDA}),
         ("def f():\n    from torch.cuda.amp import GradScaler\n", {PRECISION}),
@@ -28,9 +28,9 @@ from tests.project_builder import expression, model_of
         ("name = 'half cheetah'\nexample = 'amplitude'\n", set()),
     ],
 )
-def test_what_is_told(source: str, told: set[str]) -> None:
+def test_what_is_reported(source: str, described: set[str]) -> None:
     """Imports, names, options and calls count, patterns and seeds do not."""
-    assert model_of(source).module.speedups == told
+    assert model_of(source).module.speedups == described
 
 
 def test_widths_of_linear_layers() -> None:

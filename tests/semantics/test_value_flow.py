@@ -48,12 +48,12 @@ def uses_of_make(body: str, through: frozenset[UseKind] = frozenset()) -> list[s
         ("x = make()\nreturn lambda: x", [Cause.CAPTURED.name]),
     ],
 )
-def test_each_use_is_told(body: str, expected: list[str]) -> None:
+def test_each_use_is_described(body: str, expected: list[str]) -> None:
     """Variables and conditional expressions only carry a value; their uses are uses of the value."""
     assert uses_of_make(body) == expected
 
 
-def test_what_is_made_of_a_value_is_followed_where_asked() -> None:
+def test_what_is_made_of_a_value_is_followed_on_request() -> None:
     """With METHOD, uses of `x.float()` are uses of `x`."""
     found = uses_of_make("x = make().float()\ny = x.data[0]\nlog(y)", METHODS)
     assert found == ["argument log(y)", "attribute x.data", "item x.data[0]", "method make().float()"]

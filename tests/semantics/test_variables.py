@@ -20,7 +20,7 @@ def scope_of(model: SemanticModel, function: str) -> object:
     return next(scope for scope in model.syntax.scopes.values() if scope.qualname == function)
 
 
-def test_variables_of_one_name_are_told_apart() -> None:
+def test_variables_of_one_name_are_distinguished() -> None:
     """Functions may all call something `x`."""
     model = model_of("x = 1\ndef f(x):\n    return [x for y in x]\ndef g():\n    return x, len(y)\n")
     variables, root = model.syntax.variables, model.syntax.scopes[model.syntax.module]

@@ -140,7 +140,7 @@ def test_paths_that_lead_away_are_left_out(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "evil.py").exists()
 
 
-def test_no_secret_is_told_or_written(tmp_path: Path) -> None:
+def test_no_secret_is_shown_or_written(tmp_path: Path) -> None:
     """A URL that git cannot fetch: neither the message nor a file holds its password."""
     url = f"file://me:secret@localhost{tmp_path}/missing"
     one = RemoteRepository(SurveyedRepository("file:///missing", url, "", is_remote=True), tmp_path / "a")

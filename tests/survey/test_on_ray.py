@@ -104,7 +104,7 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
     """
     tops = [make(tmp_path, number, (GROWS, MOVES, CLEAN)[: 1 + number % 3]) for number in range(120)]
     repositories = listed(map(str, tops), [])
-    asked = options(tmp_path / "store")
+    queried = options(tmp_path / "store")
 
     class Progress:
         """Kills a working node half-way."""
@@ -122,13 +122,13 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
                 nodes.remove_node(busy[0], allow_graceful=False)
 
     executor, progress = RayExecutor(ray), Progress()
-    results = survey(repositories, asked, executor, progress=progress)
+    results = survey(repositories, queried, executor, progress=progress)
     assert progress.killed
     assert [each.reason for each in results] == [""] * 120
     assert 1 <= sum(each.lost for each in results) <= 3
     assert soon(lambda: len([node for node in ray.nodes() if node["Alive"]]) == 3)
-    store = ResultStore(asked.store)
-    found = write_run(asked.store, "1", results, None, executor)
+    store = ResultStore(queried.store)
+    found = write_run(queried.store, "1", results, None, executor)
     finish_run(store, "1", "", results)
     assert checked(tops[0], "--isolated") == checked_here(tops[0], tmp_path / "expected.json")
     by_repository: dict[str, list[dict[str, Any]]] = {}
@@ -139,19 +139,19 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
         top = result.repository.name
         expected = checked_here(Path(top), tmp_path / "expected.json")
         assert as_printed(store, result) == expected
-        told = placed(by_repository.get(top, []), os.path.realpath(top))
-        assert (json.dumps(told, indent=2) if told else "[]") + "\n" == expected
+        described = placed(by_repository.get(top, []), os.path.realpath(top))
+        assert (json.dumps(described, indent=2) if described else "[]") + "\n" == expected
 
     (tops[7] / "module_0.py").write_text(CLEAN.replace("{number}", "1"), encoding="utf-8")
-    again = survey(repositories, asked, RayExecutor(ray))
+    again = survey(repositories, queried, RayExecutor(ray))
     assert [number for number, each in enumerate(again) if not each.kept] == [7]
-    changed = write_run(asked.store, "2", again, last_run(store), RayExecutor(ray))
-    assert {code: (one.new, one.gone) for code, one in changed.rules.items() if one.new or one.gone} == {
-        "RL101": (0, 1)
-    }
+    changed = write_run(queried.store, "2", again, last_run(store), RayExecutor(ray))
+    assert {
+        code: (one.new, one.removed) for code, one in changed.rules.items() if one.new or one.removed
+    } == {"RL101": (0, 1)}
 
 
-def test_the_worst_repositories_are_left_behind(nodes: Any, tmp_path: Path) -> None:
+def test_the_worst_repositories_are_given_up(nodes: Any, tmp_path: Path) -> None:
     """One hangs, one uses too much memory, one kills its worker each time: the others are checked."""
     hanging = SurveyedRepository("ssh://host/r", "ssh://host/r", "", is_remote=True)
     heavy, deadly = make(tmp_path, 900, (LARGE,)), make(tmp_path, 901)
@@ -160,11 +160,11 @@ def test_the_worst_repositories_are_left_behind(nodes: Any, tmp_path: Path) -> N
         *listed([str(heavy), str(deadly)], []),
         *listed([str(make(tmp_path, number)) for number in range(12)], []),
     ]
-    asked = options(tmp_path / "store", time_limit=15.0, memory_limit=150 * 2**20)
+    queried = options(tmp_path / "store", time_limit=15.0, memory_limit=150 * 2**20)
     executor = _Deadly(RayExecutor(ray), str(deadly))
     os.environ["GIT_SSH_COMMAND"] = "sleep 1000; false"
     try:
-        results = survey(repositories, asked, executor, retries=2)
+        results = survey(repositories, queried, executor, retries=2)
     finally:
         del os.environ["GIT_SSH_COMMAND"]
     # the first one: nodes started before the variable was set have no such host
@@ -267,9 +267,9 @@ def test_messages_of_the_command(tmp_path: Path) -> None:
     """A missing package or cluster is an error with an exit status."""
     none = rlint("survey", cwd=tmp_path)
     assert (none.returncode, "name the repositories" in none.stderr) == (2, True)
-    gone = rlint("survey", "gone", "-j", "1", cwd=tmp_path)
-    assert gone.returncode == 2
-    assert "gone: not checked: no such folder on the node" in gone.stderr
+    removed = rlint("survey", "gone", "-j", "1", cwd=tmp_path)
+    assert removed.returncode == 2
+    assert "gone: not checked: no such folder on the node" in removed.stderr
     away = rlint("survey", "gone", "--address", "127.0.0.1:1", cwd=tmp_path)
     assert away.returncode == 2
     assert "the Ray cluster at 127.0.0.1:1 cannot be reached" in away.stderr

@@ -42,9 +42,9 @@ def ended() -> Iterator[None]:
     guarded.restart()
 
 
-def done(repository: SurveyedRepository, asked: SurveyOptions) -> SurveyedResult:
+def done(repository: SurveyedRepository, queried: SurveyOptions) -> SurveyedResult:
     """Survey one repository, in this process."""
-    [result] = survey([repository], asked, InProcess())
+    [result] = survey([repository], queried, InProcess())
     return result
 
 
@@ -59,8 +59,8 @@ def test_it_finds_what_check_finds(tmp_path: Path) -> None:
     expected = checked(top, "--isolated")
     assert expected.count('"RL') >= 3
     for size in (4_000_000, 600):
-        asked = options(tmp_path / "store", part_size=size)
-        first, second = done(repository, asked), done(repository, asked)
+        queried = options(tmp_path / "store", part_size=size)
+        first, second = done(repository, queried), done(repository, queried)
         assert as_printed(store, first) == expected
         assert (len(first.results) > 1) == (size == 600)
         assert (first.kept, second.kept) == (False, True)
@@ -72,10 +72,10 @@ def test_only_what_changed_is_checked_again(tmp_path: Path) -> None:
     """Files unaffected by a change keep their results, on any node."""
     top = make(tmp_path, 3)
     [repository] = listed([str(top)], [])
-    asked = options(tmp_path / "store")
-    done(repository, asked)
+    queried = options(tmp_path / "store")
+    done(repository, queried)
     (top / "module_2.py").write_text(MOVES.replace("{number}", "77"), encoding="utf-8")
-    again = done(repository, asked)
+    again = done(repository, queried)
     assert (again.kept, again.reused) == (False, 2)
     assert again.results == done(repository, options(tmp_path / "other")).results
 
@@ -83,33 +83,33 @@ def test_only_what_changed_is_checked_again(tmp_path: Path) -> None:
 def test_a_remote_repository(tmp_path: Path) -> None:
     """The findings of a URL are those of a folder; an unchanged commit is not fetched again."""
     top = make(tmp_path, 5)
-    asked = options(tmp_path / "store")
+    queried = options(tmp_path / "store")
     first_commit = commit(top)
-    result = done(remote(top), asked)
-    store = ResultStore(asked.store)
+    result = done(remote(top), queried)
+    store = ResultStore(queried.store)
     entries, files, _ = entries_of(store, result.results)
-    folder = done(listed([str(top)], [])[0], asked)
+    folder = done(listed([str(top)], [])[0], queried)
     assert (entries, files, result.commit) == (entries_of(store, folder.results)[0], 3, first_commit)
-    assert done(remote(top, first_commit), asked).kept
+    assert done(remote(top, first_commit), queried).kept
     objects = top / ".git" / "objects"
     objects.rename(top / "away")  # cached results of the commit need no fetch
-    assert done(remote(top, first_commit), asked).results == result.results
-    assert "git" in done(remote(top, "0" * 40), asked).reason
+    assert done(remote(top, first_commit), queried).results == result.results
+    assert "git" in done(remote(top, "0" * 40), queried).reason
 
 
-def test_what_hangs_or_takes_too_much_memory_is_left_behind(tmp_path: Path) -> None:
+def test_what_hangs_or_takes_too_much_memory_is_given_up(tmp_path: Path) -> None:
     """The limits of a task apply to git, too; the next task is run."""
     hanging = SurveyedRepository("ssh://host/r", "ssh://host/r", "", is_remote=True)
     large = make(tmp_path, 1, (LARGE,))
-    asked = options(tmp_path / "store", time_limit=0.5)
-    assert done(hanging, asked).reason == "took more than 0.5 s"
+    queried = options(tmp_path / "store", time_limit=0.5)
+    assert done(hanging, queried).reason == "took more than 0.5 s"
     [repository] = listed([str(large)], [])
     little = options(tmp_path / "store", memory_limit=100 * 2**20)
     assert done(repository, little).reason == "used more than 100 MB of memory"
     assert done(listed([str(make(tmp_path, 2))], [])[0], options(tmp_path / "store")).reason == ""
 
 
-def test_settings_of_strangers(tmp_path: Path) -> None:
+def test_settings_of_unknown_origin(tmp_path: Path) -> None:
     """Configuration applies only on request, and never loads plugins or accesses other files."""
     top = make(tmp_path, 7)
     text = '[tool.rlint]\nignore = ["RL101"]\nfix = true\nunsafe-fixes = true\nplugins = ["strange"]\n'
@@ -130,21 +130,21 @@ def test_settings_of_strangers(tmp_path: Path) -> None:
 def test_settings_of_the_survey(tmp_path: Path) -> None:
     """They are those of `rlint check`."""
     top = make(tmp_path, 7)
-    asked = options(tmp_path / "store", overrides={"select": ["RL2"], "min-impact": "low"})
-    entries, _, _ = entries_of(ResultStore(asked.store), done(listed([str(top)], [])[0], asked).results)
+    queried = options(tmp_path / "store", overrides={"select": ["RL2"], "min-impact": "low"})
+    entries, _, _ = entries_of(ResultStore(queried.store), done(listed([str(top)], [])[0], queried).results)
     assert [(entry["code"], entry["impact"]["level"]) for entry in entries] == [("RL205", "unknown")]
 
 
 def test_what_cannot_be_checked(tmp_path: Path) -> None:
     """A folder that is not there, a broken configuration, a store that cannot be written."""
-    asked = options(tmp_path / "store", configured=True)
-    gone = SurveyedRepository(str(tmp_path / "gone"), str(tmp_path / "gone"))
-    assert "no such folder" in done(gone, asked).reason
+    queried = options(tmp_path / "store", configured=True)
+    removed = SurveyedRepository(str(tmp_path / "gone"), str(tmp_path / "gone"))
+    assert "no such folder" in done(removed, queried).reason
     top = make(tmp_path, 1)
     (top / "rlint.toml").write_text("selct = 1\n")
-    assert "selct" in done(listed([str(top)], [])[0], asked).reason
+    assert "selct" in done(listed([str(top)], [])[0], queried).reason
     (tmp_path / "file").write_text("")
-    assert "cannot be" in run_task(SurveyTask(0, gone), options(tmp_path / "file" / "store")).reason
+    assert "cannot be" in run_task(SurveyTask(0, removed), options(tmp_path / "file" / "store")).reason
 
 
 def test_another_rlint_is_not_mixed_in(tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_another_rlint_is_not_mixed_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_guard_that_has_gone_is_replaced(tmp_path: Path) -> None:
+def test_a_guard_that_has_ended_is_replaced(tmp_path: Path) -> None:
     """A process that the system kills is restarted, and the task continues."""
     top = make(tmp_path, 1)
     [repository] = listed([str(top)], [])
-    asked = options(tmp_path / "store")
-    assert run_task(SurveyTask(0, repository), asked).status == CHECKED
+    queried = options(tmp_path / "store")
+    assert run_task(SurveyTask(0, repository), queried).status == CHECKED
     guarded.guard().kill()
-    assert run_task(SurveyTask(0, repository), asked).status == KEPT
+    assert run_task(SurveyTask(0, repository), queried).status == KEPT

@@ -28,7 +28,7 @@ RULES: Tallies = {
         3,
         Counter({f"{EVIL}{number}": 50 - number for number in range(30)}),
     ),
-    "RL205": RuleTally("create-then-move", gone=4),
+    "RL205": RuleTally("create-then-move", removed=4),
 }
 REPOSITORIES = [
     *(
@@ -111,9 +111,9 @@ def test_tallies_add_up(repositories: list[list[str]], before: list[str]) -> Non
     for names in repositories:
         now, old = ([entry(f"RL{ord(one) % 3}", one) for one in each] for each in (names, before))
         rules = tally("a", now)
-        new, gone = add_changes(rules, old, now)
-        assert (new, gone) == (len(set(names) - set(before)), len(set(before) - set(names)))
-        assert (sum(one.new for one in rules.values()), sum(one.gone for one in rules.values())) == (
+        new, removed = add_changes(rules, old, now)
+        assert (new, removed) == (len(set(names) - set(before)), len(set(before) - set(names)))
+        assert (sum(one.new for one in rules.values()), sum(one.removed for one in rules.values())) == (
             new,
-            gone,
+            removed,
         )

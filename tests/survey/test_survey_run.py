@@ -27,7 +27,17 @@ from rlint.survey.task_data import (
 )
 
 OPTIONS = SurveyOptions("store", "tool")
-FATES = ("checked", "kept", "left", "split", "changed", "lost once", "lost always", "part lost", "part left")
+ESCAPE_LEVELS = (
+    "checked",
+    "kept",
+    "left",
+    "split",
+    "changed",
+    "lost once",
+    "lost always",
+    "part lost",
+    "part left",
+)
 
 
 class Playing:
@@ -35,8 +45,8 @@ class Playing:
 
     slots = 3
 
-    def __init__(self, fates: list[str], order: Any) -> None:
-        self._fates, self._order = fates, order
+    def __init__(self, escape_levels: list[str], order: Any) -> None:
+        self._escape_levels, self._order = escape_levels, order
         self._waiting: list[tuple[object, SurveyTask]] = []
         self.given: Counter[tuple[int, int, int]] = Counter()
         self.stopped = False
@@ -60,28 +70,30 @@ class Playing:
         self.stopped = True
 
     def _answer(self, task: SurveyTask) -> Any:
-        fate = self._fates[task.number]
+        escape_level = self._escape_levels[task.number]
         times = self.given[task.number, task.part, task.parts]
         name = f"{task.number}/{task.part}"
-        if fate == "lost always" or (fate == "lost once" and times == 1):
+        if escape_level == "lost always" or (escape_level == "lost once" and times == 1):
             return LostWorkError("the node died")
-        if fate == "left":
+        if escape_level == "left":
             return TaskOutcome(LEFT, reason="took more than 1 s")
-        if fate == "kept":
+        if escape_level == "kept":
             return TaskOutcome(KEPT, name)
-        if fate == "unfit":
+        if escape_level == "unfit":
             return TaskOutcome(UNFIT, reason="a has another rlint")
         if task.parts == 1 and (
-            fate == "split" or fate.startswith("part") or (fate == "changed" and times > 1)
+            escape_level == "split"
+            or escape_level.startswith("part")
+            or (escape_level == "changed" and times > 1)
         ):
             return TaskOutcome(SPLIT, parts=3, content="c")
         if task.parts > 1:
             assert task.content == "c"
-            if fate == "part lost" and task.part == 1 and times <= 2:
+            if escape_level == "part lost" and task.part == 1 and times <= 2:
                 return LostWorkError("the worker process died")
-            if fate == "part left" and task.part == 1:
+            if escape_level == "part left" and task.part == 1:
                 return TaskOutcome(LEFT, reason="ran out of memory")
-        if fate == "changed" and times == 1 and task.part != 2:
+        if escape_level == "changed" and times == 1 and task.part != 2:
             return TaskOutcome(CHANGED)
         return TaskOutcome(CHECKED, name)
 
@@ -91,30 +103,30 @@ def repositories(count: int) -> list[SurveyedRepository]:
     return [SurveyedRepository(str(number), str(number)) for number in range(count)]
 
 
-@given(st.lists(st.sampled_from(FATES), min_size=1, max_size=8), st.data())
-def test_each_repository_counts_once(fates: list[str], data: st.DataObject) -> None:
+@given(st.lists(st.sampled_from(ESCAPE_LEVELS), min_size=1, max_size=8), st.data())
+def test_each_repository_counts_once(escape_levels: list[str], data: st.DataObject) -> None:
     """With any losses and any order of answers, each repository has its results once, or a reason."""
-    executor = Playing(fates, lambda count: data.draw(st.integers(0, count - 1)))
-    results = survey(repositories(len(fates)), OPTIONS, executor, retries=3)
-    assert [each.repository.name for each in results] == [str(number) for number in range(len(fates))]
-    for number, (fate, result) in enumerate(zip(fates, results, strict=True)):
+    executor = Playing(escape_levels, lambda count: data.draw(st.integers(0, count - 1)))
+    results = survey(repositories(len(escape_levels)), OPTIONS, executor, retries=3)
+    assert [each.repository.name for each in results] == [str(number) for number in range(len(escape_levels))]
+    for number, (escape_level, result) in enumerate(zip(escape_levels, results, strict=True)):
         names = [f"{number}/{part}" for part in range(3)]
-        if fate in ("checked", "kept", "lost once"):
+        if escape_level in ("checked", "kept", "lost once"):
             assert result.results == names[:1]
-            assert result.kept == (fate == "kept")
-            assert result.lost == (fate == "lost once")
-        elif fate in ("split", "part lost"):
+            assert result.kept == (escape_level == "kept")
+            assert result.lost == (escape_level == "lost once")
+        elif escape_level in ("split", "part lost"):
             assert result.results == names
-            assert result.lost == (2 if fate == "part lost" else 0)
-        elif fate == "changed":
+            assert result.lost == (2 if escape_level == "part lost" else 0)
+        elif escape_level == "changed":
             assert result.results == names or result.reason == "it changed while it was checked"
         else:
             reason = {"left": "took more than 1 s", "part left": "ran out of memory"}
-            assert result.reason == reason.get(fate, "the node died, 4 times")
+            assert result.reason == reason.get(escape_level, "the node died, 4 times")
             assert result.results == []
     numbers = counted(results)
-    assert sum(numbers.values()) == len(fates)
-    assert numbers["kept"] == fates.count("kept")
+    assert sum(numbers.values()) == len(escape_levels)
+    assert numbers["kept"] == escape_levels.count("kept")
 
 
 def test_a_node_with_another_rlint_ends_the_survey() -> None:

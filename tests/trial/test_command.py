@@ -98,7 +98,7 @@ def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
     assert_ends(int((tmp_path / "child").read_text()))
 
 
-def test_a_command_begins_only_when_somebody_knows_of_its_process(tmp_path: Path) -> None:
+def test_a_command_begins_only_when_its_process_is_recorded(tmp_path: Path) -> None:
     """If rlint ends before it has registered the command, the command does not run, and no process is
     left.
     """

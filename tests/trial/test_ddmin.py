@@ -15,8 +15,8 @@ from rlint.trial.ddmin import ddmin
 def test_the_items_at_fault_are_found_and_no_others(data: st.DataObject) -> None:
     """For any number of items, exactly those that fail together are found."""
     number = data.draw(st.integers(1, 40))
-    guilty = data.draw(st.sets(st.integers(0, number - 1), min_size=1, max_size=4))
-    assert set(ddmin(range(number), lambda some: guilty <= set(some))) == guilty
+    culprits = data.draw(st.sets(st.integers(0, number - 1), min_size=1, max_size=4))
+    assert set(ddmin(range(number), lambda some: culprits <= set(some))) == culprits
 
 
 @given(st.integers(1, 60), st.data())

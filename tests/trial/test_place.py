@@ -25,11 +25,11 @@ def paths_of(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found.get("PYTHONPATH", "").split(os.pathsep)
 
 
-@pytest.mark.parametrize(("beside", "expected"), [("train", "/copy"), ("test", "/copy"), ("queue", "")])
+@pytest.mark.parametrize(("adjacent", "expected"), [("train", "/copy"), ("test", "/copy"), ("queue", "")])
 def test_the_copy_comes_first_unless_it_hides_modules_of_python(
-    project: Path, monkeypatch: pytest.MonkeyPatch, beside: str, expected: str
+    project: Path, monkeypatch: pytest.MonkeyPatch, adjacent: str, expected: str
 ) -> None:
     """A package `test` hides nothing but Python's own tests, which no program imports; `queue` does."""
-    (project / beside).mkdir()
-    (project / beside / "__init__.py").touch()
+    (project / adjacent).mkdir()
+    (project / adjacent / "__init__.py").touch()
     assert paths_of(project, monkeypatch) == [expected.replace("/copy", str(Path("/copy")))]

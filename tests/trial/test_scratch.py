@@ -78,7 +78,7 @@ def test_git_works_in_the_copy_of_a_linked_work_tree(tree: Path, tmp_path: Path)
     assert git(tmp_path / "other", "log", "--format=%s") == "one\n"
 
 
-def test_what_is_linked_or_left_out_is_told(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_linked_or_left_out_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Environments and large data are linked, caches and pipes omitted, each with a reason."""
     monkeypatch.setattr(copying, "LARGE_FILE", 1_000)
     monkeypatch.setattr(copying, "MANY_FILES", 5)
@@ -94,8 +94,8 @@ def test_what_is_linked_or_left_out_is_told(tree: Path, monkeypatch: pytest.Monk
     (tree / ".mypy_cache").mkdir()
     os.mkfifo(tree / "pipe")
     with Scratch(tree, {Path("pkg/large.py")}) as scratch:
-        told = {(left.path, left.linked): left.reason for left in scratch.left}
-        assert told == {
+        described = {(left.path, left.linked): left.reason for left in scratch.left}
+        assert described == {
             (".venv", True): "installed packages",
             ("weights.bin", True): "0 MB",
             ("data/frames", True): "much data",
@@ -125,7 +125,7 @@ def test_links_lead_where_they_led(tree: Path, tmp_path: Path) -> None:
         assert os.readlink(scratch.folder / "nowhere") == "gone"
 
 
-def test_each_run_begins_anew(tree: Path) -> None:
+def test_each_run_begins_from_scratch(tree: Path) -> None:
     """Changes of a run are undone; chosen files have the given content."""
     (tree / "empty").mkdir()
     agent = Path("pkg/agent.py")

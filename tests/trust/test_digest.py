@@ -106,7 +106,7 @@ def test_networks_of_unknown_classes_go_by_their_bytes(
     assert found[0] != found[2]
 
 
-def test_values_that_nobody_can_compare_go_by_their_kind(digest: ModuleType, tmp_path: Path) -> None:
+def test_values_that_cannot_be_compared_are_compared_by_type(digest: ModuleType, tmp_path: Path) -> None:
     """Names and numbers are compared; a file that is not an archive is compared by its bytes."""
     torch.save({"name": "ppo", "lr": [1e-3], "path": Path("x")}, tmp_path / "a.pt")
     (tmp_path / "b.txt").write_bytes(b"12345")

@@ -158,7 +158,7 @@ def test_a_script_run_for_what_it_trains(project: Path, rate: str, difference: s
 
 
 @pytest.mark.slow
-def test_what_a_fix_changes_is_shown_and_flaky_tests_are_told_apart(project: Path) -> None:
+def test_what_a_fix_changes_is_shown_and_flaky_tests_are_distinguished(project: Path) -> None:
     """A test that reads the fixed text differs; one that alternates by itself is called flaky."""
     add_tests(
         project,
@@ -238,7 +238,7 @@ def test_what_cannot_be_compared(project: Path, options: list[str], expected: st
 
 
 @pytest.mark.slow
-def test_where_a_package_would_be_imported_from_is_asked_first(project: Path, tmp_path: Path) -> None:
+def test_where_a_package_would_be_imported_from_is_queried_first(project: Path, tmp_path: Path) -> None:
     """An interpreter that ignores PYTHONPATH would import another copy, so nothing is run."""
     stubborn = tmp_path / "stubborn" / "python"
     stubborn.parent.mkdir()

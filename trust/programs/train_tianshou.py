@@ -56,8 +56,8 @@ def main(name: str, function: str) -> None:
             recorded = Path(folder) / "buffer.pkl"
             recorded.write_bytes(pickle.dumps(random_steps(arguments.task)))
             arguments.load_buffer_name = str(recorded)
-        asked = "enable_assertions" in inspect.signature(train).parameters
-        train(arguments, **({"enable_assertions": False} if asked else {}))
+        queried = "enable_assertions" in inspect.signature(train).parameters
+        train(arguments, **({"enable_assertions": False} if queried else {}))
 
 
 if __name__ == "__main__":

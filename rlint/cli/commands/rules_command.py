@@ -39,8 +39,8 @@ def command(output_format: str, config: tuple[str, ...], isolated: bool) -> None
         default = "opt-in" if entry.opt_in else "on"
         gained = evidence_lines.cell(recorded.of(entry))
         origin = [entry.origin] if origins else []
-        told = (entry.family, entry.fixes, default, gained, entry.summary)
-        rows.append((entry.code, entry.name, *origin, *told))
+        described = (entry.family, entry.fixes, default, gained, entry.summary)
+        rows.append((entry.code, entry.name, *origin, *described))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]

@@ -102,7 +102,7 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
     from rlint.harness.session_options import SessionOptions as Asked
 
     devices = None if not options["devices"] or "all" in options["devices"] else tuple(options["devices"])
-    asked = Asked(
+    requested = Asked(
         devices=devices,
         quick=options["quick"],
         seeds=options["seeds"],
@@ -110,9 +110,9 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
         memory=int(options["memory_limit"] * 2**30),
     )
     if workload is not None:
-        return _verify([_own(what, workload, options)], asked, options)
+        return _verify([_own(what, workload, options)], requested, options)
     with subjects.fixtures_of(_rules(what)) as experiments:
-        return _verify(experiments, asked, options)
+        return _verify(experiments, requested, options)
 
 
 def require_psutil() -> None:
@@ -145,10 +145,10 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
         raise RlintError("name the files to verify; the first must be the one that the workload runs")
     if not Path(paths[0]).is_file():
         raise RlintError(f"{paths[0]} is not a file: the first path must be the file that the workload runs")
-    books = [path for path in paths if path.endswith(".ipynb")]
-    if books:
+    notebooks = [path for path in paths if path.endswith(".ipynb")]
+    if notebooks:
         raise RlintError(
-            f"{books[0]} is a notebook, which rlint cannot run: move the code to a module and verify that"
+            f"{notebooks[0]} is a notebook, which rlint cannot run: move the code to a module and verify that"
         )
     overrides = {"unsafe-fixes": options["unsafe_fixes"], "force-exclude": False}
     work = find_work(Request(paths, overrides, config=options["config"], isolated=options["isolated"]))
@@ -161,7 +161,7 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
     return own_program(targets, workload, unsafe=work.settings.unsafe_fixes)
 
 
-def _verify(experiments: list[Experiment], asked: SessionOptions, options: dict[str, Any]) -> int:
+def _verify(experiments: list[Experiment], requested: SessionOptions, options: dict[str, Any]) -> int:
     from rlint.cli.progress import progress_on
     from rlint.evidence.results import BUSY
     from rlint.harness.machine import busy
@@ -173,7 +173,7 @@ def _verify(experiments: list[Experiment], asked: SessionOptions, options: dict[
         click.echo(f"warning: {busy_warning(others)}", err=True)
     fingerprints = _fingerprints(experiments) if options["record"] else {}
     with runner_of(options) as runner, progress_on(sys.stderr, quiet=options["quiet"]) as progress:
-        session = dataclasses.replace(verify(experiments, asked, progress, runner), busy=others)
+        session = dataclasses.replace(verify(experiments, requested, progress, runner), busy=others)
     _report(session, options)
     if session.interrupted:
         raise click.Abort

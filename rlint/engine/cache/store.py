@@ -29,10 +29,10 @@ _KEY_BYTES, _MOST_BYTES = 32, 200_000_000
 _VERSION = regex(r"\d+\.\d+[\w.+-]*", re.ASCII)
 SUMMARY = ".summary"
 """Suffix of files with the summaries of modules."""
-ASKED = ".asked"
+QUERIES = ".asked"
 """Suffix of files with the queries that the checks of files made about one another."""
-_SUFFIXES = (".json", SUMMARY, ASKED, ".tmp")
-MOST_FILES, MOST_SUMMARIES, MOST_ASKED = 2_000, 20_000, 500
+_SUFFIXES = (".json", SUMMARY, QUERIES, ".tmp")
+MOST_FILES, MOST_SUMMARIES, MOST_QUERIES = 2_000, 20_000, 500
 """If there are more, the oldest half is deleted."""
 _TAG_NAME = "CACHEDIR.TAG"
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
@@ -118,7 +118,7 @@ class Cache:
                     _empty(path for path in other.iterdir() if path.suffix in _SUFFIXES)
                     with contextlib.suppress(OSError):
                         other.rmdir()
-            for suffix, most in ((".json", MOST_FILES), (SUMMARY, MOST_SUMMARIES), (ASKED, MOST_ASKED)):
+            for suffix, most in ((".json", MOST_FILES), (SUMMARY, MOST_SUMMARIES), (QUERIES, MOST_QUERIES)):
                 files = [(path.lstat().st_mtime, path) for path in self._results.glob(f"*{suffix}")]
                 if len(files) > most:
                     _empty(path for _, path in sorted(files)[: len(files) - most // 2])

@@ -99,14 +99,16 @@ class Explainer:
         statement = statement_at(line.number, self._model)
         if statement is None:
             return LineExplanation(self._own.name, line.number, code, notes=(*self.notes, _NO_STATEMENT))
-        told = [*self._findings(line, statement), *self._silences(line, statement)]
-        if not told:
+        described = [*self._findings(line, statement), *self._silences(line, statement)]
+        if not described:
             note = f"no rule examines {kind_of(statement)} like this"
             self_notes = (*self.notes, note)
         else:
             self_notes = tuple(self.notes)
         order = list(Explained)
-        told.sort(key=lambda each: (order.index(each.verdict), not each.changes, -each.questions, each.code))
+        described.sort(
+            key=lambda each: (order.index(each.verdict), not each.changes, -each.questions, each.code)
+        )
         return LineExplanation(
             self._own.name,
             line.number,
@@ -115,7 +117,7 @@ class Explainer:
             heat=str(self._model.frequency.heat_of(statement).level),
             frequency=frequency_of(statement, self._model, self._program),
             values=values_of(statement, self._model),
-            rules=tuple(told),
+            rules=tuple(described),
             looked=len(self._rules),
         )
 
@@ -209,8 +211,8 @@ class Explainer:
                 found = list(rule.check(node, model))
             except Exception as error:  # noqa: BLE001 - one rule's bug must not silence the others
                 failed = (f"rlint failed while checking it ({type(error).__name__}: {error})",)
-            asked = list(model.asked)
-            why = failed or reasons(asked, model, cold)
+            queries = list(model.queries)
+            why = failed or reasons(queries, model, cold)
             if rule.heat is not Heat.COLD and not self._model.frequency.may_be_warm(node):
                 why = tuple(dict.fromkeys((cold, *why)))
             message = ""
@@ -227,7 +229,7 @@ class Explainer:
                 _column(node, model),
                 message,
                 why,
-                questions=distinct(asked),
+                questions=distinct(queries),
             )
             if best is None or (bool(here.message), here.questions) > (bool(best.message), best.questions):
                 best = here

@@ -48,8 +48,8 @@ class Hiding:
                 if request.hides(finding):
                     return f"`{request.comment.text}` hides it (line {request.comment.line})"
         if finding.confidence < self.settings.confidence:
-            asked = self.settings.confidence
-            return f'its confidence is `{finding.confidence}`, and `confidence = "{asked}"` excludes it'
+            queries = self.settings.confidence
+            return f'its confidence is `{finding.confidence}`, and `confidence = "{queries}"` excludes it'
         if self.baseline is not None and self._is_known(finding, self.baseline):
             return f"it is listed in the baseline ({self.baseline.name})"
         return None

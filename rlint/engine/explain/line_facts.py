@@ -75,16 +75,16 @@ def frequency_of(statement: ast.stmt, model: SemanticModel, program: WholeProgra
     """Return how often a statement runs, and why: first the answer, then its reasons."""
     heat = model.frequency.heat_of(statement)
     function = model.symbols.function_at(statement)
-    told = []
+    facts = []
     if heat.level is Heat.COLD:
-        told.append(f"cold: {_why_cold(statement, function, model, program)}")
+        facts.append(f"cold: {_why_cold(statement, function, model, program)}")
     else:
-        told.append(f"{heat.level}, {heat.tempo.value}: {' → '.join(heat.chain)}")
+        facts.append(f"{heat.level}, {heat.granularity.value}: {' → '.join(heat.chain)}")
         assumption = getattr(heat, "assumption", None)
         if assumption:
-            told.append(f"if {assumption}")
-    told += [_guard(guard, model) for guard in model.frequency.guards(statement)]
-    return tuple(dict.fromkeys(told))
+            facts.append(f"if {assumption}")
+    facts += [_guard(guard, model) for guard in model.frequency.guards(statement)]
+    return tuple(dict.fromkeys(facts))
 
 
 def _guard(guard: Guard, model: SemanticModel) -> str:
@@ -108,9 +108,9 @@ def _why_cold(
     level = program.heat.of_function(function.path).level
     if level is not Heat.COLD:
         guards = model.frequency.conditions(statement)
-        behind = next((guard for guard in guards if guard.may_cool), None)
-        if behind is not None:
-            return f"`{function.shown}` is {level}, but {_guard(behind, model)}"
+        after = next((guard for guard in guards if guard.may_cool), None)
+        if after is not None:
+            return f"`{function.shown}` is {level}, but {_guard(after, model)}"
         return f"`{function.shown}` is {level}, but this part of it is not"
     if not function.qualname:
         loops = model.frequency.loops(statement)

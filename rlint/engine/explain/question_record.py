@@ -30,21 +30,21 @@ class RecordingModel(SemanticModel):
 
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
         super().__init__(path, analysis, program)
-        self.asked: list[Question] = []
+        self.queries: list[Question] = []
         self.silent = self._record_reason
         self._looked_for: dict[tuple[object, object], object] = {}
         parts = {name: getattr(self, name) for name in PARTS}
         for name, part in parts.items():
-            vars(self)[name] = _RecordedPart(name, part, self.asked)
+            vars(self)[name] = _RecordedPart(name, part, self.queries)
 
     def clear(self) -> None:
         """Clear the record, for the next rule or node."""
-        self.asked.clear()
+        self.queries.clear()
         self._looked_for.clear()
 
     def _record_reason(self, why: str, *about: ast.AST | None) -> None:
         """Record why a rule returns without a finding."""
-        self.asked.append(Question("", why, tuple(node for node in about if node is not None), None))
+        self.queries.append(Question("", why, tuple(node for node in about if node is not None), None))
 
     def once(self, find: Callable[[Any, SemanticModel], Any], about: Any) -> Any:
         """Compute the result again for each rule and node, so that the queries on the way are recorded."""
@@ -57,8 +57,8 @@ class RecordingModel(SemanticModel):
 class _RecordedPart:
     """Answers like a part of a model, and records the answers of its methods."""
 
-    def __init__(self, name: str, part: Any, asked: list[Question]) -> None:
-        self._name, self._part, self._asked = name, part, asked
+    def __init__(self, name: str, part: Any, queries: list[Question]) -> None:
+        self._name, self._part, self._in_progress = name, part, queries
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._part, name)
@@ -68,7 +68,7 @@ class _RecordedPart:
         def ask(*given: Any, **named: Any) -> Any:
             answer = value(*given, **named)
             nodes = tuple(each for each in (*given, *named.values()) if isinstance(each, ast.AST))
-            self._asked.append(Question(self._name, name, nodes, answer))
+            self._in_progress.append(Question(self._name, name, nodes, answer))
             return answer
 
         vars(self)[name] = ask

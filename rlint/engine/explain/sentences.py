@@ -14,7 +14,7 @@ from rlint.models.value_type import Device, Type, TypeTag, alternatives
 from rlint.semantics.model import SemanticModel
 
 _LONGEST = 48
-_MOST_TOLD = 3
+_MOST_LISTED = 3
 
 
 @frozen
@@ -62,20 +62,22 @@ def _with_article(noun: str) -> str:
     return noun if noun == "none" else f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-_Teller = Callable[[str, Any], Sentence]
+_Describer = Callable[[str, Any], Sentence]
 
 
-def _yes_no(yes: str, no: str, *, unknown_if_no: bool = False) -> _Teller:
+def _yes_no(yes: str, no: str, *, unknown_if_no: bool = False) -> _Describer:
     """Return a function that describes a truth value; `{}` is replaced by the code."""
     return lambda code, answer: (
         Sentence(yes.format(code)) if answer else Sentence(no.format(code), is_unknown=unknown_if_no)
     )
 
 
-def _some(some: str, none: str) -> _Teller:
+def _some(some: str, none: str) -> _Describer:
     """Return a function that describes a collection, whose being empty means that the answer is unknown."""
     return lambda code, answer: (
-        Sentence(some.format(code, _told(answer))) if answer else Sentence(none.format(code), is_unknown=True)
+        Sentence(some.format(code, _described(answer)))
+        if answer
+        else Sentence(none.format(code), is_unknown=True)
     )
 
 
@@ -118,7 +120,7 @@ def _use(code: str, answer: Any) -> Sentence:
         "KEPT": "is stored or returned",
         "CHANGED": "is modified in place",
     }
-    return Sentence(f"{code} {said.get(answer.fate.name, answer.fate.name.lower())}")
+    return Sentence(f"{code} {said.get(answer.escape_level.name, answer.escape_level.name.lower())}")
 
 
 def _sinks(code: str, answer: Any) -> Sentence:
@@ -155,7 +157,7 @@ def _cadence(code: str, answer: Any) -> Sentence:
     return Sentence(f"each iteration of the loop `{answer.header}` around {code} performs: {keeps}")
 
 
-_TELLERS: dict[str, _Teller] = {
+_DESCRIBERS: dict[str, _Describer] = {
     "types.type_of": _type,
     "types.device_of": _device,
     "types.is_device": _yes_no("{} names a device", "{} need not name a device", unknown_if_no=True),
@@ -174,7 +176,7 @@ _TELLERS: dict[str, _Teller] = {
         "{} is only assigned in the constructor", "{} may be reassigned", unknown_if_no=True
     ),
     "types.is_immutable": _yes_no("{} is immutable", "{} may be mutated", unknown_if_no=True),
-    "types.asks_for_device": _yes_no("{} only tests the device", "{} tests more than the device"),
+    "types.tests_device": _yes_no("{} only tests the device", "{} tests more than the device"),
     "types.may_override": _yes_no("the program may override methods of {}", "no method of {} is overridden"),
     "types.maker_of": _some("{0} comes from {1}", "the origin of {0} is not known"),
     "names.qualified": lambda code, answer: (
@@ -284,17 +286,19 @@ def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | 
     if not question.part:
         return Sentence(question.method.format(*codes))
     code = codes[0] if codes else "it"
-    teller = _TELLERS.get(f"{question.part}.{question.method}")
-    if teller is not None:
-        return teller(code, question.answer)
+    describe = _DESCRIBERS.get(f"{question.part}.{question.method}")
+    if describe is not None:
+        return describe(code, question.answer)
     if not codes or not (question.answer is None or isinstance(question.answer, (bool, Enum))):
         return None
-    asked = question.method.replace("_", " ")
+    queries = question.method.replace("_", " ")
     is_unknown = question.answer is None
-    return Sentence(f"{asked} of {code}: {'not known' if is_unknown else _told(question.answer)}", is_unknown)
+    return Sentence(
+        f"{queries} of {code}: {'not known' if is_unknown else _described(question.answer)}", is_unknown
+    )
 
 
-def _told(answer: Any) -> str:
+def _described(answer: Any) -> str:
     """Return an answer in a few words."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
@@ -305,12 +309,12 @@ def _told(answer: Any) -> str:
     if isinstance(answer, ast.AST):
         return f"line {getattr(answer, 'lineno', '?')}"
     if isinstance(answer, (frozenset, set, tuple, list)):
-        told = [
-            _told(each)
+        phrases = [
+            _described(each)
             for each in (sorted(answer, key=str) if isinstance(answer, (frozenset, set)) else answer)
         ]
-        more = [f"{len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
-        return ", ".join([*told[:_MOST_TOLD], *more])
+        more = [f"{len(phrases) - _MOST_LISTED} more"] if len(phrases) > _MOST_LISTED else []
+        return ", ".join([*phrases[:_MOST_LISTED], *more])
     for name in ("text", "path"):
         value = getattr(answer, name, None)
         if isinstance(value, str):
@@ -318,23 +322,23 @@ def _told(answer: Any) -> str:
     return "something"
 
 
-def reasons(asked: Sequence[Question], model: SemanticModel, cold: str) -> tuple[str, ...]:
+def reasons(queries: Sequence[Question], model: SemanticModel, cold: str) -> tuple[str, ...]:
     """Return why a rule reported nothing: the reason that it gave itself, or else the last answers that it
     got, unknown ones first. `cold` is why the line is cold.
     """
-    own = [question for question in asked if not question.part][-1:]
+    own = [question for question in queries if not question.part][-1:]
     last: dict[str, Sentence] = {}
-    for question in (*own, *(each for each in reversed(asked) if each.part)):
+    for question in (*own, *(each for each in reversed(queries) if each.part)):
         said = sentence(question, model, cold)
         if said is not None and said.text not in last:
             last[said.text] = said
-            if len(last) == _MOST_TOLD:
+            if len(last) == _MOST_LISTED:
                 break
     found = [*last.values()]
     rest = sorted(found[len(own) :], key=lambda each: not each.is_unknown)
     return tuple(each.text for each in (*found[: len(own)], *rest))
 
 
-def distinct(asked: Sequence[Question]) -> int:
+def distinct(queries: Sequence[Question]) -> int:
     """Return the number of different queries."""
-    return len({(question.part, question.method, question.nodes[:1]) for question in asked})
+    return len({(question.part, question.method, question.nodes[:1]) for question in queries})

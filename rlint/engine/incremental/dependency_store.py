@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from rlint.engine.cache.store import ASKED, Cache
+from rlint.engine.cache.store import QUERIES, Cache
 from rlint.engine.incremental.dependencies import Dependencies
 from rlint.frozen import frozen
 from rlint.run_data import FileTask
@@ -31,7 +31,7 @@ class Before:
 
     key: str
     files: dict[str, tuple[str, str]]
-    asked: Dependencies = field(default_factory=Dependencies)
+    queries: Dependencies = field(default_factory=Dependencies)
 
 
 class DependencyStore:
@@ -51,18 +51,18 @@ class DependencyStore:
             said = json.loads(zlib.decompressobj().decompress(data, _MOST_BYTES))
             texts: list[str] = [text for text, _ in said["answers"]]
             files = {name: (summary, own) for name, summary, own, _ in said["files"]}
-            asked = {name: [texts[each] for each in of] for name, *_, of in said["files"] if of is not None}
+            queries = {name: [texts[each] for each in of] for name, *_, of in said["files"] if of is not None}
             answers = dict(said["answers"])
-            return Before(said["key"], files, Dependencies(asked, dict.fromkeys(asked, answers)))
+            return Before(said["key"], files, Dependencies(queries, dict.fromkeys(queries, answers)))
         except (zlib.error, LookupError, TypeError, ValueError, RecursionError):
             return None
 
     def store(self, group: Sequence[FileTask], now: Before) -> None:
         """Store the queries of a group, under the first of the runs."""
-        answers = now.asked.answers
+        answers = now.queries.answers
         numbers = {text: number for number, text in enumerate(answers)}
         files = [
-            [name, summary, own, _numbered(name, now.asked, numbers)]
+            [name, summary, own, _numbered(name, now.queries, numbers)]
             for name, (summary, own) in now.files.items()
         ]
         said = {"key": now.key, "answers": list(answers.items()), "files": files}
@@ -76,9 +76,9 @@ def _name(group: Sequence[FileTask], run: str) -> str:
     """
     first = min(job.name for job in group if job.codes is not None)
     digest = hashlib.sha256(f"{run} {first}".encode("utf-8", "surrogateescape"))
-    return f"{digest.hexdigest()[:32]}{ASKED}"
+    return f"{digest.hexdigest()[:32]}{QUERIES}"
 
 
-def _numbered(name: str, asked: Dependencies, numbers: Mapping[str, int]) -> list[int] | None:
-    texts = asked.files.get(name)
+def _numbered(name: str, queries: Dependencies, numbers: Mapping[str, int]) -> list[int] | None:
+    texts = queries.files.get(name)
     return None if texts is None else [numbers[text] for text in texts]

@@ -25,7 +25,7 @@ _PLAIN = (str, int, bool, float, type(None))
 _TUPLE, _SET, _FUNCTION, _CLASS = "(", "{", "def", "class"
 
 
-class Told(NamedTuple):
+class SummaryPart(NamedTuple):
     """A function or class of a module ("" for the module as a whole)."""
 
     module: str
@@ -37,7 +37,7 @@ class Answer:
     """The digest of an answer, and the parts of summaries that it refers to."""
 
     digest: str
-    told: frozenset[Told]
+    summary_parts: frozenset[SummaryPart]
 
 
 def to_text(question: Query) -> str:
@@ -97,18 +97,18 @@ def _value(plain: Any, index: ProjectIndex) -> Any:
     return frozenset(values) if sort == _SET else maker(sort)(values)
 
 
-class Teller:
+class AnswerEncoder:
     """Represents answers as text, so that they can be compared. Frequent values are encoded once."""
 
     def __init__(self) -> None:
         self._kinds: dict[Type, str] = {}
-        self._told: set[Told] = set()
+        self._parts: set[SummaryPart] = set()
 
-    def tell(self, answer: object) -> Answer:
+    def encoded(self, answer: object) -> Answer:
         """Return the serialised form of an answer. Raises TypeError if it is not plain data."""
-        self._told = set()
+        self._parts = set()
         digest = hashlib.blake2b(self._text(answer).encode("utf-8", "surrogatepass"), digest_size=9)
-        return Answer(digest.hexdigest(), frozenset(self._told))
+        return Answer(digest.hexdigest(), frozenset(self._parts))
 
     def _text(self, value: Any) -> str:
         cls = type(value)
@@ -122,10 +122,10 @@ class Teller:
         if cls in (tuple, list):
             return f"({','.join(map(self._text, value))})"
         if cls in (FunctionSummary, ClassSummary):
-            self._told.add(Told(value.module, value.qualname))
+            self._parts.add(SummaryPart(value.module, value.qualname))
             return f"{cls.__name__} {value.module}:{value.qualname}"
         if cls is ModuleSummary:
-            self._told.add(Told(value.module, ""))
+            self._parts.add(SummaryPart(value.module, ""))
             return f"module {value.module}"
         if cls is CallEdge:
             return f"{self._text(value.caller)}>{_place(value.site)}>{self._text(value.target)}"
@@ -148,17 +148,19 @@ def _place(site: CallSite) -> str:
     return f"{site.line} {site.loop} {site.path} {site.receiver}.{site.method} {site.arguments!r}"
 
 
-def changed_parts(old: Mapping[str, ModuleSummary], new: Mapping[str, ModuleSummary]) -> frozenset[Told]:
+def changed_parts(
+    old: Mapping[str, ModuleSummary], new: Mapping[str, ModuleSummary]
+) -> frozenset[SummaryPart]:
     """Return the parts of module summaries that differ before and after, by module name."""
-    found: set[Told] = set()
+    found: set[SummaryPart] = set()
     for name in old.keys() | new.keys():
         before, after = old.get(name), new.get(name)
         if before == after:
             continue
-        found.add(Told(name, ""))
+        found.add(SummaryPart(name, ""))
         for kind in ("functions", "classes"):
             was: Mapping[str, object] = getattr(before, kind, {})
             is_now: Mapping[str, object] = getattr(after, kind, {})
             every: Collection[str] = was.keys() | is_now.keys()
-            found.update(Told(name, each) for each in every if was.get(each) != is_now.get(each))
+            found.update(SummaryPart(name, each) for each in every if was.get(each) != is_now.get(each))
     return frozenset(found)

@@ -102,7 +102,7 @@ class _Part:
     def _method(self, name: str) -> Callable[..., Any]:
         answers, part = self._answers, self._part
 
-        def ask(*arguments: Any, **named: Any) -> Any:
+        def record(*arguments: Any, **named: Any) -> Any:
             question = Query(part, name, arguments, tuple(sorted(named.items())) if named else ())
             try:
                 if question in answers:
@@ -114,7 +114,7 @@ class _Part:
                 )
             return self._answered(question)
 
-        return ask
+        return record
 
 
 class _Modules(Mapping[str, ModuleSummary]):

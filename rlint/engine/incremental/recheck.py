@@ -15,7 +15,7 @@ from rlint.engine.cache.summary_cache import SummaryCache, holds_summary
 from rlint.engine.gc_control import collector_off
 from rlint.engine.incremental.dependencies import Dependencies
 from rlint.engine.incremental.dependency_store import Before, DependencyStore
-from rlint.engine.incremental.query_codec import Teller, Told, changed_parts, from_text
+from rlint.engine.incremental.query_codec import AnswerEncoder, SummaryPart, changed_parts, from_text
 from rlint.engine.incremental.query_recorder import answer_of
 from rlint.engine.worker import Worker
 from rlint.frozen import frozen
@@ -40,7 +40,7 @@ class Rechecked:
 
     kept: list[FileResult]
     new: list[FileResult]
-    asked: Dependencies
+    queries: Dependencies
     left: list[FileTask]
 
 
@@ -59,7 +59,7 @@ class Recheck:
         """Recheck a group; None if it has no recorded state, or so much has changed that all of it should be
         checked.
         """
-        if not _hang_together(group):
+        if not _may_depend_on_each_other(group):
             return None
         before = self._questions.load(group)
         results = self._results.peek(before.key) if before is not None else None
@@ -72,7 +72,7 @@ class Recheck:
             if job.codes is not None
             and job.name in known
             and self._results.is_usable(known[job.name])
-            and job.name in before.asked.files
+            and job.name in before.queries.files
             and before.files.get(job.name, ("", ""))[1] == self._key(job)
         }
         unread = sum(job.size for job in group if not holds_summary(self._cache, job))
@@ -89,20 +89,20 @@ class Recheck:
         program = WholeProgram(summaries.values())
         concerned = self._concerned(group, before, summaries, program)
         still = {name: result for name, result in same.items() if name not in concerned}
-        asked = before.asked.of(still)
+        queries = before.queries.of(still)
         todo = {job.name: job for job in group if job.codes is not None and job.name not in still}
         if sum(job.size for job in todo.values()) > _BYTES_HERE:
             left = [job if job.name in todo else replace(job, codes=None) for job in group]
-            return Rechecked(list(still.values()), [], asked, left)
+            return Rechecked(list(still.values()), [], queries, left)
         new = worker.check(
             [summaries],
             ignore_suppressions=self._ignore_suppressions,
             link=lambda _: program,
-            asked=asked,
+            queries=queries,
             only=todo.keys(),
             edits=self._edits,
         )
-        return Rechecked(list(still.values()), new, asked, [])
+        return Rechecked(list(still.values()), new, queries, [])
 
     def _concerned(
         self,
@@ -115,20 +115,20 @@ class Recheck:
         changed = self._changed(group, before, summaries)
         if not changed:
             return set()
-        teller = Teller()
+        encoder = AnswerEncoder()
         stale = {
             text
-            for text, digest in before.asked.answers.items()
-            if not _is_answered_alike(text, digest, changed, program, teller)
+            for text, digest in before.queries.answers.items()
+            if not _has_same_answer(text, digest, changed, program, encoder)
         }
-        return {name for name, texts in before.asked.files.items() if not stale.isdisjoint(texts)}
+        return {name for name, texts in before.queries.files.items() if not stale.isdisjoint(texts)}
 
     def _changed(
         self, group: Sequence[FileTask], before: Before, summaries: Mapping[str, ModuleSummary]
-    ) -> frozenset[Told]:
+    ) -> frozenset[SummaryPart]:
         """Return the parts of summaries that differ in files changed, added or removed since then."""
         now = {job.name: key_of_summary(job) for job in group}
-        unknown: set[Told] = set()  # no longer comparable, for instance since the cache was tidied
+        unknown: set[SummaryPart] = set()  # no longer comparable, for instance since the cache was tidied
         old: dict[str, ModuleSummary] = {}
         new: dict[str, ModuleSummary] = {}
         for name in now.keys() | before.files.keys():
@@ -139,37 +139,37 @@ class Recheck:
             if was is not None:
                 old.setdefault(was.module, was)
             elif key:
-                unknown.add(Told(name, ""))
+                unknown.add(SummaryPart(name, ""))
             if name in summaries:
                 new.setdefault(summaries[name].module, summaries[name])
         return changed_parts(old, new) | unknown
 
-    def keep(self, group: Sequence[FileTask], key: str, asked: Dependencies) -> None:
+    def keep(self, group: Sequence[FileTask], key: str, queries: Dependencies) -> None:
         """Store the queries of a group's files, for results that are cached under a key."""
-        if _hang_together(group):
+        if _may_depend_on_each_other(group):
             files = {
                 job.name: (key_of_summary(job), self._key(job) if job.codes is not None else "")
                 for job in group
             }
-            self._questions.store(group, Before(key, files, asked.of(files)))
+            self._questions.store(group, Before(key, files, queries.of(files)))
 
     def _key(self, job: FileTask) -> str:
         return key_of([(job, job.digest)], ignore_suppressions=self._ignore_suppressions)
 
 
-def _hang_together(group: Collection[FileTask]) -> bool:
+def _may_depend_on_each_other(group: Collection[FileTask]) -> bool:
     """Whether findings in one file of a group can depend on another file."""
     return len(group) > 1 and all(job.judged and job.digest and job.text is None for job in group)
 
 
-def _is_answered_alike(
-    text: str, digest: str, changed: frozenset[Told], program: WholeProgram, teller: Teller
+def _has_same_answer(
+    text: str, digest: str, changed: frozenset[SummaryPart], program: WholeProgram, encoder: AnswerEncoder
 ) -> bool:
     try:
         question = from_text(text, program.index)
         if question is None:
             return False
-        answer = teller.tell(answer_of(question, program))
+        answer = encoder.encoded(answer_of(question, program))
     except (UnpackError, TypeError, AttributeError, LookupError):
         return False
-    return answer.digest == digest and changed.isdisjoint(answer.told)
+    return answer.digest == digest and changed.isdisjoint(answer.summary_parts)

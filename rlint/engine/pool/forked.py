@@ -19,21 +19,21 @@ class ForkedWorkers:
 
     def __init__(self, most: int, codes: frozenset[str]) -> None:
         pairs = [socket.socketpair() for _ in range(most)]
-        self._ours = [ours for ours, _ in pairs]
-        theirs = [end for _, end in pairs]
+        self._own_ends = [ours for ours, _ in pairs]
+        counterpart = [end for _, end in pairs]
         self._first = os.fork()
         if self._first == 0:
-            _close(self._ours)
-            _serve(theirs, codes)
-        _close(theirs)
+            _close(self._own_ends)
+            _serve(counterpart, codes)
+        _close(counterpart)
 
     def connections(self) -> list[Connection]:
         """Return the connections to the first process and to all that it may fork."""
-        return _connected(self._ours)
+        return _connected(self._own_ends)
 
     def end(self) -> None:
         """End the first process, which ends the others."""
-        _close(self._ours)
+        _close(self._own_ends)
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(self._first, signal.SIGTERM)
             os.waitpid(self._first, 0)

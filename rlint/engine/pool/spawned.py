@@ -16,19 +16,19 @@ class SpawnedWorkers:
     def __init__(self, most: int, codes: frozenset[str]) -> None:
         context = multiprocessing.get_context("spawn")
         pairs = [context.Pipe() for _ in range(most)]
-        self._ours = [ours for ours, _ in pairs]
+        self._own_ends = [ours for ours, _ in pairs]
         self._processes = [
-            context.Process(target=_serve, args=(theirs, codes), daemon=True) for _, theirs in pairs
+            context.Process(target=_serve, args=(counterpart, codes), daemon=True) for _, counterpart in pairs
         ]
         with _away():
             for process in self._processes:
                 process.start()
-        for _, theirs in pairs:
-            theirs.close()
+        for _, counterpart in pairs:
+            counterpart.close()
 
     def connections(self) -> list[Connection]:
         """Return the connections to each of them."""
-        return self._ours
+        return self._own_ends
 
     def end(self) -> None:
         """End all of them."""

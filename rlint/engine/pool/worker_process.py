@@ -140,7 +140,7 @@ class _Process:
         found.results += self._worker.check(
             groups,
             ignore_suppressions=self._how.ignore_suppressions,
-            asked=found.asked_of(self._how),
+            queries=found.queries_for(self._how),
             edits=self._how.edits,
         )
         self._worker, self._own = Worker(), {}

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from rlint.evidence.results import LEAST_SEEDS, Behaviour, Difference
+from rlint.harness.compare.allowed_differences import AllowedDifferences, matches
 from rlint.harness.compare.case_plan import CasePlan
 from rlint.harness.compare.differences import FoundDifference, Snapshot
-from rlint.harness.compare.excuses import Excuses, matches
 from rlint.harness.compare.leftovers import Leftovers
 from rlint.harness.compare.listening import Listener
 from rlint.harness.compare.module_state import is_too_much, module_state
@@ -27,7 +27,7 @@ from rlint.harness.compare.observation import (
     failed_to_load,
     observe_calls,
 )
-from rlint.harness.compare.process_settings import Surroundings
+from rlint.harness.compare.process_settings import ProcessSettings
 from rlint.harness.compare.random_streams import seed_streams
 from rlint.harness.compare.snapshot import Root, TooManyObjectsError
 from rlint.harness.compare.uninitialised import filled
@@ -75,7 +75,7 @@ class _Bench:
 
     workload: str
     scene: Scene = field(default_factory=lambda: Scene(Listener()))
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    initial_settings: ProcessSettings = field(default_factory=ProcessSettings)
 
 
 class _Lane:
@@ -88,12 +88,12 @@ class _Lane:
     def __init__(self, subject: Subject, name: str, bench: _Bench, *, fresh: bool) -> None:
         self._subject, self._name, self._bench, self._fresh = subject, name, bench, fresh
         self._arm: Arm | None = None
-        self._loaded_with = bench.surroundings
+        self._loaded_with = bench.initial_settings
 
     def observe(self, trial: Trial, limit: float | None = None) -> list[Observation]:
         """Run the calls of a trial. The process settings are restored afterwards."""
         bench = self._bench
-        bench.surroundings.restore()
+        bench.initial_settings.restore()
         try:
             with filled():
                 try:
@@ -104,7 +104,7 @@ class _Lane:
                     return [failed_to_load(error)]
                 return observe_calls(arm, bench.workload, trial, bench.scene, limit=limit)
         finally:
-            bench.surroundings.restore()
+            bench.initial_settings.restore()
 
     def state(self) -> dict[str, Root]:
         """Return the state of the program's modules after loading; empty if they cannot be loaded."""
@@ -121,7 +121,7 @@ class _Lane:
             seed_streams(case)  # modules may draw when they are imported
             self._arm = load(self._subject, self._name)
         if not self._fresh:
-            self._loaded_with = Surroundings()
+            self._loaded_with = ProcessSettings()
         return self._arm
 
 
@@ -159,7 +159,7 @@ class _Experiment:
         if texts[SAFE] not in (texts[BEFORE], texts[AFTER]):
             self._arms = [SAFE, AFTER]
         self._driver = load(subject, BEFORE).workloads[workload]
-        self._excuses = Excuses(self._driver.tolerances, self._driver.allowed)
+        self._allowed_differences = AllowedDifferences(self._driver.tolerances, self._driver.allowed)
         self._seconds: dict[int, float] = {}
         self._fresh = self._warm_up()
         self._lanes = {name: self._lane(name) for name in (BEFORE, *self._arms)}
@@ -191,7 +191,7 @@ class _Experiment:
                 raise MissingPackageError(what, self._last_exception.missing)
             raise WorkloadError(what)
         reported = self._confirmed()
-        self._notes |= self._excuses.notes
+        self._notes |= self._allowed_differences.notes
         self._notes |= dict.fromkeys(plan.omissions())
         return Behaviour(
             self._seeds,
@@ -230,7 +230,9 @@ class _Experiment:
         found = {}
         for name in (BEFORE, *self._arms):
             after = self._lane(name, fresh=True).state()
-            differing, _ = differences(Observation(Snapshot(before)), Observation(Snapshot(after)), Excuses())
+            differing, _ = differences(
+                Observation(Snapshot(before)), Observation(Snapshot(after)), AllowedDifferences()
+            )
             much = [path for path, root in (*before.items(), *after.items()) if is_too_much(root)]
             lone = before.keys() ^ after.keys()
             places = (one.path for one in differing)
@@ -298,14 +300,14 @@ class _Experiment:
         self, trial: Trial, before: list[Observation], after: list[Observation], arm: str
     ) -> Iterator[tuple[str, list[FoundDifference]]]:
         """Compare call by call, up to the first that differs."""
-        excuses = Excuses() if arm == SAFE else self._excuses
+        allowances = AllowedDifferences() if arm == SAFE else self._allowed_differences
         if trial.variant and [one.derived for one in before] != [one.derived for one in after][: len(before)]:
             return  # other inputs were derived, as the fixed program stores them differently
         for one, other in zip(before, after, strict=False):
             if trial.derives and one.raised is not None:
                 found = _refusals(one.raised, other.raised)
             else:
-                found, notes = differences(one, other, excuses, self._passed_over[arm])
+                found, notes = differences(one, other, allowances, self._passed_over[arm])
                 self._notes |= notes
             yield one.call, found
             if found:
@@ -326,7 +328,7 @@ class _Experiment:
     def _repeat(self, trial: Trial, first: list[Observation], second: list[Observation]) -> None:
         """Compare two runs of the program as it is."""
         for before, after in zip(first, second, strict=False):
-            found, _ = differences(before, after, Excuses(), self._passed_over[BEFORE])
+            found, _ = differences(before, after, AllowedDifferences(), self._passed_over[BEFORE])
             for one in found:
                 if not trial.variant and not self._may_vary(one):
                     where = f"{one.kind} of `{one.path}` at seed {trial.case.seed}, size {trial.case.size}"
@@ -345,7 +347,7 @@ class _Experiment:
         """
         if found.kind in ("file", "running") or found.place.startswith("printed.descriptor"):
             return True
-        return Excuses(allowed=self._driver.allowed).allows(found.path)
+        return AllowedDifferences(allowed=self._driver.allowed).allows(found.path)
 
     # --- what is reported ---
 

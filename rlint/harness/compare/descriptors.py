@@ -20,18 +20,18 @@ def overheard() -> Iterator[dict[int, str]]:
     """Capture output to descriptors within the context; afterwards, the yielded object contains the text of
     each.
     """
-    heard: dict[int, str] = {}
+    captured: dict[int, str] = {}
     if sys.platform == "win32":  # where files cannot be read at a position
-        yield heard
+        yield captured
         return
     with contextlib.ExitStack() as stack:
         starts = {descriptor: stack.enter_context(_file_at(descriptor)) for descriptor in DESCRIPTORS}
         try:
-            yield heard
+            yield captured
         finally:
             _flush_libraries()
             for descriptor, start in starts.items():
-                heard[descriptor] = _taken(descriptor, start)
+                captured[descriptor] = _taken(descriptor, start)
 
 
 @contextlib.contextmanager

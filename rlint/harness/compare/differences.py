@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from rlint.harness.compare.excuses import Excuses
+from rlint.harness.compare.allowed_differences import AllowedDifferences
 from rlint.harness.compare.shared_memory import Extent, pairs, relation
 from rlint.harness.compare.snapshot import Child, Node, Root
 from rlint.harness.compare.texts import count, shortened
@@ -55,7 +55,7 @@ class _Pair(NamedTuple):
 class Comparison:
     """Compares two snapshots once."""
 
-    excuses: Excuses = field(default_factory=Excuses)
+    allowances: AllowedDifferences = field(default_factory=AllowedDifferences)
     found: list[FoundDifference] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     """Not reported as differences: names with a leading underscore that only the second snapshot has."""
@@ -80,7 +80,7 @@ class Comparison:
                 if name not in before.roots and name.rpartition(".")[2].startswith("_"):
                     self.notes[f"the fix adds `{name}`"] = None
                     continue
-                texts = (_told(ours.child), _MISSING)
+                texts = (_shown_alone(ours.child), _MISSING)
                 self._report(ours.kind or "value", at, texts if name in before.roots else texts[::-1])
         self._compare_memory()
         self._compare_gradients(before.probes, after.probes)
@@ -103,7 +103,7 @@ class Comparison:
             self._scalars(pair)
             return
         if before.type != after.type:
-            self._report(kind or "type", at, (_told(before), _told(after)))
+            self._report(kind or "type", at, (_shown_alone(before), _shown_alone(after)))
             return
         fresh = self._meet(before, after, at)
         if fresh is None:
@@ -122,15 +122,15 @@ class Comparison:
 
     def _data(self, kind: str, at: int, before: Data, after: Data | None) -> None:
         if not before.same(after):
-            tolerance = self.excuses.tolerance(self._trail.path(at))
+            tolerance = self.allowances.tolerance(self._trail.path(at))
             self._gap(kind, at, before.gap(after, tolerance), tolerance)
 
     def _scalars(self, pair: _Pair) -> None:
         before, after, at, kind = pair
         if isinstance(before, Node) or isinstance(after, Node) or type(before) is not type(after):
-            self._report(kind or "type", at, (_told(before), _told(after)))
+            self._report(kind or "type", at, (_shown_alone(before), _shown_alone(after)))
         elif not same_scalars(before, after):
-            tolerance = self.excuses.tolerance(self._trail.path(at))
+            tolerance = self.allowances.tolerance(self._trail.path(at))
             self._gap(kind or "value", at, scalar_gap(before, after, tolerance), tolerance)
 
     def _meet(self, before: Node, after: Node, at: int) -> bool | None:
@@ -157,14 +157,14 @@ class Comparison:
         return "an object of its own" if where is None else f"the same object as `{self._trail.path(where)}`"
 
     def _items(self, before: Node, after: Node, at: int, kind: str | None) -> None:
-        ours, theirs = before.items, after.items
-        if ours is None or theirs is None:
+        ours, counterpart = before.items, after.items
+        if ours is None or counterpart is None:
             return
-        if len(ours) != len(theirs):
-            self._report(kind or "length", at, (count(len(ours), "item"), count(len(theirs), "item")))
+        if len(ours) != len(counterpart):
+            self._report(kind or "length", at, (count(len(ours), "item"), count(len(counterpart), "item")))
             return
         listed = before.type != "tuple" and not before.names
-        for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        for index, (a, b) in enumerate(zip(ours, counterpart, strict=True)):
             if a is b or (type(a) is type(b) and not isinstance(a, Node) and same_scalars(a, b)):  # type: ignore[arg-type]
                 continue
             label = f".{before.names[index]}" if before.names else f"[{index}]"
@@ -197,7 +197,7 @@ class Comparison:
         if label.startswith("{"):
             texts = (f"with {label[1:-1]}", f"without {label[1:-1]}")
         else:
-            at, texts = self._trail.step(at, label), (_told(child), _MISSING)
+            at, texts = self._trail.step(at, label), (_shown_alone(child), _MISSING)
         kind = kind or ("attribute" if label.startswith(".") else "value")
         self._report(kind, at, texts[::-1] if only_after else texts)
 
@@ -206,26 +206,28 @@ class Comparison:
     def _compare_memory(self) -> None:
         """Compare which arrays are views of one another, before and after."""
         ours: list[Extent] = []
-        theirs: list[Extent] = []
+        counterpart: list[Extent] = []
         places: list[int] = []
         for before, at in self._where_before.items():
             one, other = before.extent, self._after_of[before].extent
             if one is not None and other is not None:
                 ours.append(one)
-                theirs.append(other)
+                counterpart.append(other)
                 places.append(at)
-        for early, late in sorted({*pairs(ours), *pairs(theirs)}, key=lambda pair: pair[::-1]):
+        for early, late in sorted({*pairs(ours), *pairs(counterpart)}, key=lambda pair: pair[::-1]):
             path = self._trail.path(places[early])
-            texts = [relation(extents[early], extents[late], path) for extents in (ours, theirs)]
+            texts = [relation(extents[early], extents[late], path) for extents in (ours, counterpart)]
             if texts[0] != texts[1] and len(self.found) < _MOST:
                 self._report("aliasing", places[late], (texts[0], texts[1]))
 
     # --- gradients ---
 
     def _compare_gradients(self, before: Sequence[Probe], after: Sequence[Probe]) -> None:
-        theirs = {tuple(self._before_of.get(node, node) for node in probe.outputs): probe for probe in after}
+        counterpart = {
+            tuple(self._before_of.get(node, node) for node in probe.outputs): probe for probe in after
+        }
         for probe in before:
-            other, at = theirs.get(tuple(probe.outputs)), self._where_before.get(probe.outputs[0])
+            other, at = counterpart.get(tuple(probe.outputs)), self._where_before.get(probe.outputs[0])
             if other is None or at is None:
                 # A graph that exists only before or only after shows as a difference in `requires_grad`.
                 if len(probe.outputs) > 1 and at is not None:
@@ -241,16 +243,18 @@ class Comparison:
 
     def _compare_by_leaf(self, before: Probe, after: Probe, at: int) -> None:
         ours = dict(self._by_leaf(before, {}))
-        theirs = dict(self._by_leaf(after, self._before_of))
-        for key in (*ours, *(key for key in theirs if key not in ours)):
-            a, b = ours.get(key), theirs.get(key)
+        counterpart = dict(self._by_leaf(after, self._before_of))
+        for key in (*ours, *(key for key in counterpart if key not in ours)):
+            a, b = ours.get(key), counterpart.get(key)
             if a is None and b is None:
                 continue
             step = self._trail.step(at, f".backward({self._leaf_name(key)})")
             if a is None or b is None:
                 texts = ("a gradient", "no gradient")
                 self._report("gradient", step, texts if b is None else texts[::-1])
-            elif type(a) is type(b) and a.alike(b):  # otherwise another leaf differs, and is reported there
+            elif type(a) is type(b) and a.has_same_form(
+                b
+            ):  # otherwise another leaf differs, and is reported there
                 self._data("gradient", step, a, b)
 
     def _leaf_name(self, key: Node | tuple[str, int]) -> str:
@@ -278,15 +282,15 @@ class Comparison:
         if gap is not None:
             self._report(kind, at, (gap.before, gap.after), gap.index)
         elif tolerance is not None:
-            self.excuses.needed(tolerance)
+            self.allowances.needed(tolerance)
 
     def _report(self, kind: str, at: int, texts: tuple[str, str], index: str = "") -> None:
         path = self._trail.path(at) + index
-        if not self.excuses.allows(path):
+        if not self.allowances.allows(path):
             self.found.append(FoundDifference(kind, path, texts[0], texts[1], self._trail.pattern(at)))
 
 
-def _told(child: Child) -> str:
+def _shown_alone(child: Child) -> str:
     """Return the text of a value whose counterpart has another type or is missing."""
     if not isinstance(child, Node):
         return described(child)

@@ -55,7 +55,7 @@ class FileWatch:
         self._entries = self._listed()
         _active.append(self)
         try:
-            with _torch_tells(self.touch):
+            with _torch_saves_reported(self.touch):
                 yield
         finally:
             _active.pop()
@@ -137,10 +137,10 @@ def _install_hook() -> None:
     """Install a hook that is called for each opened file. The hook remains installed, and does nothing while
     no watch is active.
     """
-    sys.addaudithook(_hear)
+    sys.addaudithook(_on_audit_event)
 
 
-def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+def _on_audit_event(event: str, arguments: tuple[Any, ...]) -> None:
     if not _active:
         return
     watch = _active[-1]
@@ -156,7 +156,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 @contextlib.contextmanager
-def _torch_tells(touch: Callable[[Any], None]) -> Iterator[None]:
+def _torch_saves_reported(touch: Callable[[Any], None]) -> Iterator[None]:
     """Report the files that `torch.save` writes, for which Python calls no hook."""
     serialization: Any = sys.modules.get("torch.serialization")
     opener = getattr(serialization, "_open_zipfile_writer", None)

@@ -17,7 +17,7 @@ from rlint.harness.machine_devices import loaded_torch
 
 
 @dataclass(slots=True)
-class Heard:
+class CapturedOutput:
     """Output, warnings and log records of one run, without addresses and temporary paths."""
 
     printed: str = ""
@@ -58,31 +58,31 @@ class Listener:
         self._out, self._err = _Stream(), _Stream()
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[Heard]:
+    def listening(self) -> Iterator[CapturedOutput]:
         """Capture output within the context, so that nothing is printed; afterwards, the yielded object
         contains it.
         """
-        heard = Heard()
+        captured = CapturedOutput()
         self._out.take()
         self._err.take()
         with (
             contextlib.redirect_stdout(self._out),
             contextlib.redirect_stderr(self._err),
             warnings.catch_warnings(record=True) as warned,
-            self._logs_of(heard),
+            self._logs_of(captured),
         ):
             warnings.simplefilter("always")
             torch = loaded_torch()
             if torch is not None:
                 torch.set_warn_always(True)  # else many are shown once per process
             try:
-                yield heard
+                yield captured
             finally:
-                heard.printed, heard.printed_as_error = self._out.take(), self._err.take()
-                heard.warned[:] = dict.fromkeys(map(_told, filter(_of_the_program, warned)))
+                captured.printed, captured.printed_as_error = self._out.take(), self._err.take()
+                captured.warned[:] = dict.fromkeys(map(_warning_text, filter(_of_the_program, warned)))
 
     @contextlib.contextmanager
-    def _logs_of(self, heard: Heard) -> Iterator[None]:
+    def _logs_of(self, captured: CapturedOutput) -> Iterator[None]:
         """Record each log record, and keep handlers from printing it: it would be compared twice, with its
         time.
         """
@@ -90,7 +90,7 @@ class Listener:
         terminals = (self._out, self._err, sys.__stdout__, sys.__stderr__)
 
         def note(logger: logging.Logger, record: logging.LogRecord) -> None:
-            heard.logged.append(settled(f"{record.name} {record.levelname}: {_message(record)}"))
+            captured.logged.append(settled(f"{record.name} {record.levelname}: {_message(record)}"))
             pass_on(logger, record)
 
         def write(handler: logging.StreamHandler[Any], record: logging.LogRecord) -> None:
@@ -119,5 +119,5 @@ def _of_the_program(warning: warnings.WarningMessage) -> bool:
     return "use_deterministic_algorithms" not in str(warning.message)
 
 
-def _told(warning: warnings.WarningMessage) -> str:
+def _warning_text(warning: warnings.WarningMessage) -> str:
     return settled(f"{name_of(warning.category)}: {warning.message}")

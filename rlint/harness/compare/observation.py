@@ -12,7 +12,7 @@ from rlint.harness.compare.descriptors import overheard
 from rlint.harness.compare.differences import Comparison, FoundDifference, Snapshot
 from rlint.harness.compare.files_written import FileWatch
 from rlint.harness.compare.leftovers import Leftovers
-from rlint.harness.compare.listening import Heard, Listener
+from rlint.harness.compare.listening import CapturedOutput, Listener
 from rlint.harness.compare.module_state import module_state
 from rlint.harness.compare.process_settings import settings
 from rlint.harness.compare.random_streams import global_streams, seed_streams
@@ -24,7 +24,7 @@ from rlint.harness.program import Arm, WorkloadError
 from rlint.harness.workload import AGAIN, CHANGED, Workload
 
 if TYPE_CHECKING:
-    from rlint.harness.compare.excuses import Excuses
+    from rlint.harness.compare.allowed_differences import AllowedDifferences
     from rlint.harness.program import Subject
     from rlint.harness.workload import Case
 
@@ -130,7 +130,7 @@ class _Calls:
         self._inputs: Any = None
         self._result: Any = None
         self._derived: tuple[str, ...] = ()
-        self._heard_before = Heard()
+        self._earlier_output = CapturedOutput()
         self.found: list[Observation] = []
 
     def make(self, trial: Trial) -> None:
@@ -173,7 +173,7 @@ class _Calls:
         """
         if self._late:
             return False
-        with self._scene.listener.listening() as heard:
+        with self._scene.listener.listening() as captured:
             try:
                 seed_streams(case)
                 self._inputs = self._driver.prepare(self._arm.program, case)
@@ -181,11 +181,11 @@ class _Calls:
                 raised = _raised(PREPARE, error, self._arm.subject)
                 roots = _global_roots()
             else:
-                self._heard_before = heard
+                self._earlier_output = captured
                 seed_streams(case)
                 return True
         if not self.found:
-            self.found.append(Observation(Snapshot(roots | _heard_roots([heard])), raised))
+            self.found.append(Observation(Snapshot(roots | _output_roots([captured])), raised))
         return False
 
     def _run(self, call: str) -> None:
@@ -195,7 +195,7 @@ class _Calls:
         raised: Raised | None = None
         self._result = None
         running = scene.leftovers.running()
-        with scene.listener.listening() as heard:
+        with scene.listener.listening() as captured:
             with overheard() as written, scene.files.active():
                 try:
                     with deadline(self._limit):
@@ -210,8 +210,8 @@ class _Calls:
             roots = _global_roots() | _left_roots(left, scene.files.changed())
             if self._modules:
                 roots |= module_state(arm)
-        heards, self._heard_before = [self._heard_before, heard], Heard()
-        roots |= _heard_roots(heards) | {
+        outputs, self._earlier_output = [self._earlier_output, captured], CapturedOutput()
+        roots |= _output_roots(outputs) | {
             f"printed.descriptor_{number}": Root(text, "printed") for number, text in written.items()
         }
         with scene.listener.listening():  # to anything that is not part of the run
@@ -257,12 +257,12 @@ def _global_roots() -> dict[str, Root]:
     return found | {path: Root(value, "setting") for path, value in settings().items()}
 
 
-def _heard_roots(heard: Sequence[Heard]) -> dict[str, Root]:
+def _output_roots(captured: Sequence[CapturedOutput]) -> dict[str, Root]:
     return {
-        "printed": Root("".join(one.printed for one in heard), "printed"),
-        "printed.stderr": Root("".join(one.printed_as_error for one in heard), "printed"),
-        "warned": _listed(dict.fromkeys(text for one in heard for text in one.warned), "warned"),
-        "logged": _listed([text for one in heard for text in one.logged], "logged"),
+        "printed": Root("".join(one.printed for one in captured), "printed"),
+        "printed.stderr": Root("".join(one.printed_as_error for one in captured), "printed"),
+        "warned": _listed(dict.fromkeys(text for one in captured for text in one.warned), "warned"),
+        "logged": _listed([text for one in captured for text in one.logged], "logged"),
     }
 
 
@@ -292,20 +292,25 @@ def failed_to_load(error: WorkloadError) -> Observation:
 
 
 def differences(
-    before: Observation, after: Observation, excuses: Excuses, passed_over: frozenset[str] = frozenset()
+    before: Observation,
+    after: Observation,
+    allowances: AllowedDifferences,
+    passed_over: frozenset[str] = frozenset(),
 ) -> tuple[list[FoundDifference], dict[str, None]]:
     """Compare two runs of one case: return the differences, and notes.
 
     Objects at the top-level paths in `passed_over` are left out.
     """
-    comparison = Comparison(excuses)
+    comparison = Comparison(allowances)
     one, other = before.raised, after.raised
     if (one and (one.stage, one.text)) == (other and (other.stage, other.text)):
         pair = [_without(one.snapshot, passed_over) for one in (before, after)]
         return comparison.run(*pair), comparison.notes
     stage = (one or other).stage  # type: ignore[union-attr]
     texts = [raised.text if raised else "no exception" for raised in (one, other)]
-    found = [] if excuses.allows(stage) else [FoundDifference("exception", stage, texts[0], texts[1], stage)]
+    found = (
+        [] if allowances.allows(stage) else [FoundDifference("exception", stage, texts[0], texts[1], stage)]
+    )
     if {raised.stage for raised in (one, other) if raised} == {RUN}:
         # What both arms have can still be compared: inputs modified half-way, streams, output.
         roots = [before.snapshot.roots, after.snapshot.roots]

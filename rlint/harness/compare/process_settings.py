@@ -141,7 +141,7 @@ def _torch_settings() -> _TorchState | None:
 
 
 @dataclass(slots=True)
-class Surroundings:
+class ProcessSettings:
     """The settings when this object was created, which can be restored."""
 
     _cwd: str = field(default_factory=_folder)

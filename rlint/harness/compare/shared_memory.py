@@ -63,8 +63,8 @@ def overlap(a: Extent, b: Extent) -> bool:
     if math.prod(a.shape) * math.prod(b.shape) == 1 or max(map(_elements, (a, b))) > _FEW:
         return True
     if a.width != b.width or apart:
-        mine = {at + i for at in a.addresses() for i in range(a.width)}
-        return any(at + i in mine for at in b.addresses() for i in range(b.width))
+        own_part = {at + i for at in a.addresses() for i in range(a.width)}
+        return any(at + i in own_part for at in b.addresses() for i in range(b.width))
     return not set(a.addresses()).isdisjoint(b.addresses())
 
 

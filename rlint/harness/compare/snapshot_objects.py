@@ -35,7 +35,7 @@ _OPAQUE = (
     weakref.ReferenceType, weakref.ProxyTypes[0], weakref.ProxyTypes[1], logging.Handler,
 )  # fmt: skip
 """Types whose objects can only be compared by type."""
-_OPAQUE_ELSEWHERE = (
+_OPAQUE_IN_OTHER_MODULES = (
     ("socket", "socket"),
     ("subprocess", "Popen"),
     ("concurrent.futures", "Executor"),
@@ -61,7 +61,7 @@ def _opaque(node: Node, value: Any, walker: Walker) -> bool:  # noqa: ARG001 - a
         return True
     return isinstance(value, _OPAQUE) or any(
         isinstance(value, getattr(sys.modules[module], name))
-        for module, name in _OPAQUE_ELSEWHERE
+        for module, name in _OPAQUE_IN_OTHER_MODULES
         if hasattr(sys.modules.get(module), name)
     )
 
@@ -152,8 +152,8 @@ def _entries(node: Node, entries: Any, walker: Walker) -> None:
 
 def _members(value: Any, walker: Walker) -> Iterator[tuple[str, Child]]:
     """Yield the members of a set in an order that does not depend on their addresses."""
-    told = {text: member for member in value if (text := key_text(member)) is not None}
-    for text in sorted(told):
+    described = {text: member for member in value if (text := key_text(member)) is not None}
+    for text in sorted(described):
         walker.count(1)
         yield f"{{{text}}}", None
     others = [member for member in value if key_text(member) is None]

@@ -34,7 +34,7 @@ class Gap:
 class Data(Protocol):
     """A copy of the data of an object. It is compared with others of its class."""
 
-    def alike(self, other: Any) -> bool:
+    def has_same_form(self, other: Any) -> bool:
         """Whether both have one form (shape and dtype), which the following functions require."""
 
     def same(self, other: Any) -> bool:
@@ -52,7 +52,7 @@ class TextData:
     literal: bool = False
     """Return it in quotes."""
 
-    def alike(self, other: TextData) -> bool:  # noqa: ARG002 - part of the protocol
+    def has_same_form(self, other: TextData) -> bool:  # noqa: ARG002 - part of the protocol
         """Return True: there is one form only."""
         return True
 
@@ -77,7 +77,7 @@ class Stream:
     draw: Callable[[], str]
     """Return the next draw, for reports."""
 
-    def alike(self, other: Stream) -> bool:  # noqa: ARG002 - part of the protocol
+    def has_same_form(self, other: Stream) -> bool:  # noqa: ARG002 - part of the protocol
         """Return True: there is one form only."""
         return True
 
@@ -106,7 +106,7 @@ class NumpyData:
         """Return its size in bytes."""
         return self.array.nbytes
 
-    def alike(self, other: NumpyData) -> bool:
+    def has_same_form(self, other: NumpyData) -> bool:
         """Whether both have one shape and dtype."""
         return (self.array.shape, self.array.dtype) == (other.array.shape, other.array.dtype)
 
@@ -126,9 +126,9 @@ class NumpyData:
         a, b = self.array.reshape(-1), other.array.reshape(-1)
         if a.dtype.char in "gG":  # padding between numbers is meaningless
             real_a, real_b = a.view(np.longdouble), b.view(np.longdouble)
-            alike = (real_a == real_b) & (np.signbit(real_a) == np.signbit(real_b))
-            alike |= np.isnan(real_a) & np.isnan(real_b)
-            return ~alike.reshape(len(a), -1).all(axis=1)
+            has_same_form = (real_a == real_b) & (np.signbit(real_a) == np.signbit(real_b))
+            has_same_form |= np.isnan(real_a) & np.isnan(real_b)
+            return ~has_same_form.reshape(len(a), -1).all(axis=1)
         if a.dtype.itemsize == 0:
             return np.zeros(len(a), bool)
         width = a.dtype.itemsize
@@ -167,7 +167,7 @@ class TorchData:
         """Return its size in bytes."""
         return self.tensor.numel() * self.tensor.element_size()
 
-    def alike(self, other: TorchData) -> bool:
+    def has_same_form(self, other: TorchData) -> bool:
         """Whether both have one shape and dtype."""
         return (self.tensor.shape, self.tensor.dtype) == (other.tensor.shape, other.tensor.dtype)
 

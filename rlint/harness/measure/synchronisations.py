@@ -121,11 +121,11 @@ def traffic_of(events: Iterable[Mapping[str, Any]]) -> Traffic:
         for event in complete
         if event.get("cat") in {"cuda_runtime", "cuda_driver"} and start <= event["ts"] < end
     ]
-    asked = {_correlation(event) for event in calls} - {None}
+    requested = {_correlation(event) for event in calls} - {None}
     copies = [
         event
         for event in complete
-        if event.get("cat") in {"gpu_memcpy", "Memcpy"} and _correlation(event) in asked
+        if event.get("cat") in {"gpu_memcpy", "Memcpy"} and _correlation(event) in requested
     ]
     to_device = [event for event in copies if "HtoD" in event["name"]]
     to_host = [event for event in copies if "DtoH" in event["name"]]

@@ -257,15 +257,17 @@ def judge(
         return Verdict.NOT_RUN, "no gain is claimed; only behaviour was compared"
     if not claims:
         return Verdict.NOT_RUN, f"claimed on {_listed(sorted({c.partition(':')[2] for c in declared}))} only"
-    telling = [one for one in found if one.size in (None, typical)]
-    missing = [_NAMES[claim] for claim in claims if claim not in {one.claim for one in telling}]
+    typical_results = [one for one in found if one.size in (None, typical)]
+    missing = [_NAMES[claim] for claim in claims if claim not in {one.claim for one in typical_results}]
     if len(missing) == len(claims):
         return Verdict.NOT_RUN, f"{_listed(missing)} could not be measured"
-    better = [one for one in telling if one.claimed and one.verdict is Verdict.FASTER]
-    worse = [one for one in telling if one.claimed and one.verdict is Verdict.SLOWER]
+    better = [one for one in typical_results if one.claimed and one.verdict is Verdict.FASTER]
+    worse = [one for one in typical_results if one.claimed and one.verdict is Verdict.SLOWER]
     # If a fixed cost disappears, the exponent rises although all sizes gain: it counts only if it is claimed.
     others = [
-        one for one in telling if one.verdict is Verdict.SLOWER and not one.claimed and one.unit != "exponent"
+        one
+        for one in typical_results
+        if one.verdict is Verdict.SLOWER and not one.claimed and one.unit != "exponent"
     ]
     notes = []
     if better and worse:

@@ -43,13 +43,13 @@ def main() -> None:
             os.close(descriptor)
 
 
-def _start_and_wait(given: int, channel: int, errors: int, told: int) -> None:
+def _start_and_wait(given: int, channel: int, errors: int, status_writer: int) -> None:
     """Fork the process of a job; report its number and, once it has ended, its status, one in each line."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     job = os.fork()
     if job == 0:
         os.setsid()  # a process group of its own, which is ended as a whole
-        os.close(told)
+        os.close(status_writer)
         for number, descriptor in enumerate((given, channel, errors)):
             os.dup2(descriptor, number)
             os.close(descriptor)
@@ -59,7 +59,7 @@ def _start_and_wait(given: int, channel: int, errors: int, told: int) -> None:
     for descriptor in (given, channel, errors):
         os.close(descriptor)  # their ends must be noticed when the job ends
     with contextlib.suppress(BrokenPipeError):
-        os.write(told, b"%d\n" % job)
+        os.write(status_writer, b"%d\n" % job)
         _, status = os.waitpid(job, 0)
-        os.write(told, b"%d\n" % os.waitstatus_to_exitcode(status))
+        os.write(status_writer, b"%d\n" % os.waitstatus_to_exitcode(status))
     os._exit(0)

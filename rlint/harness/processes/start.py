@@ -121,17 +121,17 @@ class _Server:
     """A running fork server. Forked processes outlive it."""
 
     def __init__(self, modules: Sequence[str], threads: int, hash_seed: int) -> None:
-        self._requests, theirs = socket.socketpair()
+        self._requests, child_ends = socket.socketpair()
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
-            [*_command("fork_server"), str(theirs.fileno()), *modules],
+            [*_command("fork_server"), str(child_ends.fileno()), *modules],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=_environment(threads, hash_seed),
-            pass_fds=[theirs.fileno()],
+            pass_fds=[child_ends.fileno()],
             start_new_session=True,
         )
-        theirs.close()
+        child_ends.close()
 
     @property
     def alive(self) -> bool:
@@ -141,26 +141,26 @@ class _Server:
         """Fork a process; None if the server has ended, for instance for lack of memory."""
         their_input, our_input = os.pipe()
         our_output, their_output = os.pipe()
-        told, telling = os.pipe()
-        theirs = [their_input, their_output, errors.fileno(), telling]
+        status_reader, status_writer = os.pipe()
+        child_ends = [their_input, their_output, errors.fileno(), status_writer]
         try:
             # If it has just ended, the request gets no answer.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                socket.send_fds(self._requests, [b"s"], theirs)
+                socket.send_fds(self._requests, [b"s"], child_ends)
         finally:
-            for descriptor in (their_input, their_output, telling):
+            for descriptor in (their_input, their_output, status_writer):
                 os.close(descriptor)
         given, channel = os.fdopen(our_input, "wb"), os.fdopen(our_output, "rb")
         number = b""
         while not number.endswith(b"\n"):
-            heard = os.read(told, 1)
-            if not heard:
+            received = os.read(status_reader, 1)
+            if not received:
                 given.close()
                 channel.close()
-                os.close(told)
+                os.close(status_reader)
                 return None
-            number += heard
-        return _Forked(int(number), given, channel, told)
+            number += received
+        return _Forked(int(number), given, channel, status_reader)
 
     def close(self) -> None:
         self._requests.close()
@@ -174,19 +174,21 @@ class _Server:
 class _Forked:
     """A process that was forked by a server, which reports its state over a pipe."""
 
-    def __init__(self, pid: int, given: IO[bytes], channel: IO[bytes], told: int) -> None:
+    def __init__(self, pid: int, given: IO[bytes], channel: IO[bytes], status_reader: int) -> None:
         self.pid = pid
         self.stdin: IO[bytes] | None = given
         self.stdout: IO[bytes] | None = channel
-        self._told = told
-        self._said = b""
+        self._status_reader = status_reader
+        self._status = b""
         self._ended = False
 
     @property
     def returncode(self) -> int | None:
         if not self._ended:
             return None
-        return int(self._said or 1)  # if the pipe closes without a message, the waiting server was ended, too
+        return int(
+            self._status or 1
+        )  # if the pipe closes without a message, the waiting server was ended, too
 
     def poll(self) -> int | None:
         self._listen(0)
@@ -208,13 +210,13 @@ class _Forked:
 
     def _listen(self, timeout: float | None) -> None:
         """Read messages, waiting for at most this many seconds (None: until there is one)."""
-        if self._ended or not select.select([self._told], [], [], timeout)[0]:
+        if self._ended or not select.select([self._status_reader], [], [], timeout)[0]:
             return
-        heard = os.read(self._told, 64)
-        self._said += heard
-        if not heard:
+        received = os.read(self._status_reader, 64)
+        self._status += received
+        if not received:
             self._ended = True
-            os.close(self._told)
+            os.close(self._status_reader)
 
 
 def _heavy_imports(subject: Subject) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def _finding(finding: Finding, parts: ReportParts, options: ReportOptions) -> di
 
 def _suggestion(finding: Finding, code: Positions) -> dict[str, Any] | None:
     """Return all edits of a fix as one: reviewdog applies each suggestion separately."""
-    if finding.fix is None or finding.fix.elsewhere or not finding.fix.edits:
+    if finding.fix is None or finding.fix.other_edits or not finding.fix.edits:
         return None
     edits = sorted(finding.fix.edits, key=lambda edit: (edit.start, edit.end))
     start, end = edits[0].start, max(edit.end for edit in edits)

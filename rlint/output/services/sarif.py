@@ -115,7 +115,7 @@ class _Writer:
     def _fix(self, path: str, fix: Fix) -> dict[str, Any] | None:
         """Return a fix with all files that it changes; none if one of them has changed since."""
         changes = [self._change(path, fix.edits)] if fix.edits else []
-        for other in fix.elsewhere:
+        for other in fix.other_edits:
             known = digest_of(self._report.text_of(other.path)) == other.digest
             changes.append(self._change(other.path, other.edits) if known else None)
         if not changes or None in changes:

@@ -103,7 +103,7 @@ def behaviour_words(behaviour: Behaviour | None) -> str:
     return f"same in {cases}" if behaviour.enough else f"no difference in {cases}"
 
 
-def tells_more(behaviour: Behaviour | None) -> bool:
+def has_more_information(behaviour: Behaviour | None) -> bool:
     """Whether the words on behaviour add to the verdict: that it is the same in this many cases."""
     return behaviour is not None and bool(behaviour.cases) and not behaviour.differences
 

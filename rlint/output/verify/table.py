@@ -43,7 +43,7 @@ def _subject(row: VerifyRow) -> list[str]:
 
 def _behaviour(row: VerifyRow) -> list[str]:
     """Return behaviour details that the verdict beside them does not contain."""
-    return [row.behaviour] if row.gains or rows.tells_more(row.outcome.behaviour) else []
+    return [row.behaviour] if row.gains or rows.has_more_information(row.outcome.behaviour) else []
 
 
 def _costs(row: VerifyRow) -> list[str]:

@@ -61,8 +61,8 @@ def _of_block(
     block: str,
     levels: tuple[Level, ...],
 ) -> Iterator[ChangedCode]:
-    ours, theirs = getattr(before, block), getattr(after, block)
-    hunks = _hunks(ours, theirs)
+    ours, counterpart = getattr(before, block), getattr(after, block)
+    hunks = _hunks(ours, counterpart)
     if not hunks:
         return
     separate = isinstance(before, (ast.Module, ast.ClassDef))
@@ -73,18 +73,18 @@ def _of_block(
         here = Level(
             BlockPlace(steps, block, start, stop), BlockPlace(other_steps, block, other_start, other_stop)
         )
-        pairs = _paired(ours[start:stop], theirs[other_start:other_stop])
+        pairs = _paired(ours[start:stop], counterpart[other_start:other_stop])
         inner = [
             (i, j, name)
             for i, j in pairs
             for name in BLOCKS
             if _dumped(getattr(ours[start + i], name, []))
-            != _dumped(getattr(theirs[other_start + j], name, []))
+            != _dumped(getattr(counterpart[other_start + j], name, []))
         ]
         for i, j in pairs:
             yield from _redecorated(
                 ours[start + i],
-                theirs[other_start + j],
+                counterpart[other_start + j],
                 (*steps, (block, start + i)),
                 (*other_steps, (block, other_start + j)),
                 (*levels, here),
@@ -99,7 +99,7 @@ def _of_block(
                 )
                 yield from _of_block(
                     ours[at],
-                    theirs[other],
+                    counterpart[other],
                     (*steps, (block, at)),
                     (*other_steps, (block, other)),
                     name,
@@ -107,11 +107,11 @@ def _of_block(
                 )
             matched = {i for i, _ in pairs}, {j for _, j in pairs}
             rest = [one for i, one in enumerate(ours[start:stop]) if i not in matched[0]]
-            rest += [one for j, one in enumerate(theirs[other_start:other_stop]) if j not in matched[1]]
+            rest += [one for j, one in enumerate(counterpart[other_start:other_stop]) if j not in matched[1]]
             if rest and separate:
                 yield ChangedCode((*levels, here), support=all(isinstance(one, _SUPPORT) for one in rest))
             continue
-        statements = [*ours[start:stop], *theirs[other_start:other_stop]]
+        statements = [*ours[start:stop], *counterpart[other_start:other_stop]]
         support = separate and all(isinstance(one, _SUPPORT) for one in statements)
         yield ChangedCode((*levels, here), support=support)
 
@@ -134,20 +134,20 @@ def _redecorated(
         yield ChangedCode((*levels, Level(*places)), whole=True)
 
 
-def _hunks(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[int, int, int, int]]:
-    matcher = difflib.SequenceMatcher(None, _dumped(ours), _dumped(theirs), autojunk=False)
+def _hunks(ours: Sequence[ast.AST], counterpart: Sequence[ast.AST]) -> list[tuple[int, int, int, int]]:
+    matcher = difflib.SequenceMatcher(None, _dumped(ours), _dumped(counterpart), autojunk=False)
     return [(a, b, c, d) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
 
 
-def _paired(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[int, int]]:
+def _paired(ours: Sequence[ast.AST], counterpart: Sequence[ast.AST]) -> list[tuple[int, int]]:
     """Return pairs of compound statements in both texts that differ only in their blocks."""
     found: list[tuple[int, int]] = []
-    free = list(range(len(theirs)))
+    free = list(range(len(counterpart)))
     for i, one in enumerate(ours):
         header = _header(one)
         if header is None:
             continue
-        match = next((j for j in free if _header(theirs[j]) == header), None)
+        match = next((j for j in free if _header(counterpart[j]) == header), None)
         if match is not None:
             found.append((i, match))
             free.remove(match)

@@ -102,7 +102,9 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
         else:
             plan.problem = "it depends on several other fixes"
         single.append(plan)
-    return ProofPlan(single, together, report, before, digests, numbers.told(before), numbers)
+    return ProofPlan(
+        single, together, report, before, digests, numbers.recorder_instructions(before), numbers
+    )
 
 
 def _with_needed(fixer: Fixer, name: FixId, report: FixReport) -> FixReport | None:
@@ -127,13 +129,13 @@ def _complete(
         path = _path(each)
         plan.texts[path] = each.text
         try:
-            ours, theirs = ast.parse(before[path]), ast.parse(each.text)
+            ours, counterpart = ast.parse(before[path]), ast.parse(each.text)
         except (SyntaxError, ValueError, RecursionError) as error:
             plan.problem = f"this Python cannot parse {path}: {error}"
             continue
-        found = [change for change in changes(ours, theirs) if not change.support]
+        found = [change for change in changes(ours, counterpart) if not change.support]
         for change in found:
-            regions = candidates(change, ours, theirs)
+            regions = candidates(change, ours, counterpart)
             if path.endswith(NOTEBOOK):
                 regions = [one for one in regions if is_pure(ours, one.before)]
                 if not regions:
@@ -147,7 +149,7 @@ def _complete(
             else:
                 plan.problem = plan.problem or "it changes code that runs only when its module is loaded"
         uses = [use for place in plan.places if place.path == path for use in place.uses if use.region.whole]
-        for made in made_objects(path, found, uses, ours, theirs):
+        for made in made_objects(path, found, uses, ours, counterpart):
             plan.made.append(made)
             numbers.make(made)
     if not plan.places and not plan.problem:
@@ -184,7 +186,7 @@ class RegionNumbers:
             uses.append(RegionUse(number, region))
         return tuple(uses)
 
-    def told(self, texts: Mapping[str, str]) -> dict[int, dict[str, Any]]:
+    def recorder_instructions(self, texts: Mapping[str, str]) -> dict[int, dict[str, Any]]:
         """Return the instructions for recorders about the regions."""
         files = sorted(texts)
         return {

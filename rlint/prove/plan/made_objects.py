@@ -90,11 +90,11 @@ def _instance(tree: ast.Module, region: Region) -> str:
 
 def _set_by(level: Level, before: ast.Module, after: ast.Module) -> set[str]:
     """Return the attributes of objects that changed statements assign to."""
-    ours, theirs = (
+    ours, counterpart = (
         {ast.dump(one): one for one in statements(tree, place)}
         for tree, place in ((before, level.before), (after, level.after))
     )
-    found = [(ours | theirs)[text] for text in ours.keys() ^ theirs.keys()]
+    found = [(ours | counterpart)[text] for text in ours.keys() ^ counterpart.keys()]
     return {
         node.attr
         for statement in found

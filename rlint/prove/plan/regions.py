@@ -187,14 +187,14 @@ def _region(
     closed: bool,
 ) -> Region:
     place, other = places
-    ours, theirs = statements(before, place), statements(after, other)
-    names = loads([*ours, *theirs]) | stores([*ours, *theirs])
+    ours, counterpart = statements(before, place), statements(after, other)
+    names = loads([*ours, *counterpart]) | stores([*ours, *counterpart])
     node = node_at(before, scope)
     inner = place.steps[len(scope) :]
     read = live_after(node, inner, place.block, place.stop) if not whole else frozenset()
     if not scope:
         read |= _read_by_functions(before)
-    live = (stores(ours) | stores(theirs)) & read
+    live = (stores(ours) | stores(counterpart)) & read
     if whole:
         arguments = node.args  # type: ignore[attr-defined]
         names |= {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
@@ -208,9 +208,9 @@ def _region(
         tuple(sorted(live)),
         ".".join(_names(before, place.steps)) or "the module",
         (ours[0].lineno, ours[-1].end_lineno or ours[-1].lineno) if ours else (0, 0),
-        suspends=any(isinstance(one, (ast.Yield, ast.Await)) for one in own_nodes([*ours, *theirs])),
-        yields=any(isinstance(one, ast.Yield) for one in own_nodes([*ours, *theirs])),
-        refusal=_refusal([*ours, *theirs]),
+        suspends=any(isinstance(one, (ast.Yield, ast.Await)) for one in own_nodes([*ours, *counterpart])),
+        yields=any(isinstance(one, ast.Yield) for one in own_nodes([*ours, *counterpart])),
+        refusal=_refusal([*ours, *counterpart]),
     )
 
 

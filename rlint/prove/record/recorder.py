@@ -26,7 +26,7 @@ from rlint.prove.record.capture import (
     held_by,
     stand_in_for,
 )
-from rlint.prove.record.object_lives import LifeCall, ObjectLives
+from rlint.prove.record.object_calls import LifeCall, ObjectCalls
 
 MAGIC = b"rlint record 1\n"
 _FIRST, _RESERVOIR = 3, 5
@@ -62,7 +62,7 @@ class RecordingProcess:
         self.spent = 0.0
         self.written = 0
         self.recorders: dict[int, Recorder] = {}
-        self.lives: dict[int, ObjectLives] = {}
+        self.object_calls: dict[int, ObjectCalls] = {}
         """By constructor, the calls of objects that a fix would create differently."""
         self.busy = False
         self.pid = os.getpid()
@@ -127,10 +127,10 @@ class Recorder:
     def __init__(self, session: RecordingProcess, region: dict[str, Any]) -> None:
         self._session, self._region = session, region
         self._others: list[int] = region["unless"]
-        self._lives: ObjectLives | None = None
+        self._object_calls: ObjectCalls | None = None
         if region["made"]:
             constructor, self._instance = region["made"]
-            self._lives = session.lives.setdefault(constructor, ObjectLives(constructor))
+            self._object_calls = session.object_calls.setdefault(constructor, ObjectCalls(constructor))
         self.calls = 0
         self.seconds = 0.0
         self.longest = 0.0
@@ -170,7 +170,9 @@ class Recorder:
         self._stacks.setdefault(self._key(), []).append(call)
         call.wanted = self.calls >= self._next and self._wanted()
         return call.wanted or (
-            self._lives is not None and not self._session.busy and self._lives.open_to(self._region["id"])
+            self._object_calls is not None
+            and not self._session.busy
+            and self._object_calls.open_to(self._region["id"])
         )
 
     def enter(self, names: dict[str, Any]) -> None:
@@ -182,12 +184,14 @@ class Recorder:
         try:
             call = self._stacks[self._key()][-1]
             session.busy = True
-            lives = self._lives.of(names) if self._lives is not None and call.wanted else {}
+            object_calls = (
+                self._object_calls.of(names) if self._object_calls is not None and call.wanted else {}
+            )
             noted = call.life = self._live_on(names)
             if call.wanted:
                 self._advance()
                 try:
-                    call.record = _Record(session, self._region, names, lives, noted)
+                    call.record = _Record(session, self._region, names, object_calls, noted)
                 except Exception as error:  # noqa: BLE001 - the program must not notice
                     self._fail(error)
             call.depth = len(self._stacks[self._key()])
@@ -200,7 +204,7 @@ class Recorder:
 
     def _live_on(self, names: dict[str, Any]) -> LifeCall | None:
         """Add the call to the life of its object."""
-        if self._lives is None:
+        if self._object_calls is None:
             return None
 
         def captured(given: dict[str, Any]) -> bytes:
@@ -210,7 +214,9 @@ class Recorder:
 
         given = {name: names[name] for name in self._region["names"] if name in names}
         affordable = self._session.affordable(self.records)
-        return self._lives.add(self._region["id"], self._instance, given, captured if affordable else None)
+        return self._object_calls.add(
+            self._region["id"], self._instance, given, captured if affordable else None
+        )
 
     def returned(self, value: Any) -> Any:
         """Record the result of a call."""
@@ -394,11 +400,11 @@ class _Record:
         session: RecordingProcess,
         region: dict[str, Any],
         names: dict[str, Any],
-        lives: dict[str, list[tuple[int, bytes, str]]],
+        object_calls: dict[str, list[tuple[int, bytes, str]]],
         noted: LifeCall | None,
     ) -> None:
         self._session, self._region = session, region
-        self._lives = pickle.dumps(lives) if lives else b""
+        self._object_calls = pickle.dumps(object_calls) if object_calls else b""
         self._noted = noted
         self._suspended: dict[str, list[bytes]] = {"values": [], "answers_given": []}
         self._unfinished = False
@@ -523,7 +529,7 @@ class _Record:
                 len(self._inputs),
                 len(self.answers),
                 len(self._outcome),
-                len(self._lives),
+                len(self._object_calls),
                 len(suspended),
             ],
         }
@@ -538,7 +544,7 @@ class _Record:
                 self._inputs,
                 self.answers,
                 self._outcome,
-                self._lives,
+                self._object_calls,
                 suspended,
                 streams,
             ]

@@ -14,7 +14,7 @@ from rlint.prove.record import restored_objects as restored
 from rlint.prove.replay.recorded_arm import RecordedArm
 from rlint.prove.replay.records import CallRecord, Suspensions
 from rlint.prove.replay.region_code import RETURN, RegionCode
-from rlint.prove.replay.replayed_lives import ReplayedLives
+from rlint.prove.replay.replayed_objects import ReplayedObjects
 from rlint.prove.replay.suspensions import YIELDED, begin
 from rlint.prove.replay.transplant import transplant
 
@@ -52,7 +52,7 @@ class RecordedWorkload(Workload):
         self.faithful = True
         """Whether random streams are restored to their state in the run, which takes time."""
         self.decorators = False
-        self.lives: ReplayedLives | None = None
+        self.object_calls: ReplayedObjects | None = None
         """The objects that the fix creates differently."""
 
     def prepare(self, program: Any, case: Case) -> Inputs:  # noqa: ARG002 - as the harness calls it
@@ -67,8 +67,8 @@ class RecordedWorkload(Workload):
             module = sys.modules.get(name)
             if module is not None:
                 vars(module).update(space)
-        if self.lives is not None:
-            self.lives.migrate(record, held, self._arm)
+        if self.object_calls is not None:
+            self.object_calls.migrate(record, held, self._arm)
         made = Inputs(record, held, cut, answers, record.restore_suspensions())
         if other and self._last is not None:
             self._same_objects(self._last, made)
@@ -86,10 +86,10 @@ class RecordedWorkload(Workload):
         """Update the objects of an earlier call to their state in a later one, if they are the same objects
         in the run: data that a fix keeps in them, or by their identity, is then kept, too.
         """
-        ours, theirs = first.record.header, later.record.header
-        if ours["pid"] != theirs["pid"]:
+        ours, counterpart = first.record.header, later.record.header
+        if ours["pid"] != counterpart["pid"]:
             return
-        for name, number in theirs["identities"].items():
+        for name, number in counterpart["identities"].items():
             if ours["identities"].get(name) == number and type(first.held.get(name)) is type(
                 later.held[name]
             ):
@@ -137,10 +137,10 @@ class RecordedWorkload(Workload):
 
 def reproduced(record: CallRecord, result: Any, live: Sequence[str]) -> tuple[Any, Any] | None:
     """Return the results of the run and the replay, to be compared; None if the run's is not known."""
-    told = record.restore_outcome()
-    if told is None or result is None:
+    described = record.restore_outcome()
+    if described is None or result is None:
         return None
-    returned, value, names = told
+    returned, value, names = described
     how, now, bound = result
     suspensions = record.restore_suspensions()
     if suspensions is not None and YIELDED in bound:

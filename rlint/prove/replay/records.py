@@ -42,7 +42,7 @@ class CallRecord:
     inputs: bytes
     answers: bytes
     outcome: bytes
-    lives: bytes
+    object_calls: bytes
     suspended: bytes
     streams: bytes
     path: Path
@@ -72,12 +72,12 @@ class CallRecord:
         found: tuple[bool, tuple[Any, ...], dict[str, Any]] = pickle.loads(self.outcome)  # noqa: S301 - the same
         return found
 
-    def restore_lives(self) -> dict[str, list[tuple[int, bytes, str]]]:
+    def restore_object_calls(self) -> dict[str, list[tuple[int, bytes, str]]]:
         """Return the earlier calls of objects that are bound to names, from the constructor on: the number of
         the region, the arguments, and the name of the file with the record of all of it, if there is one.
         """
         found: dict[str, list[tuple[int, bytes, str]]] = (
-            pickle.loads(self.lives) if self.lives else {}  # noqa: S301 - the same
+            pickle.loads(self.object_calls) if self.object_calls else {}  # noqa: S301 - the same
         )
         return found
 
@@ -114,5 +114,5 @@ def read(path: Path, key: bytes) -> CallRecord:
     for size in header["parts"]:
         parts.append(body[at : at + size])
         at += size
-    inputs, answers, outcome, lives, suspended = parts
-    return CallRecord(header, inputs, answers, outcome, lives, suspended, body[at:], path)
+    inputs, answers, outcome, object_calls, suspended = parts
+    return CallRecord(header, inputs, answers, outcome, object_calls, suspended, body[at:], path)

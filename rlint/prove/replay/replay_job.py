@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rlint.harness.compare.allowed_differences import AllowedDifferences, matches
 from rlint.harness.compare.differences import FoundDifference, Snapshot
-from rlint.harness.compare.excuses import Excuses, matches
 from rlint.harness.compare.listening import Listener
 from rlint.harness.compare.module_state import is_too_much, module_state
 from rlint.harness.compare.observation import Observation, Scene, Trial, differences, observe_calls
-from rlint.harness.compare.process_settings import Surroundings
+from rlint.harness.compare.process_settings import ProcessSettings
 from rlint.harness.compare.snapshot import Node, Root, TooManyObjectsError
 from rlint.harness.compare.uninitialised import filled
 from rlint.harness.measure.memory import MemoryUse, observe
@@ -32,7 +32,7 @@ from rlint.prove.replay.recorded_arm import RecordedArm
 from rlint.prove.replay.recorded_workload import CALL, RecordedWorkload, reproduced, walked
 from rlint.prove.replay.records import CallRecord, read
 from rlint.prove.replay.region_code import RegionCode
-from rlint.prove.replay.replayed_lives import ReplayedLives
+from rlint.prove.replay.replayed_objects import ReplayedObjects
 
 _LEAST_LIMIT, _MUCH_LONGER = 20.0, 30
 _LEAST_RECORDS, _PATIENCE = 2, 15.0
@@ -123,13 +123,13 @@ class _Replay:
             for name in (BEFORE, AFTER)
         }
         self._scene = Scene(Listener())
-        self._surroundings = Surroundings()
+        self._initial_settings = ProcessSettings()
         self._passed_over: dict[str, frozenset[str]] = {}
         self._found = Replayed()
         self._device = "cuda" if header["settings"].get("cuda") else "cpu"
         self._last: tuple[CallRecord, Any] | None = None
-        self._lives = {
-            name: ReplayedLives(job.made, texts[name], job.key, after=name == AFTER) for name in texts
+        self._object_calls = {
+            name: ReplayedObjects(job.made, texts[name], job.key, after=name == AFTER) for name in texts
         }
 
     # --- arms ---
@@ -143,7 +143,7 @@ class _Replay:
             arm.load()
         workload = RecordedWorkload(arm, code, self._records, self._job.region.live)
         workload.decorators = self._job.decorators
-        workload.lives = self._lives[name]
+        workload.object_calls = self._object_calls[name]
         arm.take(CALL, workload)
         return arm, workload
 
@@ -186,11 +186,13 @@ class _Replay:
         states = {name: module_state(self._arm(name)[0]) for name in (BEFORE, AFTER)}
         found = {}
         for name in (BEFORE, AFTER):
-            ours, theirs = states[BEFORE], states[name]
-            differing, _ = differences(Observation(Snapshot(ours)), Observation(Snapshot(theirs)), Excuses())
-            much = {path for path, root in (*ours.items(), *theirs.items()) if is_too_much(root)}
+            ours, counterpart = states[BEFORE], states[name]
+            differing, _ = differences(
+                Observation(Snapshot(ours)), Observation(Snapshot(counterpart)), AllowedDifferences()
+            )
+            much = {path for path, root in (*ours.items(), *counterpart.items()) if is_too_much(root)}
             tops = {path for path in ours for one in differing if matches(path, one.path)}
-            found[name] = frozenset({*(ours.keys() ^ theirs.keys()), *much, *tops, *self._dead()})
+            found[name] = frozenset({*(ours.keys() ^ counterpart.keys()), *much, *tops, *self._dead()})
         return found
 
     def _dead(self) -> set[str]:
@@ -202,7 +204,7 @@ class _Replay:
     # --- behaviour ---
 
     def _observe(self, name: str, trial: Trial, limit: float) -> list[Observation]:
-        self._surroundings.restore()
+        self._initial_settings.restore()
         try:
             with filled():
                 arm, workload = self._arm(name)
@@ -210,7 +212,7 @@ class _Replay:
                 self._last = workload.first
                 return found
         finally:
-            self._surroundings.restore()
+            self._initial_settings.restore()
 
     def _compare(self, number: int) -> bool:
         """Compare a record; return False if that is not possible, with the reason recorded."""
@@ -223,16 +225,16 @@ class _Replay:
             if problem:
                 return self._leave_out(problem)
             twin = self._observe(BEFORE, trial, limit)
-            varying, _ = differences(before[0], twin[0], Excuses(), self._passed_over[BEFORE])
+            varying, _ = differences(before[0], twin[0], AllowedDifferences(), self._passed_over[BEFORE])
             after = self._observe(AFTER, trial, 3 * limit)
         except TooManyObjectsError as error:
             return self._leave_out(str(error).partition(";")[0])
         if any(one.kind in _VALUES and one.place.startswith("result") for one in varying):
             first = varying[0]
             return self._leave_out(f"without the fix, two replays differ in {first.kind} of `{first.path}`")
-        excused = {one.place for one in varying}
-        excuses = self._lives[AFTER].excuses()
-        found, notes = differences(before[0], after[0], excuses, self._passed_over[AFTER])
+        allowed = {one.place for one in varying}
+        allowances = self._object_calls[AFTER].allowances()
+        found, notes = differences(before[0], after[0], allowances, self._passed_over[AFTER])
         missing = _lacks_attribute(after[0], before[0])
         if missing:
             return self._leave_out(missing)
@@ -241,7 +243,7 @@ class _Replay:
         if _warnings(after[0]) < _warnings(before[0]):
             self._found.notes["the fix silences a warning"] = None
             found = [one for one in found if one.kind != "warned"]
-        self._note(found, excused, number, "")
+        self._note(found, allowed, number, "")
         return True
 
     def _sequence(self, number: int) -> None:
@@ -256,8 +258,10 @@ class _Replay:
         for one, two, other in zip(before, twin, after, strict=False):
             if one.raised is not None and "StandInError" in one.raised.text:
                 break
-            varying, _ = differences(one, two, Excuses(), self._passed_over[BEFORE])
-            found, _ = differences(one, other, self._lives[AFTER].excuses(), self._passed_over[AFTER])
+            varying, _ = differences(one, two, AllowedDifferences(), self._passed_over[BEFORE])
+            found, _ = differences(
+                one, other, self._object_calls[AFTER].allowances(), self._passed_over[AFTER]
+            )
             if _warnings(other) < _warnings(one):
                 found = [each for each in found if each.kind != "warned"]
             self._note(found, {each.place for each in varying}, number, one.call)
@@ -265,9 +269,9 @@ class _Replay:
                 break
         self._found.sequences += 1
 
-    def _note(self, found: Sequence[FoundDifference], excused: set[str], number: int, when: str) -> None:
+    def _note(self, found: Sequence[FoundDifference], allowed: set[str], number: int, when: str) -> None:
         for one in found:
-            if one.place in excused:
+            if one.place in allowed:
                 self._found.notes[f"`{one.path}` varies from run to run, and is not compared"] = None
             elif len(self._found.differences) < 20:
                 self._found.differences.append(Found(one.kind, one.path, one.before, one.after, number, when))
@@ -288,8 +292,10 @@ class _Replay:
         pair = reproduced(*self._last, self._job.region.live)
         if pair is None:
             return ""
-        ours, theirs = ({"result": Root(walked(one))} for one in pair)
-        found, _ = differences(Observation(Snapshot(ours)), Observation(Snapshot(theirs)), Excuses())
+        ours, counterpart = ({"result": Root(walked(one))} for one in pair)
+        found, _ = differences(
+            Observation(Snapshot(ours)), Observation(Snapshot(counterpart)), AllowedDifferences()
+        )
         first = next((one for one in found if one.kind in _VALUES), None)
         if first is None:
             return ""

@@ -14,8 +14,8 @@ from rlint.prove.report import proof_words
 
 def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
     """Return the whole page."""
-    told = [one for one in proof.fixes if one.verdict in PROVEN]
-    rows = [*told, *([proof.together] if proof.together is not None else [])]
+    described = [one for one in proof.fixes if one.verdict in PROVEN]
+    rows = [*described, *([proof.together] if proof.together is not None else [])]
     return templates.page(
         "proof.html.jinja",
         f"rlint prove, {proof.date[:10]}",
@@ -24,7 +24,7 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG
         words=proof_words,
         marks=marks,
         columns=proof_words.COLUMNS,
-        rows=[[_unbroken(cell) for cell in proof_words.cells(one)] for one in rows] if told else [],
+        rows=[[_unbroken(cell) for cell in proof_words.cells(one)] for one in rows] if described else [],
         bars=_bars([one for one in rows if one.ratio is not None and one.verdict != DIFFERENT]),
         lists=list(_lists(proof)),
     )

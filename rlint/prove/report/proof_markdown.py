@@ -15,9 +15,9 @@ _LONGEST = 200
 def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
     """Return the whole comment."""
     parts = [f"### rlint prove\n\n{text(proof_words.summary(proof))}; {text(proof_words.recording(proof))}."]
-    told = [one for one in proof.fixes if one.verdict in PROVEN]
-    rows = [*told, *([proof.together] if proof.together is not None else [])]
-    if told:
+    described = [one for one in proof.fixes if one.verdict in PROVEN]
+    rows = [*described, *([proof.together] if proof.together is not None else [])]
+    if described:
         lines = [proof_words.COLUMNS, ["---"] * len(proof_words.COLUMNS), *map(_cells, rows)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     if proof_words.whole(proof):

@@ -18,12 +18,12 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:
     console = Console(
         file=io.StringIO(), force_terminal=color, no_color=not color, width=width or 120, highlight=False
     )
-    told = [one for one in proof.fixes if one.verdict not in (NOT_REACHED, NOT_RECORDED)]
-    if told:
+    described = [one for one in proof.fixes if one.verdict not in (NOT_REACHED, NOT_RECORDED)]
+    if described:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for title in proof_words.COLUMNS:
             table.add_column(title, justify="right" if title in proof_words.NUMBERS else "left")
-        rows = [*told, *([proof.together] if proof.together is not None else [])]
+        rows = [*described, *([proof.together] if proof.together is not None else [])]
         for one in rows:
             cells = map(printable, proof_words.cells(one))
             style = proof_words.STYLES.get(one.verdict, "")

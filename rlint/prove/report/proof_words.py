@@ -140,9 +140,9 @@ def summary(proof: Proof) -> str:
         if any(one.verdict == verdict for one in proven)
     ]
     counts = f": {', '.join(words)}" if words else ""
-    told = f"{len(reached)} reached by the run, {len(proven)} of these with a verdict{counts}"
+    described = f"{len(reached)} reached by the run, {len(proven)} of these with a verdict{counts}"
     fixes = "1 fix" if len(proof.fixes) == 1 else f"{len(proof.fixes)} fixes"
-    return f"{fixes}, {told}"
+    return f"{fixes}, {described}"
 
 
 def seconds(proof: Proof) -> str:

@@ -19,7 +19,7 @@ _MOST_SCOPES = 20
 """A scope with more nested comprehensions and lambdas than this is generated code; nothing in it is
 compared.
 """
-_MOST_ALIKE = 100
+_MOST_EQUAL = 100
 """A function with more calls of one name than this is generated code; they are not compared, as every pair
 would have to be.
 """
@@ -50,7 +50,7 @@ class CommonSubexpressions:
         self.syntax = syntax
         self._changes = changes
         self._order = order
-        self._alike: dict[ast.expr, list[ast.expr]] = {}
+        self._equal: dict[ast.expr, list[ast.expr]] = {}
         self._too_many: set[ast.expr] = set()
         self._numbers: dict[object, int] = {}
         self._numbered: dict[ast.AST, int] = {}
@@ -63,11 +63,11 @@ class CommonSubexpressions:
         variables, in the order of evaluation, including `node`. The names of a comprehension's own variables
         do not matter.
         """
-        known = self._alike.get(node)
+        known = self._equal.get(node)
         if known is None:
             if node not in self.syntax.buried:
                 self._compare(self.syntax.scope(node).function)
-            known = self._alike.setdefault(node, [node])
+            known = self._equal.setdefault(node, [node])
         return known
 
     def is_given_up(self, node: ast.expr) -> bool:
@@ -129,14 +129,14 @@ class CommonSubexpressions:
         for node in bucket:
             by_shape.setdefault(self._shape(node), []).append(node)
         found: dict[ast.expr, list[ast.expr]] = {}
-        for alike in by_shape.values():
-            if len(alike) > _MOST_ALIKE:
-                found.update((node, [node]) for node in alike)
-                self._too_many.update(alike)
+        for equal in by_shape.values():
+            if len(equal) > _MOST_EQUAL:
+                found.update((node, [node]) for node in equal)
+                self._too_many.update(equal)
                 continue
-            if len(alike) > 1:
-                alike.sort(key=self._order.position)
-            found.update(dict.fromkeys(alike, alike))
+            if len(equal) > 1:
+                equal.sort(key=self._order.position)
+            found.update(dict.fromkeys(equal, equal))
         return found
 
     def _compare(self, function: Scope) -> None:
@@ -147,7 +147,7 @@ class CommonSubexpressions:
                 buckets.setdefault(_key(node), []).append(node)
             for bucket in buckets.values():
                 if len(bucket) > 1:
-                    self._alike.update(self._groups(bucket))
+                    self._equal.update(self._groups(bucket))
 
     @cached_property
     def _by_function(self) -> dict[Scope, list[list[ast.expr]]]:
@@ -163,9 +163,9 @@ class CommonSubexpressions:
             for node in nodes:
                 if node not in buried:
                     similar.setdefault((scope_of(node).function, size_of(node)), []).append(node)
-            for (function, _), alike in similar.items():
-                if len(alike) > 1:
-                    found.setdefault(function, []).append(alike)
+            for (function, _), equal in similar.items():
+                if len(equal) > 1:
+                    found.setdefault(function, []).append(equal)
         return found
 
     def _shape(self, node: ast.expr) -> _Shape:

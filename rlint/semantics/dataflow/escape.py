@@ -32,7 +32,7 @@ _PUTS = _STORES | {"extend", "extendleft", "update"}
 _PLAIN = frozenset({TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.NONE})
 
 
-class Fate(IntEnum):
+class EscapeLevel(IntEnum):
     """Ordered: the fate of a value is the worst of all its uses."""
 
     READ = 0
@@ -51,14 +51,16 @@ class ValueUse:
     retrace), and whether a variable holds it temporarily.
     """
 
-    fate: Fate
+    escape_level: EscapeLevel
     computes: bool = False
     held: bool = False
 
     def worst(self, other: ValueUse) -> ValueUse:
         """Return the fate of a value with both of these uses."""
         return ValueUse(
-            max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held
+            max(self.escape_level, other.escape_level),
+            self.computes or other.computes,
+            held=self.held or other.held,
         )
 
 
@@ -68,12 +70,12 @@ _HANDS_ON = (
     | models.giving(TypeTag.DEQUE, "collections")
 )
 """Calls that return a new container with the same items as their argument, or with views of its rows."""
-_LOOKED_AT = ValueUse(Fate.READ)
-_COMPUTED = ValueUse(Fate.READ, computes=True)
-_HANDED = ValueUse(Fate.HANDED, computes=True)
-_KEPT = ValueUse(Fate.KEPT, computes=True)
-_CHANGED = ValueUse(Fate.CHANGED, computes=True)
-_HELD = ValueUse(Fate.READ, held=True)
+_LOOKED_AT = ValueUse(EscapeLevel.READ)
+_COMPUTED = ValueUse(EscapeLevel.READ, computes=True)
+_HANDED = ValueUse(EscapeLevel.HANDED, computes=True)
+_KEPT = ValueUse(EscapeLevel.KEPT, computes=True)
+_CHANGED = ValueUse(EscapeLevel.CHANGED, computes=True)
+_HELD = ValueUse(EscapeLevel.READ, held=True)
 
 
 _SINKS = {
@@ -138,7 +140,7 @@ class _Escape(ValueFlow[ValueUse]):
         held.
         """
         super().reach(
-            node, ValueUse(Fate.READ, label.computes, held=label.held) if self._of_results else label
+            node, ValueUse(EscapeLevel.READ, label.computes, held=label.held) if self._of_results else label
         )
 
     def attribute(self, use: SyntacticUse) -> None:
@@ -202,7 +204,7 @@ class _Escape(ValueFlow[ValueUse]):
             self.reach(call, _KEPT)  # by a container created here: no other code observes the change
         elif effect.quiet:
             self._follow_derived(call)
-        elif effect.does_only(EffectKind.TELLS):
+        elif effect.does_only(EffectKind.WRITES_OUTPUT):
             self.reach(call, _LOOKED_AT)
         else:
             stores = isinstance(call.func, ast.Attribute) and call.func.attr in _STORES

@@ -13,7 +13,7 @@ from rlint.syntax.walk import children
 
 _Child = tuple[ast.AST, bool]  # a part, and whether evaluating the whole always evaluates it
 
-_GO_THROUGH = (
+_ITERATE = (
     models.names_having(
         Trait.ITERATES, "builtins", "collections", "math", "numpy", TypeTag.LIST, TypeTag.DICT, TypeTag.STR
     )
@@ -83,14 +83,14 @@ class EvaluationOrder:
         way = self._path(node)
         way = way[: way.index(whole) + 1]
         for parent, child in zip(reversed(way[1:]), reversed(way[:-1]), strict=True):
-            goes_on = isinstance(parent, ast.BoolOp) and outcome is isinstance(parent.op, ast.And)
-            if goes_on or (isinstance(parent, ast.Compare) and outcome is True):
+            continues = isinstance(parent, ast.BoolOp) and outcome is isinstance(parent.op, ast.And)
+            if continues or (isinstance(parent, ast.Compare) and outcome is True):
                 pass  # the whole can have this truth value only after all of its parts were evaluated
             elif not dict(self._ordered(parent)).get(child, False):
                 return False
             if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not) and outcome is not None:
                 outcome = not outcome
-            elif not goes_on and not isinstance(parent, ast.NamedExpr):
+            elif not continues and not isinstance(parent, ast.NamedExpr):
                 outcome = None
         return True
 
@@ -117,7 +117,7 @@ class EvaluationOrder:
                 yield parent.target  # read before, and bound after
             child = parent
 
-    def beside(self, first: ast.expr, second: ast.expr) -> tuple[list[ast.AST], list[ast.AST]]:
+    def evaluated_between(self, first: ast.expr, second: ast.expr) -> tuple[list[ast.AST], list[ast.AST]]:
         """Return what is evaluated between two expressions in their statements, if `first` always precedes:
         whole parts, and the ancestors of `first` that are evaluated after it.
         """
@@ -201,7 +201,7 @@ def _is_used_up(made: ast.GeneratorExp, holder: ast.AST) -> bool:
     """Whether a call exhausts the generator expression that it is passed before it does anything else."""
     match holder:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return made in holder.args and name in _GO_THROUGH
+            return made in holder.args and name in _ITERATE
     return False
 
 

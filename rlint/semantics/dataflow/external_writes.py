@@ -34,13 +34,13 @@ def doubt_attributes(
             continue
         if not isinstance(attribute.value, ast.Name):
             if not analysis.types.type_of(attribute.value):
-                _set_by_stranger(attribute, summary, stored_kind)
+                _set_by_unrelated_class(attribute, summary, stored_kind)
             continue
         own = self_class(attribute.value)
         if own is None:
             owners = _held(attribute.value, summary, analysis)
             if not owners and not analysis.types.type_of(attribute.value):
-                _set_by_stranger(attribute, summary, stored_kind)
+                _set_by_unrelated_class(attribute, summary, stored_kind)
         else:
             owners = [summary.classes[name] for name in above.get(analysis.syntax.qualname(own), ())]
         described = [owner for owner in owners if attribute.attr in owner.attributes]
@@ -99,7 +99,7 @@ def _held(name: ast.Name, summary: ModuleSummary, analysis: FileAnalysis) -> lis
     return [summary.classes[path]] if path in summary.classes else []
 
 
-def _set_by_stranger(attribute: ast.Attribute, summary: ModuleSummary, stored_kind: _Stored) -> None:
+def _set_by_unrelated_class(attribute: ast.Attribute, summary: ModuleSummary, stored_kind: _Stored) -> None:
     """Mark the attribute of that name as doubtful in all classes for which it is inferred to have another
     type.
     """

@@ -99,10 +99,10 @@ def _read_instead(node: ast.expr, holder: str, model: SemanticModel) -> Edit | N
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if (
             name == holder
         ):
-            beside = [other for other in model.syntax.block(statement)[0] if not _sets(other, holder)]
+            adjacent = [other for other in model.syntax.block(statement)[0] if not _sets(other, holder)]
             return (
                 model.edit.delete_statement(statement)
-                if beside and not model.source.has_comment(*_line(statement, model))
+                if adjacent and not model.source.has_comment(*_line(statement, model))
                 else None
             )
     return model.edit.replace(node, holder)

@@ -18,7 +18,7 @@ from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
 
-_GO_THROUGH = models.having(
+_ITERATE = models.having(
     Trait.ITERATES, TypeTag.SET, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.STR, TypeTag.FILE
 )
 """Methods that consume their argument."""
@@ -119,7 +119,7 @@ class IteratorUses:
             yield from (IteratorUse(value, call) for value in call.args if value not in called)
         elif qualified is not None and models.callable_fact(qualified) is not None:
             return
-        elif isinstance(call.func, ast.Attribute) and call.func.attr in _GO_THROUGH:
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in _ITERATE:
             yield from (IteratorUse(value, call) for value in call.args)
         else:
             places = [(str(position), value) for position, value in enumerate(call.args)]
@@ -280,7 +280,7 @@ class IteratorConsumers:
             known = self._known[function.path] = frozenset(self._parameters(function))
         return known
 
-    def goes_through(self, function: FunctionSummary, argument: str) -> bool:
+    def iterates_over(self, function: FunctionSummary, argument: str) -> bool:
         """Whether a function iterates over an argument at a position or keyword."""
         name = function.parameter_at(argument)
         return bool(name) and name in self.parameters(function)
@@ -294,7 +294,7 @@ class IteratorConsumers:
                 yield through.parameter
                 continue
             for target in self.index.callables(through.path, function.module):
-                if self.goes_through(target, through.argument):
+                if self.iterates_over(target, through.argument):
                     yield through.parameter
         for path, _ in function.effect_paths:
             for target in self.index.callables(path, function.module):

@@ -117,7 +117,7 @@ def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
             for statement in block:
                 if statement is child:
                     break
-                if _sets_anew(statement, growth):
+                if _rebinds_before_growth(statement, growth):
                     return False
         if parent is function:
             return True
@@ -144,7 +144,7 @@ def _outlives(root: ast.Name, function: ast.AST, growth: ArrayGrowth, model: Sem
     )
 
 
-def _sets_anew(statement: ast.AST, growth: ArrayGrowth) -> bool:
+def _rebinds_before_growth(statement: ast.AST, growth: ArrayGrowth) -> bool:
     """Whether a statement rebinds the array or its owner before it grows: `self.obs = base` or `self.data =
     {}` before `self.obs = np.concatenate((self.obs, goal))`.
     """

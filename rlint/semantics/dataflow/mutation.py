@@ -11,7 +11,7 @@ from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.aliasing import MEMORY, lenders
-from rlint.semantics.dataflow.escape import EscapeAnalysis, Fate
+from rlint.semantics.dataflow.escape import EscapeAnalysis, EscapeLevel
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
@@ -23,7 +23,7 @@ from rlint.syntax.walk import children, descendants, is_in, names_bound
 _FIXED = frozenset({TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.PYTHON_MODULE})
 # side effects of library calls other than modifying their arguments
 _HARMLESS = (
-    EffectKind.TELLS
+    EffectKind.WRITES_OUTPUT
     | EffectKind.WARNS
     | EffectKind.READS_CLOCK
     | EffectKind.DRAWS
@@ -36,7 +36,7 @@ _WAITS = EffectKind.WAITS | EffectKind.SLEEPS
 _HELD = (TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE)
 _OTHERS = (Driver.ENVIRONMENT_STEP, Driver.MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
-_DOING = frozenset(
+_KINDS_WITH_EFFECTS = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
     | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
     | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
@@ -250,43 +250,47 @@ class _Watched:
         return any(name in self.names for name in names_bound(node))
 
     @cached_property
-    def _reach(self) -> Fate:
+    def _reach(self) -> EscapeLevel:
         """Return how far the objects of the value escape. READ: the function allocated them, and no other
         code holds or modifies them. HANDED: the function allocated them, and passes them to calls.
         """
         if self.shared or self.attributes or self.reads_state or self.globals or not self._held:
-            return Fate.KEPT
+            return EscapeLevel.KEPT
         return max(map(self._reach_of, {name.id: name for name in self._held}.values()))
 
-    def _reach_of(self, name: ast.Name) -> Fate:
-        found = Fate.READ
+    def _reach_of(self, name: ast.Name) -> EscapeLevel:
+        found = EscapeLevel.READ
         for binding in self.analysis.names.bindings(name)[1]:
             value = binding.value
             if binding.kind is not BindingKind.ASSIGN or binding.path or value is None:
-                return Fate.KEPT
+                return EscapeLevel.KEPT
             kind = self.analysis.types.type_of(value)
             if not kind.fresh:
-                return Fate.KEPT
+                return EscapeLevel.KEPT
             # other code may hold the items of a list
-            found = max(found, self._uses.of(value).fate, Fate.READ if kind.tag in MEMORY else Fate.HANDED)
+            found = max(
+                found,
+                self._uses.of(value).escape_level,
+                EscapeLevel.READ if kind.tag in MEMORY else EscapeLevel.HANDED,
+            )
         return found
 
     def is_out_of_reach(self, node: ast.AST) -> bool:
         """Whether the value is in memory that only this function holds, and the node is a call that does not
         name it, or modifies another object. Such a node cannot modify the value.
         """
-        return self._is_elsewhere(node) and self._reach is Fate.READ
+        return self._is_in_other_function(node) and self._reach is EscapeLevel.READ
 
     def is_likely_out_of_reach(self, node: ast.AST) -> bool:
         """Whether the same likely holds for objects passed to calls: no call keeps them, and this one is not
         passed them.
         """
-        if not self._is_elsewhere(node) or self._reach > Fate.HANDED:
+        if not self._is_in_other_function(node) or self._reach > EscapeLevel.HANDED:
             return False
         own = {name.id for name in self._held}
         return not any(isinstance(part, ast.Name) and part.id in own for part in descendants(node))
 
-    def _is_elsewhere(self, node: ast.AST) -> bool:
+    def _is_in_other_function(self, node: ast.AST) -> bool:
         match node:
             case ast.Call():
                 return self.analysis.names.qualified(node.func) not in _REFLECTS
@@ -309,7 +313,7 @@ class _Watched:
         if (
             (self.reads_state or self.globals)
             and not self.analysis.is_library_call(node)
-            and self._is_ours(node)
+            and self._runs_project_function(node)
         ):
             return False
         if any(isinstance(child, ast.Name) and child.id in self.mutable for child in self._handed(node)):
@@ -355,7 +359,7 @@ class _Watched:
             return not self.changed_by(node)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                return self.reads_state and name not in self.names and self._is_seen_elsewhere(node)
+                return self.reads_state and name not in self.names and self._is_read_in_other_function(node)
             case (
                 ast.Attribute(value=owner, ctx=ast.Store() | ast.Del())
                 | ast.Subscript(value=owner, ctx=ast.Store() | ast.Del())
@@ -370,7 +374,7 @@ class _Watched:
                 return False
         if not (self.mutable or self.attributes or self.reads_state) or self.changed_by(node):
             return False
-        if self.reads_state and isinstance(owner, ast.Name) and self._is_seen_elsewhere(owner):
+        if self.reads_state and isinstance(owner, ast.Name) and self._is_read_in_other_function(owner):
             return True
         if isinstance(node, ast.AugAssign) and is_immutable(self.analysis.types.type_of(owner)):
             return False
@@ -396,7 +400,7 @@ class _Watched:
         kind = self.analysis.types.type_of(entered)
         return not isinstance(entered, ast.Call) and kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
 
-    def _is_seen_elsewhere(self, name: ast.Name) -> bool:
+    def _is_read_in_other_function(self, name: ast.Name) -> bool:
         """Whether the variable is read by another function than the one that binds it."""
         scope = self.analysis.syntax.scope(name).lookup(name.id)
         return (scope, name.id) in self.analysis.syntax.read_from_within
@@ -406,10 +410,10 @@ class _Watched:
         in `rows[0] += 1`.
         """
         named = self.analysis.syntax.names_in_statements
-        beside = named.get(_root(container) or "", set())
-        return any(not beside.isdisjoint(named.get(name, set())) for name in self.mutable)
+        adjacent = named.get(_root(container) or "", set())
+        return any(not adjacent.isdisjoint(named.get(name, set())) for name in self.mutable)
 
-    def _is_ours(self, call: ast.Call) -> bool:
+    def _runs_project_function(self, call: ast.Call) -> bool:
         """Whether the call runs a function of the project."""
         path, index = self.analysis.effects.path_of(call), self.analysis.index
         return path is not None and index is not None and bool(index.callables(path, self.analysis.name))
@@ -438,7 +442,7 @@ def _does_something(node: ast.AST) -> bool:
     kind = type(node)
     if kind in _PLACES:
         return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
-    return kind in _DOING
+    return kind in _KINDS_WITH_EFFECTS
 
 
 def _with_place(node: ast.AST) -> ast.AST:

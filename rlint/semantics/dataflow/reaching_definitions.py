@@ -46,7 +46,7 @@ class ReachingDefinitions:
     def before(self, name: str, statement: ast.AST, scope: Scope) -> list[Binding]:
         """Return the bindings of `name` in `scope` that may hold just before `statement` runs."""
         variable = self._variable(name, scope)
-        if len(variable.bindings) <= 1 or variable.rebound_elsewhere:
+        if len(variable.bindings) <= 1 or variable.rebound_in_nested_function:
             return variable.bindings
         return self._backwards(statement, scope, variable)
 
@@ -189,7 +189,7 @@ class ReachingDefinitions:
         if scope is None or parts is None:
             return scope is None
         variable = self._variable(name.id, scope)
-        if variable.rebound_elsewhere or any(variable.binds_in(part) for part in parts):
+        if variable.rebound_in_nested_function or any(variable.binds_in(part) for part in parts):
             return False
         statement = self.syntax.statement(first)
         return all(binding.statement is not statement for binding in variable.bindings)
@@ -208,27 +208,27 @@ class _Variable:
         self._leaving: dict[ast.AST, list[Binding]] = {}
 
     @cached_property
-    def rebound_elsewhere(self) -> bool:
+    def rebound_in_nested_function(self) -> bool:
         """Whether a nested function rebinds it, at an unknown time."""
         return any(
             binding.kind in _ASSIGNING and self._tree.scope(binding.node) is not self._scope
             for binding in self.bindings
         )
 
-    def _home(self, binding: Binding) -> ast.AST:
+    def _binding_statement(self, binding: Binding) -> ast.AST:
         statement = binding.statement
         return self._tree.statement(statement) if isinstance(statement, ast.NamedExpr) else statement
 
     @cached_property
-    def _homes(self) -> frozenset[ast.AST]:
+    def _binding_statements(self) -> frozenset[ast.AST]:
         """Return the statements that bind it."""
-        return frozenset(map(self._home, self.bindings))
+        return frozenset(map(self._binding_statement, self.bindings))
 
     @cached_property
     def _inside(self) -> dict[ast.AST, list[Binding]]:
         found: dict[ast.AST, list[Binding]] = {}
         for binding in self.bindings:
-            current: ast.AST | None = self._home(binding)
+            current: ast.AST | None = self._binding_statement(binding)
             while current is not None and current is not self._scope.node:
                 found.setdefault(current, []).append(binding)
                 current = self._tree.parents.get(current)
@@ -313,7 +313,7 @@ class _Variable:
         bodies = {id(child) for child in getattr(statement, "body", ())}
         found = []
         for binding in self.inside(statement):
-            current: ast.AST | None = self._home(binding)
+            current: ast.AST | None = self._binding_statement(binding)
             child = current
             while current is not None and current is not statement:
                 child, current = current, self._tree.parents.get(current)
@@ -342,7 +342,7 @@ class _Variable:
         return known
 
     def _always_bound_by(self, statement: ast.AST) -> bool:
-        if type(statement) in _SIMPLE and statement in self._homes:
+        if type(statement) in _SIMPLE and statement in self._binding_statements:
             return True
         if isinstance(statement, ast.If):
             return bool(statement.orelse) and all(

@@ -13,10 +13,10 @@ def may_fall_through(body: list[ast.stmt]) -> bool:
     """Whether the code after a block may run next. Statements that usually continue (a loop, `with`) are
     assumed to.
     """
-    return not body or not any(map(_never_goes_on, body))
+    return not body or not any(map(_never_returns, body))
 
 
-def _never_goes_on(statement: ast.stmt) -> bool:
+def _never_returns(statement: ast.stmt) -> bool:
     match statement:
         case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
             return True

@@ -40,7 +40,7 @@ class Cause(Enum):
     OBJECT = "it is stored in an object or in a container that other code may read"
     DYNAMIC = "values are not tracked through the expression around it"
     CALLERS = "the callers of the function that returns it are not known"
-    ELSEWHERE = "code in another file uses it"
+    OTHER_PLACE = "code in another file uses it"
     TOO_DEEP = "it is passed through too many functions"
 
 
@@ -332,19 +332,19 @@ class ValueFlow(Generic[Label]):
             self.give_up(use.at, Cause.DYNAMIC)
         else:
             onward = beyond.returned_to(function)
-            if self.may_go_on(use.at, onward):
+            if self.may_continue(use.at, onward):
                 for each in onward.nodes:
                     self.result(each, use.part)
 
     def _store(self, attribute: ast.Attribute, beyond: Beyond) -> None:
         onward = beyond.read_from(attribute)
-        if self.may_go_on(attribute, onward):
+        if self.may_continue(attribute, onward):
             inside, self._inside = self._inside, ()  # the callers of the reader
             for read in onward.nodes:
                 self.follow(read)
             self._inside = inside
 
-    def may_go_on(self, node: ast.AST, onward: Onward) -> bool:
+    def may_continue(self, node: ast.AST, onward: Onward) -> bool:
         """Whether to follow a value to these expressions; by default, only if they are complete."""
         if onward.cause is not None:
             self.give_up(node, onward.cause)

@@ -81,9 +81,9 @@ class UsesAcrossFunctions(UsesOfValue):
         super().__init__(analysis, follows, beyond)
         self._callees = callees
 
-    def may_go_on(self, node: ast.AST, onward: Onward) -> bool:
+    def may_continue(self, node: ast.AST, onward: Onward) -> bool:
         """Whether any place is known at which the value continues."""
-        super().may_go_on(node, onward)
+        super().may_continue(node, onward)
         return bool(onward.nodes)
 
     def _use(self, use: SyntacticUse) -> None:

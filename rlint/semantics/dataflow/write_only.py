@@ -21,23 +21,23 @@ _FEEDS = ADDS | _EMPTIES
 _LOOKS_UP = ("getattr", "hasattr", "attrgetter")
 
 
-def only_fed(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
+def only_adds_or_empties(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
     """Whether every use of a value only adds to it or empties it."""
-    return all(_is_fed(use, syntax) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
+    return all(_is_addition(use, syntax) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
 
 
-def attributes_fed(analysis: FileAnalysis) -> frozenset[str]:
+def write_only_attributes(analysis: FileAnalysis) -> frozenset[str]:
     """Return the names of the attributes that a file reads only to add to their values."""
     syntax = analysis.syntax
     added_to = {
         method.value.attr
         for name in _FEEDS
         for method in syntax.written.attributes.get(name, ())
-        if isinstance(method.value, ast.Attribute) and _is_fed(method.value, syntax)
+        if isinstance(method.value, ast.Attribute) and _is_addition(method.value, syntax)
     }
     every = syntax.written.attributes
-    fed = (name for name in added_to if only_fed(every[name], syntax))
-    return frozenset(fed) - looked_up(syntax)
+    additions = (name for name in added_to if only_adds_or_empties(every[name], syntax))
+    return frozenset(additions) - looked_up(syntax)
 
 
 def looked_up(syntax: SyntaxIndex) -> set[str]:
@@ -49,7 +49,7 @@ def looked_up(syntax: SyntaxIndex) -> set[str]:
     return found
 
 
-def _is_fed(use: ast.expr, syntax: SyntaxIndex) -> bool:
+def _is_addition(use: ast.expr, syntax: SyntaxIndex) -> bool:
     """Whether a use is a statement `use.add(…)`."""
     call = syntax.method_call(use)
     return (

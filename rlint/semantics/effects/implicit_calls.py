@@ -178,9 +178,9 @@ class ImplicitCalls:
                 if module == "builtins" and name in OF_BUILTINS:
                     yield from ((argument, OF_BUILTINS[name]) for argument in arguments)
         if isinstance(node, ast.expr):
-            yield node, self._asked_by_parent(node)
+            yield node, self._called_by_parent(node)
 
-    def _asked_by_parent(self, node: ast.expr) -> tuple[str, ...]:
+    def _called_by_parent(self, node: ast.expr) -> tuple[str, ...]:
         """Return the implicit methods that a statement or expression runs on a part of it."""
         match self.syntax.parents.get(node):
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):

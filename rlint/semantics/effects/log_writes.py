@@ -52,7 +52,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
         if f"{prefix}." in _LOGGERS:
             return name in _LEVELS
         if qualified == "builtins.print":
-            return not _goes_on(call)
+            return not _continues_line(call)
         return qualified in _TRACKERS
     if not isinstance(call.func, ast.Attribute):
         return False
@@ -67,7 +67,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
 
 
-def _goes_on(call: ast.Call) -> bool:
+def _continues_line(call: ast.Call) -> bool:
     """Whether `print` does not end the line, to overwrite it (a progress line) or to extend it."""
     ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
     return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)

@@ -212,7 +212,7 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
         for binding in scope.bindings[owner.id] if scope is not None else ():
             for value in _bound_values(binding, syntax):
                 yield from owner_paths(value, syntax, resolve, depth - 1)
-            if _goes_through_modules(binding.value):
+            if _iterates_over_modules(binding.value):
                 yield ANY_MODULE
 
 
@@ -251,7 +251,7 @@ def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
     return None
 
 
-def _goes_through_modules(value: ast.expr | None) -> bool:
+def _iterates_over_modules(value: ast.expr | None) -> bool:
     """Whether an expression is `sys.modules.values()`."""
     match value:
         case ast.Call(

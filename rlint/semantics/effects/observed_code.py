@@ -36,13 +36,13 @@ class _Observed:
     def all(self) -> Iterator[str]:
         written = self._syntax.written
         for call in written.calls_of((*NAMESPACES, *_LISTS)):
-            if self._goes_through(call, depth=2):
+            if self._observes_all_names(call, depth=2):
                 yield from self._listed_by(call)
         for attribute in (
             *written.attributes.get("__dict__", ()),
             *written.attributes.get("__globals__", ()),
         ):
-            if self._goes_through(attribute, depth=2):
+            if self._observes_all_names(attribute, depth=2):
                 yield from self._modules(attribute if attribute.attr == "__globals__" else attribute.value)
         for call in written.calls_of(_SOURCES):
             taken = call.args[0] if call.args else None
@@ -78,7 +78,7 @@ class _Observed:
     def _paths(self, node: ast.expr) -> Iterable[str]:
         return owner_paths(node, self._syntax, self._resolve)
 
-    def _goes_through(self, namespace: ast.expr, depth: int) -> bool:
+    def _observes_all_names(self, namespace: ast.expr, depth: int) -> bool:
         """Whether code may observe all names of a namespace, not only names that it spells out."""
         match self._syntax.parents.get(namespace):
             case ast.Subscript(value=value) if value is namespace:
@@ -91,7 +91,7 @@ class _Observed:
                 scope = self._syntax.scope(target).lookup(name)
                 uses = self._syntax.variables.uses(name, scope)
                 reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
-                return any(self._goes_through(use, depth - 1) for use in reads)
+                return any(self._observes_all_names(use, depth - 1) for use in reads)
             case ast.Call(func=ast.Name(id="exec" | "eval" | "setattr" | "getattr" | "hasattr")):
                 return False
             case ast.Expr():

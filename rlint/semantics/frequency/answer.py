@@ -7,7 +7,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen
 
 
-class Tempo(Enum):
+class Granularity(Enum):
     """The event for which a line runs once."""
 
     STEP = "each step"  # of an environment or optimizer, each sample, token or message
@@ -25,13 +25,13 @@ class Frequency:
 
     level: Heat
     chain: tuple[str, ...] = ()
-    tempo: Tempo = Tempo.ONCE
+    granularity: Granularity = Granularity.ONCE
     assumption: str = ""
 
     @property
-    def is_paced(self) -> bool:
+    def runs_at_intervals(self) -> bool:
         """Whether it runs at an interval of steps."""
-        return self.tempo in (Tempo.UPDATE, Tempo.INTERVAL)
+        return self.granularity in (Granularity.UPDATE, Granularity.INTERVAL)
 
 
 COLD = Frequency(Heat.COLD)

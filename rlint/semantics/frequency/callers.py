@@ -23,7 +23,7 @@ AnswerT = TypeVar("AnswerT")
 class CodePlace:
     """The position of a line in its function: the loops around it (their indices, innermost first), the
     conditions that guard it, including those around all loops, and whether it runs in each iteration of the
-    loops (see pacing.py).
+    loops (see iteration_frequency.py).
     """
 
     function: FunctionSummary

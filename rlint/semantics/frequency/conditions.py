@@ -24,13 +24,13 @@ _REACHED_SOON = regex(
 )
 _LENGTHS = "interval|freq|every|period"
 _TO_COME = rf"{_LENGTHS}|next|milestone|schedule"
-_PACED = regex(_LENGTHS)
+_AT_INTERVALS = regex(_LENGTHS)
 _AHEAD = regex(_TO_COME)
 _MOMENT = regex(rf"{_TO_COME}|since|last|timer|(^|_)at_")
 _RARE = regex(
     r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary|milestone"
 )
-_ASKS = regex(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
+_CHECKS = regex(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
 _CLOCK = regex(r"(^|_)(time|clock|now|elapsed|seconds|secs|minutes|monotonic|perf_counter|duration)$")
 _COUNTER = regex(
     r"(^|_)(steps?|iters?|iterations?|epochs?|episodes?|idx|index|count|counter|updates?|frames?|i|j|k|t|n|it)$"
@@ -111,7 +111,7 @@ class Conditions:
                 return Condition(GuardKind.ONCE, Heat.COLD)
             if name in _OF_CLASSES:
                 return Condition(GuardKind.CLASS)
-            if _ASKS.search(name):
+            if _CHECKS.search(name):
                 return self._every_so_many("", name) if taken else None
         owner = (last_name(test.value) or "").lower() if isinstance(test, ast.Attribute) else ""
         kind = _kind_of_name(name, owner, taken=taken)
@@ -261,7 +261,7 @@ class Conditions:
         """Return the condition of `left == right`, `left is right` (`same`) and their opposites."""
         if constant is None:
             if not same:
-                if any(_ENDED.search(word) for word in self._words_behind(test.left)):
+                if any(_ENDED.search(word) for word in self._words_of_value(test.left)):
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
             # created once, at first use; a parameter that may be None does not show that
@@ -280,7 +280,7 @@ class Conditions:
             return Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM) if same else None
         return Condition(GuardKind.OTHER)
 
-    def _words_behind(self, expression: ast.expr) -> set[str]:
+    def _words_of_value(self, expression: ast.expr) -> set[str]:
         """Return the names and texts in an expression, and in the value of a variable: `score =
         info["episode_return"]`.
         """
@@ -340,7 +340,7 @@ def _kind_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
         return GuardKind.BEST if taken else GuardKind.OTHER
     if _SWITCH.search(name) or _OPTIONS.search(owner):
         return GuardKind.SWITCH
-    if _PACED.search(name):
+    if _AT_INTERVALS.search(name):
         return GuardKind.INTERVAL if taken else None
     return None if _USUALLY_SET.search(name) and taken else GuardKind.OTHER
 

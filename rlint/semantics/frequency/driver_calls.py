@@ -61,12 +61,12 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
 
 def _orders_step(call: ast.Call) -> bool:
     """Whether a message requests a worker to step its environment: `remote.send(("step", action))`."""
-    told = call.args[0] if call.args else None
-    if isinstance(told, (ast.Tuple, ast.List)) and told.elts:
-        told = told.elts[0]
-    elif isinstance(told, ast.Dict) and told.values:
-        told = told.values[0]
-    return isinstance(told, ast.Constant) and told.value in ("step", "step_async", "STEP")
+    described = call.args[0] if call.args else None
+    if isinstance(described, (ast.Tuple, ast.List)) and described.elts:
+        described = described.elts[0]
+    elif isinstance(described, ast.Dict) and described.values:
+        described = described.values[0]
+    return isinstance(described, ast.Constant) and described.value in ("step", "step_async", "STEP")
 
 
 def _step(call: ast.Call, func: ast.Attribute, types: TypeInference) -> Driver | None:

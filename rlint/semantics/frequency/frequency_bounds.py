@@ -40,7 +40,7 @@ class FrequencyBounds:
         self._updates: dict[str, frozenset[int]] = {}
         self._rollouts: dict[str, frozenset[int]] = {}
         self._parameters: dict[tuple[str, str], Heat] = {}
-        self._asked: list[tuple[str, str]] = []
+        self._in_progress: list[tuple[str, str]] = []
         self._went_round = False
         self._looked_at = 0
 
@@ -88,13 +88,13 @@ class FrequencyBounds:
             return Heat.COLD
         if guard.decider and guard.is_own:
             stored = self._handed.stored(guard.decider, function)
-            asked = [
+            queried = [
                 self._of_parameter(value, maker)
                 for maker, value in stored
                 if isinstance(value, str) and value in maker.parameters
             ]
-            if asked and len(asked) == len(stored):
-                return min(guard.cap, max(asked))
+            if queried and len(queried) == len(stored):
+                return min(guard.cap, max(queried))
         return guard.cap
 
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
@@ -152,22 +152,22 @@ class FrequencyBounds:
         known = self._parameters.get(key)
         if known is not None:
             return known
-        if key in self._asked:
+        if key in self._in_progress:
             self._went_round = True
             return Heat.COLD  # a recursive call passes on the same values
-        if not self._asked:
+        if not self._in_progress:
             self._looked_at = 0
         self._looked_at += 1
-        if len(self._asked) >= _MOST_CALLS or self._looked_at > _MOST_FUNCTIONS:
+        if len(self._in_progress) >= _MOST_CALLS or self._looked_at > _MOST_FUNCTIONS:
             self._went_round = True
             return Heat.HOT
-        self._asked.append(key)
+        self._in_progress.append(key)
         found = self._passed(name, function)
-        self._asked.pop()
+        self._in_progress.pop()
         # an answer found halfway round a cycle is not final
-        if not self._went_round or not self._asked:
+        if not self._went_round or not self._in_progress:
             self._parameters[key] = found
-        self._went_round = self._went_round and bool(self._asked)
+        self._went_round = self._went_round and bool(self._in_progress)
         return found
 
     def _is_on(self, name: str, function: FunctionSummary) -> bool:

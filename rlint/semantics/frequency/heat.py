@@ -9,7 +9,7 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
-from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
+from rlint.semantics.frequency.answer import COLD, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence, Cadences
 from rlint.semantics.frequency.caller_questions import ByRole, EachPass, Way, WaysFromTraining
 from rlint.semantics.frequency.callers import MOST_CALLERS, CodePlace, IncomingCall, ProgramCalls
@@ -26,7 +26,7 @@ from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, L
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
-_TEMPOS = {Heat.COLD: Tempo.ONCE, Heat.WARM: Tempo.ROUND, Heat.HOT: Tempo.STEP}
+_RECURRENCES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
 _CHAIN_LENGTH = 6
 
 
@@ -68,7 +68,7 @@ class HeatMap:
         return function.path in self._savers
 
     @cached_property
-    def _onlookers(self) -> frozenset[str]:
+    def _evaluation_modules(self) -> frozenset[str]:
         """Return the modules that only evaluate or plot a trained policy. How often they step environments
         says nothing of how often training runs the same code.
         """
@@ -149,7 +149,7 @@ class HeatMap:
             if index >= len(own):
                 continue
             loop, driven = function.loops[index], own[index]
-            now = self._behind(self._loop_guards(function, index), now, outside, function)
+            now = self._under_guards(self._loop_guards(function, index), now, outside, function)
             outside[index] = now
             if driven is not None and (
                 driven > now.level or (driven is now.level and (in_own_loop or bool(now.assumption)))
@@ -157,17 +157,17 @@ class HeatMap:
                 # a training loop is reason enough; of two nested ones, the inner one is the better reason
                 starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop or now.assumption
                 link = self._link(function, loop)
-                now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _TEMPOS[driven])
+                now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _RECURRENCES[driven])
                 in_own_loop = True
             elif driven is None and _repeats(now) and not loop.bounded:
                 chain = (*now.chain, self._link(function, loop))
-                now = Frequency(Heat.HOT, chain, Tempo.STEP, now.assumption)
-        now = self._behind(guards, now, outside, function)
+                now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
+        now = self._under_guards(guards, now, outside, function)
         if cap < now.level:
-            now = Frequency(cap, now.chain, _TEMPOS[cap], now.assumption)
+            now = Frequency(cap, now.chain, _RECURRENCES[cap], now.assumption)
         return now if now.level is not Heat.COLD else COLD
 
-    def _behind(
+    def _under_guards(
         self,
         guards: tuple[Guard, ...],
         now: Frequency,
@@ -186,15 +186,15 @@ class HeatMap:
             if begins is not None:
                 bound = max(bound, begins.level)
             if bound < now.level or (bound is now.level and bound is not Heat.HOT):
-                now = Frequency(bound, now.chain, self._tempo_behind(guards, function), now.assumption)
+                now = Frequency(bound, now.chain, self._recurrence_under(guards, function), now.assumption)
         return now
 
-    def _tempo_behind(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Tempo:
+    def _recurrence_under(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Granularity:
         intervals = [guard for guard in guards if guard.kind is GuardKind.INTERVAL]
         if not intervals:
-            return Tempo.ROUND
+            return Granularity.ROUND
         learns = all(self._bounds.learns_at(guard, function) for guard in intervals)
-        return Tempo.UPDATE if learns else Tempo.INTERVAL
+        return Granularity.UPDATE if learns else Granularity.INTERVAL
 
     def at_call(self, edge: CallEdge) -> Frequency:
         """Return how often a call runs: an environment's `reset` at most once per episode."""
@@ -222,8 +222,8 @@ class HeatMap:
     def holds(
         self, function: FunctionSummary, guards: tuple[Guard, ...], *, each_pass: bool | None
     ) -> bool | None:
-        """Return whether a line runs in each iteration, given what its file determines (see pacing.py):
-        intervals that the program makes short are ignored.
+        """Return whether a line runs in each iteration, given what its file determines (see
+        iteration_frequency.py): intervals that the program makes short are ignored.
         """
         if each_pass is not False or not guards:
             return each_pass
@@ -416,7 +416,7 @@ class HeatMap:
                 plays_shortly = id(edge.site) in without or self._plays_shortly(edge.target)
                 kept = now_and_then if rare else short if plays_shortly else nested
                 kept[edge.site.loop] |= self._many[edge.target.path]
-            for index in _fed_by(function, edge):
+            for index in _loops_over_generator(function, edge):
                 nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
         for child in range(count - 1, -1, -1):
             parent = function.loops[child].parent
@@ -493,7 +493,7 @@ class HeatMap:
         self._drain(queue, Heat.WARM)
         for function in self._functions:
             role = COLD if self._declared.decides(function) else self._role(function)
-            if role.level > self.of_function(function.path).level and not self._is_paced(function):
+            if role.level > self.of_function(function.path).level and not self._runs_at_intervals(function):
                 self._heat[function.path] = role
                 queue.extend(self._targets(function, Heat.HOT))
                 queue.extend(self._targets(function, Heat.WARM))
@@ -508,7 +508,7 @@ class HeatMap:
         for function, what in self._registered():
             assumes = f"`{function.shown}` {what} of a training"
             queue.append(
-                (function, Frequency(Heat.HOT, (f"{function.shown} ({what})",), Tempo.STEP, assumes))
+                (function, Frequency(Heat.HOT, (f"{function.shown} ({what})",), Granularity.STEP, assumes))
             )
         for function in self._functions:
             likely = self._likely(function)
@@ -528,7 +528,7 @@ class HeatMap:
         """Return how often a function without known callers likely runs."""
         if (
             function.path in self._in_tests
-            or function.module in self._onlookers
+            or function.module in self._evaluation_modules
             or self.of_function(function.path).level is not Heat.COLD
             or not self._once[function.path] | self._many[function.path]
             or self._calls.of(function)
@@ -539,14 +539,16 @@ class HeatMap:
         if role is None:
             return None
         chain = (f"{function.shown} ({role.what})",)
-        return Frequency(role.heat, chain, _TEMPOS[role.heat], f"`{function.shown}` is called {role.called}")
+        return Frequency(
+            role.heat, chain, _RECURRENCES[role.heat], f"`{function.shown}` is called {role.called}"
+        )
 
-    def _is_paced(self, function: FunctionSummary) -> bool:
+    def _runs_at_intervals(self, function: FunctionSummary) -> bool:
         """Whether all calls of a function are known, and happen at intervals."""
-        if not self.of_function(function.path).is_paced or self._bounds.unresolved(function):
+        if not self.of_function(function.path).runs_at_intervals or self._bounds.unresolved(function):
             return False
         calls = [self.at_call(edge) for edge in self._calls.of(function)]
-        return all(call.is_paced for call in calls if call.level is not Heat.COLD)
+        return all(call.runs_at_intervals for call in calls if call.level is not Heat.COLD)
 
     def _heat_measured(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
         """Mark functions hot that a profile saw running often, whatever static analysis infers."""
@@ -554,7 +556,9 @@ class HeatMap:
             for qualname, level, why in module.measured:
                 function = module.functions.get(qualname)
                 if function is not None and function.path not in self._in_tests:
-                    queue.append((function, Frequency(level, (f"{function.shown} ({why})",), _TEMPOS[level])))
+                    queue.append(
+                        (function, Frequency(level, (f"{function.shown} ({why})",), _RECURRENCES[level]))
+                    )
         self._drain(queue, Heat.WARM)
 
     def _drain(self, queue: deque[tuple[FunctionSummary, Frequency]], lowest: Heat) -> None:
@@ -577,15 +581,15 @@ class HeatMap:
         Targets guessed by name are kept apart in `_guessed`: certain calls are the better reason.
         """
         found: list[tuple[FunctionSummary, Frequency]] = []
-        is_onlooker = function.module in self._onlookers
+        is_evaluation_module = function.module in self._evaluation_modules
         for edge in self.graph.calls(function.path):
-            if is_onlooker and edge.target.module != function.module:
+            if is_evaluation_module and edge.target.module != function.module:
                 continue
             heat = self.at_call(edge)
             if heat.level is wanted and edge.target.path != function.path:
                 chain = (*heat.chain, edge.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
-                    link = Frequency(wanted, _shortened(chain), heat.tempo, heat.assumption)
+                    link = Frequency(wanted, _shortened(chain), heat.granularity, heat.assumption)
                     into = self._guessed if edge.guessed else found
                     into.append((edge.target, link))
         return found
@@ -602,7 +606,7 @@ class HeatMap:
         if role is None and not self._calls.of(function):
             role = role_of_learner(function, many)
         return (
-            Frequency(role.heat, (f"{function.shown} ({role.what})",), _TEMPOS[role.heat])
+            Frequency(role.heat, (f"{function.shown} ({role.what})",), _RECURRENCES[role.heat])
             if role is not None
             else COLD
         )
@@ -618,10 +622,10 @@ def _repeats(now: Frequency) -> bool:
     """Whether a loop in a place of this frequency iterates over the steps of a round. What is done at an
     interval, without learning from the steps since the last time, logs or evaluates.
     """
-    return now.level is Heat.WARM and now.tempo is not Tempo.INTERVAL
+    return now.level is Heat.WARM and now.granularity is not Granularity.INTERVAL
 
 
-def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:
+def _loops_over_generator(function: FunctionSummary, edge: CallEdge) -> list[int]:
     """Return the loops that iterate over the result of a generator call: the generator runs in each of their
     iterations.
     """

@@ -10,7 +10,7 @@ from rlint.regex import regex
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
 
-_COMES_AND_GOES = regex(
+_SET_AND_CLEARED = regex(
     r"(^|_)(done|dones|terminated|truncated|terminal|over|finished|paused|stopped|closed)$"
 )
 
@@ -21,13 +21,13 @@ def where_it_leaves(function: Function) -> ast.stmt | None:
     """
     for statement in function.body:
         if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return):
-            kept = _asked_for(statement.test) if not statement.orelse else None
+            kept = _tested_attribute(statement.test) if not statement.orelse else None
             if kept is not None and _is_made(kept, function):
                 return statement
     return None
 
 
-def _asked_for(test: ast.expr) -> tuple[str, str] | None:
+def _tested_attribute(test: ast.expr) -> tuple[str, str] | None:
     """Return the object and its attribute that a condition tests for existence; "" as the object of a global
     name.
     """
@@ -50,7 +50,7 @@ def _asked_for(test: ast.expr) -> tuple[str, str] | None:
 
 def _is_made(kept: tuple[str, str], function: Function) -> bool:
     owner, name = kept
-    if _COMES_AND_GOES.search(name):
+    if _SET_AND_CLEARED.search(name):
         return False
     nodes = descendants(function)
     if not owner and not any(isinstance(node, ast.Global) and name in node.names for node in nodes):

@@ -46,7 +46,7 @@ def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRo
     if _WHOLE.search(function.name) or WHOLE_TRAINING & set(function.parameters):
         return None
     if Driver.GRADIENT_STEP in own_loops:
-        return _EACH_BATCH if _learns_from_what_it_is_given(function, many) else None
+        return _EACH_BATCH if _trains_on_arguments(function, many) else None
     if Driver.GRADIENT_STEP in many:
         return None
     if Driver.ENVIRONMENT_STEP in function.drivers:
@@ -56,7 +56,7 @@ def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRo
     return None
 
 
-def _learns_from_what_it_is_given(function: FunctionSummary, many: Collection[Driver]) -> bool:
+def _trains_on_arguments(function: FunctionSummary, many: Collection[Driver]) -> bool:
     return (
         bool(function.call_parameters)
         and not _ROLLOUT & set(many)

@@ -11,7 +11,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.pacing import Pacing
+from rlint.semantics.frequency.iteration_frequency import IterationFrequency
 from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
@@ -132,12 +132,12 @@ class LoopIndex:
         return inner_guards(guards, [self.index[loop] for loop in self.around(node)]) if guards else ()
 
     @cached_property
-    def pacing(self) -> Pacing:
+    def iteration_frequency(self) -> IterationFrequency:
         """Return which lines run in each iteration of the enclosing loops and functions."""
         before = self._unlinked
         if before is not None and before._gradient_steps == self._gradient_steps:
-            return before.pacing
-        return Pacing(self.syntax, self.conditions, self._gradient_steps)
+            return before.iteration_frequency
+        return IterationFrequency(self.syntax, self.conditions, self._gradient_steps)
 
     @cached_property
     def _gradient_steps(self) -> list[ast.Call]:
@@ -155,8 +155,8 @@ class LoopIndex:
                     self.header(node),
                     self.index[parent] if parent is not None else -1,
                     frozenset(self._drivers[0].get(node, _NONE)),
-                    self.is_bounded(node) or _goes_through_parts(node),
-                    self.pacing.each_pass(node),
+                    self.is_bounded(node) or _iterates_over_parts(node),
+                    self.iteration_frequency.each_pass(node),
                     self.conditions.of(node),
                     self.conditions.length_of(node),
                     node in self._working,
@@ -247,7 +247,7 @@ class LoopIndex:
             around = self.around(call)
             in_turn = 0
             while driver is Driver.ENVIRONMENT_STEP and in_turn < len(around):
-                if not self._goes_through(around[in_turn], call):
+                if not self._iterates_over_objects(around[in_turn], call):
                     break
                 in_turn += 1
             # environments that are stepped one after the other count as one step of the enclosing loop
@@ -260,7 +260,7 @@ class LoopIndex:
                 of_loops.setdefault(run, set()).add(Driver.BATCH)
         return of_loops, of_functions
 
-    def _goes_through(self, loop: AnyLoop, call: ast.Call) -> bool:
+    def _iterates_over_objects(self, loop: AnyLoop, call: ast.Call) -> bool:
         """Whether a loop calls the method of one of several objects in each iteration."""
         receiver = call.func
         while isinstance(receiver, (ast.Attribute, ast.Subscript)):
@@ -279,7 +279,7 @@ class LoopIndex:
         return isinstance(picked, ast.Name) and picked.id in names and not isinstance(iterated, ast.Constant)
 
 
-def _goes_through_parts(loop: AnyLoop) -> bool:
+def _iterates_over_parts(loop: AnyLoop) -> bool:
     """Whether a loop iterates over the entries of a dict (losses, metrics, agents) or the tensors of a
     network, which are usually few.
     """

@@ -45,7 +45,7 @@ class PathConditions:
         self._failing: dict[Function, list[ast.stmt]] = {}
         self._of_parts: dict[tuple[ast.AST, ast.AST | None], tuple[Guard, ...]] = {}
         self._of_tests: dict[tuple[ast.expr, bool], list[Guard]] = {}
-        self._asked: set[ast.expr] = set()
+        self._in_progress: set[ast.expr] = set()
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
         """Return the conditions that guard `node` in its function, innermost first. Conditions that hold in
@@ -266,10 +266,10 @@ class PathConditions:
         """Return the conditions under which a flag is set elsewhere, as conditions of the place that reads
         it.
         """
-        means = self.conditions.by_hand.flag(test) if test not in self._asked else None
+        means = self.conditions.by_hand.flag(test) if test not in self._in_progress else None
         if means is None:
             return []
-        self._asked.add(test)
+        self._in_progress.add(test)
         if isinstance(means, ast.expr):
             found = self._met(means, taken=taken, at=at, depth=depth + 1)
         else:
@@ -279,7 +279,7 @@ class PathConditions:
                 for guard in (self.of(means) if taken else ())
                 if guard.kind is GuardKind.INTERVAL
             ]
-        self._asked.discard(test)
+        self._in_progress.discard(test)
         if self.syntax.function(means) is not self.syntax.function(at):
             found = [replace(guard, is_parameter=False) for guard in found]
         return found

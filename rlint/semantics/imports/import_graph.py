@@ -46,12 +46,12 @@ def closest(
     bytes of source. Modules are determined by the last part of their name, so that too many count rather than
     too few; unreadable files are ignored. `look` returns the import scan of a file.
     """
-    seen_of = {path: look(path) for path in (*targets, *others)}
+    scans = {path: look(path) for path in (*targets, *others)}
     named: dict[str, list[Path]] = defaultdict(list)
-    for path in seen_of:
+    for path in scans:
         named[_module_name(path)].append(path)
     neighbours: dict[Path, dict[Path, None]] = defaultdict(dict)
-    for path, glance in seen_of.items():
+    for path, glance in scans.items():
         for word in glance.words.split():
             for imported in named.get(word, ()):
                 neighbours[path][imported] = None
@@ -64,8 +64,8 @@ def closest(
             if path in seen:
                 continue
             seen[path] = None
-            if seen_of[path].size <= budget:
-                budget -= seen_of[path].size
+            if scans[path].size <= budget:
+                budget -= scans[path].size
                 found.append(path)
                 pending.append(path)
     return found
@@ -97,10 +97,10 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
             continue
         limit = min(end + _LONGEST, len(content))
         if b"(" in content[word:end]:
-            goes_on = content.find(b")", word, limit) >= 0
+            continues = content.find(b")", word, limit) >= 0
         else:
-            goes_on = content[end - 2 : end].strip() == b"\\"
-        limit = limit if goes_on else end
+            continues = content[end - 2 : end].strip() == b"\\"
+        limit = limit if continues else end
         position = end
         for match in _IMPORT.finditer(content, start, limit):
             if match.start() > end:

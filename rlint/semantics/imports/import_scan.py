@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rlint.notebook.sources import source_of
 from rlint.regex import regex
 from rlint.semantics.imports.import_graph import import_statements, imported_by_name
-from rlint.semantics.imports.relevance import speaks_of_learning
+from rlint.semantics.imports.relevance import is_about_learning
 from rlint.source.files import most_bytes, read_regular
 from rlint.syntax.import_statements import absolute_module
 
@@ -31,7 +31,7 @@ class ImportScan(NamedTuple):
     """The names in `from ..module import name, name`, with its dots."""
     words: str
     """All words in its import statements, in order, once each, separated by blanks."""
-    speaks: bool
+    mentions_learning: bool
     """Whether it is about machine learning, as far as that can be determined without its package."""
     calls: int
     """Number of opening parentheses: analysis time depends on the number of calls rather than on the
@@ -46,12 +46,12 @@ class ImportScan(NamedTuple):
             found.update(_with_members(absolute_module(module, len(source) - len(module), package), members))
         return found - {""}
 
-    def speaks_of_learning(self, imported: Collection[str]) -> bool:
+    def is_about_learning(self, imported: Collection[str]) -> bool:
         """Whether the file is about machine learning, given all that it may import."""
-        return self.speaks or (bool(self.relative) and speaks_of_learning(b"", imported))
+        return self.mentions_learning or (bool(self.relative) and is_about_learning(b"", imported))
 
 
-NOTHING = ImportScan("", 0, (), (), "", speaks=False, calls=0)
+NOTHING = ImportScan("", 0, (), (), "", mentions_learning=False, calls=0)
 """The scan of an unreadable file."""
 
 
@@ -89,7 +89,7 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
         tuple(sorted(imports)),
         tuple(relative),
         b" ".join(words).decode("utf-8", "replace"),
-        speaks_of_learning(code, imports),
+        is_about_learning(code, imports),
         code.count(b"("),
     )
 

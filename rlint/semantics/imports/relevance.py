@@ -19,7 +19,7 @@ _SMALL = 50_000
 """Maximum bytes of source of a program that need not mention a library: a snippet, a script."""
 
 
-def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
+def is_about_learning(content: bytes, imports: Iterable[str]) -> bool:
     """Whether a file imports a library for numerics or environments (`imports` are dotted names), or uses a
     term of reinforcement learning.
     """
@@ -33,5 +33,5 @@ def is_judged(files: Collection[tuple[int, bool]]) -> bool:
     it is about machine learning. Large programs without such a file (web frameworks, tools) are not learning
     code: their message loops and functions called `update` have nothing to do with training.
     """
-    sizes, speaking = zip(*files, strict=True)
-    return any(speaking) or sum(sizes) <= _SMALL
+    sizes, about_learning = zip(*files, strict=True)
+    return any(about_learning) or sum(sizes) <= _SMALL

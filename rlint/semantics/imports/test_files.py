@@ -21,7 +21,7 @@ def is_test_file(path: str, module: str, text: str) -> bool:
     that is named like a test and steps an environment or an optimizer, but contains no tests, is a script:
     `test.py` evaluates an agent, `test_dqn.py` trains one.
     """
-    if lies_in_tests(path, module):
+    if is_in_tests(path, module):
         return True
     return is_named_like_tests(path, module) and not _is_script(text)
 
@@ -31,7 +31,7 @@ def is_named_like_tests(path: str, module: str) -> bool:
     return bool(_NAMED_LIKE_TESTS.search(_inside_project(path, module)))
 
 
-def lies_in_tests(path: str, module: str) -> bool:
+def is_in_tests(path: str, module: str) -> bool:
     """Whether its path is one of tests or documentation, whatever its content."""
     return bool(_IN_TESTS.search(_inside_project(path, module)))
 

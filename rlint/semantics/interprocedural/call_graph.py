@@ -197,7 +197,9 @@ class CallGraph:
             return self._of_any(kind, site.method), False
         cls = self.index.class_of(kind)
         if cls is not None:
-            found = self.index.implementations(cls, site.method) or self._beside(cls, site.method)
+            found = self.index.implementations(cls, site.method) or self._methods_of_mixing_classes(
+                cls, site.method
+            )
             if found or kind.tag is not TypeTag.ENVIRONMENT:
                 return found, False
         key = (site.method, site.receiver, module)
@@ -248,7 +250,7 @@ class CallGraph:
                     return kind
         return self.index.resolve(owner, module)
 
-    def _beside(self, cls: ClassSummary, method: str) -> list[FunctionSummary]:
+    def _methods_of_mixing_classes(self, cls: ClassSummary, method: str) -> list[FunctionSummary]:
         """Return the methods that a mixin finds in the classes that it is mixed into, and in their other
         bases.
         """
@@ -281,9 +283,9 @@ class CallGraph:
         defining = self._defining.get((self._programs.of(module), method), [])
         token = _plain(receiver)
         if len(token) >= 3:
-            alike = [cls for cls, name in defining if token in name or (len(name) >= 4 and name in token)]
-            near = [cls for cls in alike if cls.module == module] or [
-                cls for cls in alike if self._knows(module, cls.module)
+            intern = [cls for cls, name in defining if token in name or (len(name) >= 4 and name in token)]
+            near = [cls for cls in intern if cls.module == module] or [
+                cls for cls in intern if self._imports_either(module, cls.module)
             ]
             same = {cls.path for cls, name in defining if name == token and cls in near}
             if same:  # `actor` is an `Actor`, not an `ActorCriticPolicy`
@@ -295,8 +297,8 @@ class CallGraph:
             family = self._family(defining, token)
             if family:
                 return self._methods(family, method)
-            if len(alike) == 1:
-                return self._methods(alike, method)
+            if len(intern) == 1:
+                return self._methods(intern, method)
         if method in vocabulary.COMMON_METHODS or method.startswith("__") or len(defining) > 3:
             return []
         return self._methods([cls for cls, _ in defining], method)
@@ -322,7 +324,7 @@ class CallGraph:
         name = _plain(cls.qualname.rpartition(".")[2])
         return token in name or (len(name) >= 4 and name in token)
 
-    def _knows(self, module: str, other: str) -> bool:
+    def _imports_either(self, module: str, other: str) -> bool:
         """Whether one of two modules imports from the other."""
         for importer, imported in ((module, other), (other, module)):
             tail = imported.rpartition(".")[2]

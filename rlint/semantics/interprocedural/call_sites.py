@@ -21,7 +21,7 @@ from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
 from rlint.semantics.interprocedural.summary import CallSite
-from rlint.semantics.nn.autograd import UNSAID
+from rlint.semantics.nn.autograd import UNSTATED
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
 from rlint.syntax.last_names import last_name
@@ -47,19 +47,19 @@ _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?|batch|batches|trans
 
 
 def calls_by_function(
-    analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    analysis: FileAnalysis, gradients: GradientSummaries, intern: Interner
 ) -> dict[ast.AST | None, list[CallSite]]:
     """Return the calls in a file that may lead to functions of its project, by the calling function."""
     tree = analysis.syntax
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
         for func in _called(call):
-            site = _call_site(call, func, analysis, gradients, alike)
+            site = _call_site(call, func, analysis, gradients, intern)
             if site is not None:
                 sites = calls.setdefault(tree.function(call), [])
                 sites.append(site)
                 others = _imported_otherwise(call, site.path, analysis)
-                sites += [replace(site, path=alike(other)) for other in others]
+                sites += [replace(site, path=intern(other)) for other in others]
         handed = handed_over(call, analysis)
         for later in handed:
             calls.setdefault(tree.function(call), []).append(later)
@@ -69,7 +69,7 @@ def calls_by_function(
         calls.setdefault(tree.function(node), []).append(_plain_site(path, node, analysis, gradients))
     for decorator, path, kind in decorated(analysis):
         site = _plain_site(path, decorator, analysis, gradients)
-        calls.setdefault(tree.function(decorator), []).append(replace(site, arguments=(("0", alike(kind)),)))
+        calls.setdefault(tree.function(decorator), []).append(replace(site, arguments=(("0", intern(kind)),)))
     return calls
 
 
@@ -88,13 +88,13 @@ def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> It
 def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:
     """Return a call site for an implicit call, whose arguments are not known."""
     loop = analysis.loops.innermost(node)
-    said = gradients.here.said_at(node) if gradients.concerned else UNSAID
+    said = gradients.here.stated_at(node) if gradients.concerned else UNSTATED
     return CallSite(
         path,
         "",
         node.lineno,
         analysis.loops.index[loop] if loop is not None else -1,
-        each_pass=analysis.loops.pacing.each_pass(node),
+        each_pass=analysis.loops.iteration_frequency.each_pass(node),
         autograd=said.autograd,
         entered=said.entered,
         guards=analysis.loops.conditions.of(node),
@@ -103,7 +103,7 @@ def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: Gr
 
 
 def _call_site(
-    call: ast.Call, func: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    call: ast.Call, func: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries, intern: Interner
 ) -> CallSite | None:
     path = method = receiver = ""
     are_its_own = True  # the arguments of this call, not those of an enclosing one
@@ -139,25 +139,27 @@ def _call_site(
     loop = loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    are_told = bool(path) and are_its_own  # if the callee is unknown, its arguments reach no known function
-    arguments = [(name, analysis.told(value) if are_told else UNKNOWN) for name, value in values]
-    said = gradients.here.said_at(call) if gradients.concerned else UNSAID
+    are_exported = (
+        bool(path) and are_its_own
+    )  # if the callee is unknown, its arguments reach no known function
+    arguments = [(name, analysis.exported_type(value) if are_exported else UNKNOWN) for name, value in values]
+    said = gradients.here.stated_at(call) if gradients.concerned else UNSTATED
     guards = loops.conditions.of(call)
     return CallSite(
-        alike(path),
+        intern(path),
         method,
         call.lineno,
         loops.index[loop] if loop is not None else -1,
-        alike(tuple([alike(argument) for argument in arguments])),
+        intern(tuple([intern(argument) for argument in arguments])),
         Heat.WARM if _is_rarely_called(method or path, call, guards, analysis) else Heat.HOT,
         receiver,
-        loops.pacing.each_pass(call),
-        alike(tuple(_named(values))),
+        loops.iteration_frequency.each_pass(call),
+        intern(tuple(_named(values))),
         said.autograd,
         said.entered,
         guards,
         bool(analysis.locks.held(call)),
-        passes=alike(tuple(_passed(values, call, analysis))),
+        passes=intern(tuple(_passed(values, call, analysis))),
         numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
     )
 

@@ -52,17 +52,17 @@ class LeavingValues:
             and not self._symbols.index.modules[edge.caller.module].is_test
             for edge in self._graph.callers(summary.path)
         ):
-            return Onward(cause=Cause.ELSEWHERE)
+            return Onward(cause=Cause.OTHER_PLACE)
         owner = self._syntax.class_of(function) if summary.is_method else None
         uses: Sequence[ast.expr] | None
         if owner is not None:
-            if self._is_used_elsewhere(function.name, owner):
-                return Onward(cause=Cause.ELSEWHERE)
+            if self._is_used_in_other_file(function.name, owner):
+                return Onward(cause=Cause.OTHER_PLACE)
             uses = list(self._uses_of_attribute(function.name, owner))
         else:
             uses = self._uses_of_name(function)
             if uses is None or self._symbols.imports(function.name, self._module.module):
-                return Onward(cause=Cause.ELSEWHERE)
+                return Onward(cause=Cause.OTHER_PLACE)
         calls: list[ast.expr] = []
         for use in uses:
             call = self._syntax.call_of(use)
@@ -106,16 +106,18 @@ class LeavingValues:
 
     def _find_reads(self, name: str, owner: ast.ClassDef) -> Onward:
         uses = self._uses_of_attribute(name, owner)
-        reads = tuple(use for use in uses if isinstance(use.ctx, ast.Load) and not self._is_only_fed(use))
+        reads = tuple(
+            use for use in uses if isinstance(use.ctx, ast.Load) and not self._only_changes_items(use)
+        )
         if not reads:
             return Onward(cause=Cause.OBJECT)  # other methods handle these
         if len(reads) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
-        if self._is_used_elsewhere(name, owner):
-            return Onward(reads, cause=Cause.ELSEWHERE)
+        if self._is_used_in_other_file(name, owner):
+            return Onward(reads, cause=Cause.OTHER_PLACE)
         return Onward(reads, "" if self._is_script else f"uses `self.{name}`")
 
-    def _is_only_fed(self, use: ast.Attribute) -> bool:
+    def _only_changes_items(self, use: ast.Attribute) -> bool:
         """Whether a use only adds or removes items (`self.values.append(value)`, `self.values.clear()`), so
         that no item is read.
         """
@@ -140,8 +142,8 @@ class LeavingValues:
     def _class(self, node: ast.ClassDef) -> ClassSummary | None:
         return self._module.classes.get(self._syntax.qualname(node))
 
-    def _is_used_elsewhere(self, name: str, owner: ast.ClassDef) -> bool:
-        return self._symbols.is_used_elsewhere(name, self._class(owner), self._module.module)
+    def _is_used_in_other_file(self, name: str, owner: ast.ClassDef) -> bool:
+        return self._symbols.is_used_in_other_file(name, self._class(owner), self._module.module)
 
     @cached_property
     def _is_script(self) -> bool:

@@ -32,20 +32,20 @@ class ProgramSymbols:
         """Whether any file reads an attribute of this name, on any object."""
         return attribute in self._attributes_read
 
-    def is_only_fed(self, attribute: str) -> bool:
+    def is_write_only(self, attribute: str) -> bool:
         """Whether all containers of this name are only added to, and possibly emptied, in all files."""
         return all(
-            attribute in module.attributes_fed
+            attribute in module.write_only_attributes
             for module in self.index.modules.values()
             if attribute in module.attributes_read
         )
 
-    def is_told(self, speedup: str) -> bool:
+    def has_torch_setting(self, speedup: str) -> bool:
         """Whether any file changes how torch computes, by a word of `rlint.semantics.nn.torch_settings`."""
-        return speedup in self._told
+        return speedup in self._torch_settings
 
     @cached_property
-    def _told(self) -> frozenset[str]:
+    def _torch_settings(self) -> frozenset[str]:
         return frozenset[str]().union(*(module.speedups for module in self.index.modules.values()))
 
     def program_says(self, speedup: str, module: str) -> bool:
@@ -85,12 +85,12 @@ class ProgramSymbols:
         """Whether any file imports all names of a module."""
         return module in self._starred
 
-    def is_read_elsewhere(self, attribute: str, module: str) -> bool:
+    def is_read_in_other_file(self, attribute: str, module: str) -> bool:
         """Whether a file other than a module reads an attribute of this name, on any object."""
         every = self.index.modules.values()
         return any(attribute in each.attributes_read for each in every if each.module != module)
 
-    def is_used_elsewhere(self, attribute: str, owner: ClassSummary | None, module: str) -> bool:
+    def is_used_in_other_file(self, attribute: str, owner: ClassSummary | None, module: str) -> bool:
         """Whether another file uses an attribute of this name, except one that a class in that file,
         unrelated to the `owner`, defines itself. Tests are excluded.
         """

@@ -92,7 +92,7 @@ class ProjectIndex(SymbolTable):
                     kind = self._known(owner.attributes[name], owner.module)
                     found = kind if found is None else found.joined(kind)
             if found is not None:
-                found = found or self._told_otherwise(cls, name) or found
+                found = found or self._type_without_values(cls, name) or found
                 if not found or found.tag is TypeTag.NONE:
                     found = self._with_given(found, cls, name)
                 if (
@@ -178,7 +178,7 @@ class ProjectIndex(SymbolTable):
                 return self._in_doubt(kind)
         return kind
 
-    def _told_otherwise(self, cls: ClassSummary, name: str) -> Type:
+    def _type_without_values(self, cls: ClassSummary, name: str) -> Type:
         """Return an attribute's type from its annotation or parameters, if the stored values do not determine
         it.
         """
@@ -189,8 +189,8 @@ class ProjectIndex(SymbolTable):
                 return declared
         is_trained = any(name in owner.trained for owner in family)
         # results of an unknown library may have parameters, too: no safe fix may depend on this
-        told = Type(TypeTag.MODULE, caveat=Caveat(doubtful=True))
-        return told if is_trained and self._only_networks_have_parameters else UNKNOWN
+        inferred = Type(TypeTag.MODULE, caveat=Caveat(doubtful=True))
+        return inferred if is_trained and self._only_networks_have_parameters else UNKNOWN
 
     @cached_property
     def _only_networks_have_parameters(self) -> bool:
@@ -210,7 +210,7 @@ class ProjectIndex(SymbolTable):
         if known is None:
             family = [e for e in (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(e, ClassSummary)]
             known = self._restored[cls.path] = any(each.restored for each in family) or any(
-                module.restores and not module.is_test and self._knows(name, each)
+                module.restores and not module.is_test and self._refers_to(name, each)
                 for name, module in self.modules.items()
                 for each in family
             )
@@ -249,9 +249,9 @@ class ProjectIndex(SymbolTable):
             # assignments in the same file to an object of a known class are joined with the type from the
             # class
             return owner.path in family and function.module != cls.module
-        return not kind and self._knows(function.module, cls)
+        return not kind and self._refers_to(function.module, cls)
 
-    def _knows(self, module: str, cls: ClassSummary) -> bool:
+    def _refers_to(self, module: str, cls: ClassSummary) -> bool:
         """Whether a file refers to a class: it defines it, or imports it or its file."""
         if module == cls.module:
             return True
@@ -622,7 +622,7 @@ class ProjectIndex(SymbolTable):
             return (Type(TypeTag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:
             return LibraryMethod(value, name), None
-        return batches.beside(value, models.attribute_kind(value.tag, name)), None
+        return batches.on_device_of(value, models.attribute_kind(value.tag, name)), None
 
     def _as_kind(self, value: Symbol | None) -> Type:
         if isinstance(value, Type):
@@ -751,7 +751,7 @@ class ProjectIndex(SymbolTable):
         """
         return frozenset(self._overwritten.in_libraries())
 
-    def names_set_elsewhere(self, module: str) -> frozenset[str]:
+    def names_set_by_other_files(self, module: str) -> frozenset[str]:
         """Return the variables in a module whose value other files may set: through the module itself
         (`config.N = 0`), or through the one that it imports them from; `*` for any.
         """

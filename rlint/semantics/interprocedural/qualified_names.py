@@ -59,7 +59,7 @@ class QualifiedNames:
         return result
 
     @property
-    def hangs_on_others(self) -> bool:
+    def depends_on_other_files(self) -> bool:
         """Whether the meaning of names here depends on the text of other files: through `from module import
         *`.
         """
@@ -181,10 +181,10 @@ class QualifiedNames:
                 if not target or not qualified.startswith(target):
                     continue
                 rest = qualified.removeprefix(target)
-                alike = all(
+                intern = all(
                     binding.target == target for binding in bindings
                 )  # `import torch`, `import torch.nn`
-                if alike and rest[:1] in ("", ".") and here.lookup(name) is scope:
+                if intern and rest[:1] in ("", ".") and here.lookup(name) is scope:
                     return f"{name}{rest}"
             scope = scope.parent
         return None
@@ -196,7 +196,7 @@ class QualifiedNames:
         base = self._meaning(root, depth) if isinstance(root, ast.Name) and depth > 0 else None
         if root is expression or not base:
             return base or None
-        return f"{base}{_behind(root, expression)}"
+        return f"{base}{_attribute_suffix(root, expression)}"
 
     def _meaning(self, name: ast.Name, depth: int) -> str | None:
         scope, bindings = self.bindings(name)
@@ -235,7 +235,7 @@ class QualifiedNames:
         return None
 
 
-def _behind(root: ast.expr, expression: ast.expr) -> str:
+def _attribute_suffix(root: ast.expr, expression: ast.expr) -> str:
     """Return the attributes that an expression reads in sequence: `.nn.Linear` after `torch`."""
     found = ""
     while expression is not root and isinstance(expression, ast.Attribute):

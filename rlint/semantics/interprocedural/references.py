@@ -57,12 +57,12 @@ def _places_of(name: str, text: str) -> Iterator[int]:
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
-        if not _goes_on(text[start - 1 : start]) and not _goes_on(text[end : end + 1]):
+        if not _continues_name(text[start - 1 : start]) and not _continues_name(text[end : end + 1]):
             yield start
         start = text.find(name, end)
 
 
-def _goes_on(character: str) -> bool:
+def _continues_name(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 

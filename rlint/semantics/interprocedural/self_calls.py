@@ -14,7 +14,7 @@ class SelfCalls:
 
     def __init__(self, index: ProjectIndex) -> None:
         self._index = index
-        self._goes_on: dict[tuple[str, str], bool] = {}
+        self._calling_next: dict[tuple[str, str], bool] = {}
 
     def possible(
         self, caller: FunctionSummary, site: CallSite, targets: list[FunctionSummary]
@@ -51,9 +51,9 @@ class SelfCalls:
     def _calls_next(self, cls: ClassSummary, name: str) -> bool:
         """Whether a class calls the inherited method of this name: `super().name()`, `Base.name(self)`."""
         key = cls.path, name
-        known = self._goes_on.get(key)
+        known = self._calling_next.get(key)
         if known is None:
-            known = self._goes_on[key] = any(
+            known = self._calling_next[key] = any(
                 site.receiver != "self" and name in (site.method, site.path.rpartition(".")[2])
                 for function in self._index.modules[cls.module].functions.values()
                 if function.qualname.startswith(f"{cls.qualname}.")

@@ -19,7 +19,7 @@ from rlint.semantics.dataflow.item_origins import applications
 from rlint.semantics.dataflow.iterator_consumption import IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
-from rlint.semantics.dataflow.write_only import attributes_fed, looked_up
+from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
 from rlint.semantics.effects.log_writes import log_guards
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
@@ -40,7 +40,7 @@ from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, Func
 from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.architecture_summary import parts_of_file
 from rlint.semantics.nn.checkpoints import functions_that_save
-from rlint.semantics.nn.forward_summary import doings
+from rlint.semantics.nn.forward_summary import forward_summaries
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.separate_outputs import outputs_of, run_each
 from rlint.semantics.nn.torch_settings import speedups_of
@@ -70,12 +70,12 @@ _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITER
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
-def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) -> ModuleSummary:
-    """Build the summary of a file. `path` is the displayed path; `alike` is an interner shared by many
+def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None) -> ModuleSummary:
+    """Build the summary of a file. `path` is the displayed path; `intern` is an interner shared by many
     summaries.
     """
     syntax = analysis.syntax
-    alike = alike or Interner()
+    intern = intern or Interner()
     summary = ModuleSummary(
         analysis.name, path, syntax.package, is_test_file(path, analysis.name, syntax.text)
     )
@@ -95,7 +95,7 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.stored = stored_callables(analysis)
     summary.registered = registered_callables(analysis)
     gradients = GradientSummaries(analysis)
-    _add_functions(summary, analysis, gradients, alike)
+    _add_functions(summary, analysis, gradients, intern)
     for node in syntax.of_type(ast.ClassDef):
         described = _class(node, analysis)
         summary.classes[described.qualname] = described
@@ -109,11 +109,13 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.mentions = mentions_of(analysis, summary.attributes_read)
     summary.looks_up_names = looks_up_names(analysis)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""
-    summary.attributes_fed = attributes_fed(analysis)
+    summary.write_only_attributes = write_only_attributes(analysis)
     summary.speedups = speedups_of(analysis)
     reader = NetworkParts(analysis)
     summary.parts = parts_of_file(analysis, reader)
-    summary.doings = doings(analysis, reader, has_tests=is_for_a_runner(path, analysis.name, syntax.text))
+    summary.forward_summaries = forward_summaries(
+        analysis, reader, has_tests=is_for_a_runner(path, analysis.name, syntax.text)
+    )
     summary.frozen = gradients.frozen()
     summary.made = made_in(analysis)
     summary.carried = carried_in(analysis)
@@ -129,23 +131,23 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
 
 
 def _add_functions(
-    summary: ModuleSummary, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    summary: ModuleSummary, analysis: FileAnalysis, gradients: GradientSummaries, intern: Interner
 ) -> None:
     """Summarise the functions of a file, and its module-level code as a function without a name."""
     syntax = analysis.syntax
     is_run = is_for_a_runner(summary.path, analysis.name, syntax.text)
     # calls in tests show neither how often code runs nor which arguments it gets
-    calls = {} if is_run else calls_by_function(analysis, gradients, alike)
-    applied, gone = applications(analysis), IteratorUses(analysis)
+    calls = {} if is_run else calls_by_function(analysis, gradients, intern)
+    applied, removed = applications(analysis), IteratorUses(analysis)
     walks = SumTreeWalks(syntax)
     for node in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         if is_run and node.name.startswith("test"):
             function = _test(node, analysis)
         else:
-            function = _function(node, analysis, calls.get(node, []), alike)
+            function = _function(node, analysis, calls.get(node, []), intern)
             function.applications = applied.get(node, ())
-            function.through = gone.summary(node) if function.effect.quiet else ()
+            function.through = removed.summary(node) if function.effect.quiet else ()
             gradients.describe(node, function)
             below = walks.of(node)
             function.walks_down = storage_of(below, analysis) if below is not None else None
@@ -158,7 +160,7 @@ def _add_functions(
         1,
         calls=tuple(calls.get(None, ())),
         loops=analysis.loops.summaries(None),
-        drivers=alike(analysis.loops.function_drivers(None)),
+        drivers=intern(analysis.loops.function_drivers(None)),
         update_intervals=analysis.loops.update_intervals(None),
         turns_autograd=gradients.turned_in_module(),
     )
@@ -179,7 +181,7 @@ def _test(node: Function, analysis: FileAnalysis) -> FunctionSummary:
 
 
 def _function(
-    node: Function, analysis: FileAnalysis, calls: list[CallSite], alike: Interner
+    node: Function, analysis: FileAnalysis, calls: list[CallSite], intern: Interner
 ) -> FunctionSummary:
     syntax = analysis.syntax
     effect, paths = analysis.effects.function_effect(node)
@@ -191,7 +193,7 @@ def _function(
         if kind.tag is TypeTag.UNKNOWN:
             kind = analysis.types.used_as(parameter.arg, syntax.scopes[node]) or kind
         if kind.tag is not TypeTag.UNKNOWN or kind.of:
-            types[parameter.arg] = alike(kind)
+            types[parameter.arg] = intern(kind)
     returned = [each.value for each in syntax.written.returns.get(node, ()) if each.value is not None]
     is_method = isinstance(syntax.parents.get(node), ast.ClassDef)
     may_run_networks = is_method and len(returned) == 1 and "torch" in syntax.text
@@ -199,14 +201,14 @@ def _function(
         analysis.name,
         syntax.qualname(node),
         node.lineno,
-        alike(tuple(parameter.arg for parameter in every)),
+        intern(tuple(parameter.arg for parameter in every)),
         types,
-        alike(_returns(node, analysis.types, analysis.told)),
+        intern(_returns(node, analysis.types, analysis.exported_type)),
         effect,
         paths,
         tuple(calls),
         analysis.loops.summaries(node),
-        alike(analysis.loops.function_drivers(node)),
+        intern(analysis.loops.function_drivers(node)),
         is_method,
         is_property(node),
         is_staticmethod(node),
@@ -220,7 +222,7 @@ def _function(
         needs=_needs(node, analysis),
         returns_values=bool(returned),
         hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
-        outputs=alike(outputs_of(node, returned)) if may_run_networks else (),
+        outputs=intern(outputs_of(node, returned)) if may_run_networks else (),
         runs_each=run_each(node, returned) if may_run_networks else "",
         off=tuple(
             name
@@ -286,9 +288,9 @@ def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> Non
         function = summary.functions[analysis.syntax.qualname(node)]
         if any(_is_vague(kind) for kind in function.returns):
             linked = linked or analysis.linked(ProjectIndex([summary]))
-            function.returns = _returns(node, linked.types, linked.told)
+            function.returns = _returns(node, linked.types, linked.exported_type)
     if linked is not None:
-        linked.let_go()
+        linked.release_analyses()
 
 
 def _is_vague(kind: Type) -> bool:
@@ -300,14 +302,16 @@ def _is_vague(kind: Type) -> bool:
     return kind.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN
 
 
-def _returns(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
+def _returns(
+    node: Function, types: TypeInference, exported_type: Callable[[ast.expr], Type]
+) -> tuple[Type, ...]:
     """Return the joined type of all returned values, or that of the annotation if it is more precise."""
     annotated = annotation_kind(node.returns, types.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
         return (annotated,)
     if not annotated and any(_may_change_results(decorator, types) for decorator in node.decorator_list):
         return ()
-    found = _returned(node, types, told)
+    found = _returned(node, types, exported_type)
     if not _hands_on(node, types):
         found = tuple(map(_held, found))
     if annotated and not (found and all(refines(kind, annotated) for kind in found)):
@@ -339,7 +343,9 @@ def _held(kind: Type) -> Type:
     return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
-def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
+def _returned(
+    node: Function, types: TypeInference, exported_type: Callable[[ast.expr], Type]
+) -> tuple[Type, ...]:
     """Return the types of all returned values; empty if one of them is unknown."""
     yields = _yields_of(node, types.syntax)
     if yields:
@@ -350,7 +356,7 @@ def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], T
         kind = Type(TypeTag.NONE)
         if returned.value is not None:
             kind = types.type_of(returned.value)
-            kind = told(returned.value) if kind.short else kind
+            kind = exported_type(returned.value) if kind.short else kind
         found.append(kind)
         unknown |= not kind and not kind.of
     if unknown:
@@ -624,7 +630,7 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
     if given is None:
         unpacked = place_assigned(attribute, analysis.syntax.parents)
         return along(analysis.types.type_of(unpacked[0]), unpacked[1]).aged() if unpacked else UNKNOWN
-    kind = analysis.told(given)
+    kind = analysis.exported_type(given)
     keeps_its_kind = not kind and follows_from_itself(attribute, given, analysis.names)
     return None if keeps_its_kind else kind
 

@@ -32,7 +32,9 @@ class LoopSummary:
     parent: int  # index of the enclosing loop in the same function, -1 for none
     drivers: frozenset[Driver] = frozenset()
     bounded: bool = False
-    each_pass: bool | None = None  # whether it runs in each iteration of the enclosing loop (see pacing.py)
+    each_pass: bool | None = (
+        None  # whether it runs in each iteration of the enclosing loop (see iteration_frequency.py)
+    )
     guards: tuple[Guard, ...] = ()  # the conditions that guard it (see path_conditions.py)
     length: Guard | None = None  # its number of iterations, as the interval at which it ends
     works: bool = False  # its body runs a network, samples, or steps an object
@@ -53,7 +55,9 @@ class CallSite:
     arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's type
     cap: Heat = Heat.HOT  # the highest heat of the callee, whatever the conditions around it
     receiver: str = ""  # the last name of the method's receiver
-    each_pass: bool | None = None  # whether the call runs in each iteration of its loop (see pacing.py)
+    each_pass: bool | None = (
+        None  # whether the call runs in each iteration of its loop (see iteration_frequency.py)
+    )
     # position or keyword, with the last name in the argument, and that of its index after `[]`
     names: tuple[tuple[str, str], ...] = ()
     autograd: Autograd | None = None  # what the enclosing function determines about autograd there …
@@ -123,8 +127,8 @@ class FunctionSummary:
     releases: tuple[str, ...] = ()  # parameters whose gradient does not leave the function
     carries: tuple[str, ...] = ()  # parameters whose gradient only reaches its results …
     # … unless a function that receives one does more with it: parameter, path, position or keyword
-    lends: tuple[tuple[str, str, str], ...] = ()
-    lent_alone: tuple[str, ...] = ()  # those that reach the results only through these calls
+    passed_gradients: tuple[tuple[str, str, str], ...] = ()
+    only_passed_on: tuple[str, ...] = ()  # those that reach the results only through these calls
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
@@ -254,13 +258,17 @@ class ModuleSummary:
     )  # functions and methods that the file replaces (see replaced_functions.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
-    attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see write_only.py)
+    write_only_attributes: frozenset[str] = (
+        frozenset()
+    )  # those of them that it only adds to (see write_only.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see torch_settings.py)
     constants: dict[str, Type] = field(default_factory=dict)
     parts: dict[str, tuple[NetworkPart, ...]] = field(
         default_factory=dict
     )  # of networks (see architecture_summary.py)
-    doings: dict[str, ForwardSummary] = field(default_factory=dict)  # by the function's qualified name
+    forward_summaries: dict[str, ForwardSummary] = field(
+        default_factory=dict
+    )  # by the function's qualified name
     frozen: frozenset[str] = frozenset()  # last names of networks whose weights may not require grad
     made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see queues.py)
     carried: tuple[tuple[str, str], ...] = ()  # last names of queues, with what is put into them

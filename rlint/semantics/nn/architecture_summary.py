@@ -46,8 +46,8 @@ def _defaults(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
         assert isinstance(node, FUNCTIONS)
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
-        behind = positional[len(positional) - len(arguments.defaults) :]
-        pairs = [*zip(behind, arguments.defaults, strict=True)]
+        after = positional[len(positional) - len(arguments.defaults) :]
+        pairs = [*zip(after, arguments.defaults, strict=True)]
         pairs += [
             (parameter, default)
             for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)

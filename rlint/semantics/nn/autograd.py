@@ -35,7 +35,7 @@ class Autograd(Enum):
 
 
 @frozen
-class Said:
+class StatedMode:
     """What the code around a place says about autograd; `autograd` is None if it says nothing. `entered` are
     contexts and decorators of the project whose names suggest that they change the autograd mode: the answer
     holds if none of them does, which other files determine.
@@ -45,8 +45,8 @@ class Said:
     entered: tuple[str, ...] = ()
 
 
-UNSAID = Said(None)
-_UNSURE = Said(Autograd.UNKNOWN)
+UNSTATED = StatedMode(None)
+_UNSURE = StatedMode(Autograd.UNKNOWN)
 _GRAD_MODE = ("torch", "torch.autograd", "torch.autograd.grad_mode")
 _OFF = frozenset(f"{module}.{name}" for module in _GRAD_MODE for name in ("no_grad", "inference_mode"))
 _ON = frozenset(f"{module}.enable_grad" for module in _GRAD_MODE)
@@ -70,8 +70,8 @@ class LocalAutograd:
         self.syntax = syntax
         self.names = names
         self.definitions = definitions
-        self._functions: dict[Function, Said] = {}
-        self._statements: dict[ast.stmt | None, Said] = {}
+        self._functions: dict[Function, StatedMode] = {}
+        self._statements: dict[ast.stmt | None, StatedMode] = {}
         self._leaves_autograd_alone: Callable[[str], bool] = lambda _: False
 
     def linked(self, leaves_autograd_alone: Callable[[str], bool]) -> LocalAutograd:
@@ -83,10 +83,10 @@ class LocalAutograd:
 
     def at(self, node: ast.AST) -> Autograd | None:
         """Return the autograd mode that the function around a node sets there; None if it sets none."""
-        said = self.said_at(node)
-        return said.autograd if all(map(self._leaves_autograd_alone, said.entered)) else Autograd.UNKNOWN
+        stated = self.stated_at(node)
+        return stated.autograd if all(map(self._leaves_autograd_alone, stated.entered)) else Autograd.UNKNOWN
 
-    def said_at(self, node: ast.AST) -> Said:
+    def stated_at(self, node: ast.AST) -> StatedMode:
         """Return the same, with its dependencies on other files."""
         if node in self.syntax.buried:
             return _UNSURE
@@ -106,7 +106,7 @@ class LocalAutograd:
         text = self.syntax.text[start:end].lower()
         return "grad" in text or ("infer" in text and _INFERS.search(text) is not None)
 
-    def _at(self, statement: ast.stmt | None) -> Said:
+    def _at(self, statement: ast.stmt | None) -> StatedMode:
         """Return the autograd state at a statement. The surroundings are queried once for all statements in
         them.
         """
@@ -114,20 +114,20 @@ class LocalAutograd:
         if statement in known:
             return known[statement]
         passed: list[ast.stmt] = []
-        said = _UNSURE if self.turned_by(None) else UNSAID
+        stated = _UNSURE if self.turned_by(None) else UNSTATED
         entered: tuple[str, ...] = ()
         child: ast.AST | None = statement
         while child is not None:
             if isinstance(child, ast.stmt):
                 if child in known:
-                    said = known[child]
+                    stated = known[child]
                     break
                 passed.append(child)
                 parent = parents.get(child)
                 if isinstance(parent, FUNCTIONS):
                     if parent not in self._functions:
                         self._functions[parent] = self._function(parent)
-                    said = self._functions[parent]
+                    stated = self._functions[parent]
                     break
                 if isinstance(parent, (ast.With, ast.AsyncWith)):
                     inside = self._entered(parent)
@@ -135,24 +135,24 @@ class LocalAutograd:
                         passed.clear()  # code outside of it does not depend on it
                         entered += inside.entered
                     if inside.autograd is not None:
-                        said = inside
+                        stated = inside
                         break
             child = parents.get(child)
-        known.update(dict.fromkeys(passed, said))
+        known.update(dict.fromkeys(passed, stated))
         if entered:
-            said = Said(said.autograd, tuple(dict.fromkeys((*entered, *said.entered))))
-        known[statement] = said
-        return said
+            stated = StatedMode(stated.autograd, tuple(dict.fromkeys((*entered, *stated.entered))))
+        known[statement] = stated
+        return stated
 
-    def _entered(self, block: ast.With | ast.AsyncWith) -> Said:
+    def _entered(self, block: ast.With | ast.AsyncWith) -> StatedMode:
         entered: list[str] = []
         for item in reversed(block.items):
-            said = self._context(item.context_expr, _DEPTH)
-            if isinstance(said, str):
-                entered.append(said)
-            elif said is not None:
-                return Said(said, tuple(entered))
-        return Said(None, tuple(entered))
+            stated = self._context(item.context_expr, _DEPTH)
+            if isinstance(stated, str):
+                entered.append(stated)
+            elif stated is not None:
+                return StatedMode(stated, tuple(entered))
+        return StatedMode(None, tuple(entered))
 
     def turned_by(self, function: Function | None) -> bool:
         """Whether running a function (None: the module) leaves autograd switched on or off afterwards."""
@@ -168,16 +168,16 @@ class LocalAutograd:
             if isinstance(self.syntax.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
         }
 
-    def _function(self, function: Function) -> Said:
+    def _function(self, function: Function) -> StatedMode:
         entered: list[str] = []
         for decorator in function.decorator_list:
-            said = self._decorator(decorator)
-            if isinstance(said, str):
-                entered.append(said)
-            elif said is not None:
-                return Said(said, tuple(entered))
+            stated = self._decorator(decorator)
+            if isinstance(stated, str):
+                entered.append(stated)
+            elif stated is not None:
+                return StatedMode(stated, tuple(entered))
         unsure = _HOOKS.search(function.name) or self.turned_by(function)
-        return Said(Autograd.UNKNOWN if unsure else None, tuple(entered))
+        return StatedMode(Autograd.UNKNOWN if unsure else None, tuple(entered))
 
     def _decorator(self, decorator: ast.expr) -> Autograd | str | None:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -203,9 +203,9 @@ class LocalAutograd:
             return self._entered_call(entered)
         if isinstance(entered, ast.Name):
             made = [b.value for b in self.definitions.reaching(entered) if b.kind is BindingKind.ASSIGN]
-            said = {self._context(value, depth - 1) for value in made if value is not None}
-            if said:
-                return said.pop() if len(said) == 1 else Autograd.UNKNOWN
+            stated = {self._context(value, depth - 1) for value in made if value is not None}
+            if stated:
+                return stated.pop() if len(stated) == 1 else Autograd.UNKNOWN
         return self._may_turn(entered, "")
 
     def _entered_call(self, call: ast.Call) -> Autograd | str | None:
@@ -307,8 +307,8 @@ class AutogradCallers:
             # module-level code has no caller, and implicit calls do not set the mode
             calls = self._guesses.calls(function) if function.name else ()
             calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
-            is_said = any(site.autograd is not None for site, _ in calls)
-            for site, caller in calls[:_MOST_CALLERS] if is_said else ():
+            is_stated = any(site.autograd is not None for site, _ in calls)
+            for site, caller in calls[:_MOST_CALLERS] if is_stated else ():
                 if caller.path != function.path:
                     guessed.add((yield self._at(site, caller)))
             return Autograd.UNKNOWN if guessed and Autograd.ON not in guessed else Autograd.ON
@@ -319,12 +319,12 @@ class AutogradCallers:
 
     def _at(self, site: CallSite, caller: FunctionSummary) -> Step[Autograd]:
         """Return the autograd mode at a call; if it is undetermined, the callers of its function decide."""
-        said = site.autograd
+        stated = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
-            said = Autograd.UNKNOWN
-        if said is None and self._turned_in(caller):
-            said = Autograd.UNKNOWN
-        return said if said is not None else (yield self._of(caller))
+            stated = Autograd.UNKNOWN
+        if stated is None and self._turned_in(caller):
+            stated = Autograd.UNKNOWN
+        return stated if stated is not None else (yield self._of(caller))
 
     def _turned_in(self, caller: FunctionSummary) -> bool:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))

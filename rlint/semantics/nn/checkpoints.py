@@ -22,7 +22,7 @@ _UNMISTAKABLE = frozenset(
 _SAVE = _WEIGHTS | _OBJECTS
 _NAMES = frozenset(name.rpartition(".")[2] for name in _SAVE) | _UNMISTAKABLE
 """The names of methods and functions that may write a checkpoint."""
-_LEARNED = regex(
+_TRAINED_WEIGHTS = regex(
     r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
     r"|params|checkpoint|ckpt|learner|optim|trainer"
 )
@@ -45,14 +45,14 @@ def writes_checkpoint(call: ast.Call, analysis: FileAnalysis) -> bool:
         given = call.args[0] if call.args else None
         if given is None or analysis.types.type_of(given).tag in _DATA:
             return False
-        return qualified in _WEIGHTS or bool(_LEARNED.search((last_name(given) or "").lower()))
+        return qualified in _WEIGHTS or bool(_TRAINED_WEIGHTS.search((last_name(given) or "").lower()))
     if qualified is not None or not isinstance(call.func, ast.Attribute):
         return False
     if len(call.args) > _MOST_ARGUMENTS:
         return False  # `memory.save(state, action, reward)` stores a transition
     owner = (last_name(call.func.value) or "").lower()
     return call.func.attr in _UNMISTAKABLE or (
-        call.func.attr == "save" and owner not in ("self", "super") and bool(_LEARNED.search(owner))
+        call.func.attr == "save" and owner not in ("self", "super") and bool(_TRAINED_WEIGHTS.search(owner))
     )
 
 

@@ -60,7 +60,7 @@ class ForwardSummary:
     opaque: bool = False
 
 
-def doings(
+def forward_summaries(
     analysis: FileAnalysis, parts: NetworkParts, *, has_tests: bool = False
 ) -> dict[str, ForwardSummary]:
     """Return the effects of the functions of a file, by qualified name; functions without effects are left
@@ -77,54 +77,54 @@ class _Reader:
         self.parts = parts
         self.found: dict[str, ForwardSummary] = {}
         self._of_function: dict[ast.AST, ForwardSummary] = {}
-        self._homes: dict[Function | None, Function | None] = {}
+        self._enclosing_definitions: dict[Function | None, Function | None] = {}
 
     def read(self) -> dict[str, ForwardSummary]:
         for call in self.syntax.of_type(ast.Call):
-            function = self._home(call)
+            function = self._enclosing_definition(call)
             if function is not None:
                 self._read_call(call, function)
         for node in self.syntax.written.attribute_stores:
             if self.parts.analysis.names.is_self(node.value):
                 self._note_kept(node.attr, node)
         for node in self.syntax.written.attributes.get("training", ()):
-            function = self._home(node) if isinstance(node.ctx, ast.Load) else None
+            function = self._enclosing_definition(node) if isinstance(node.ctx, ast.Load) else None
             if function is not None:
-                self._doings(function).reads_training = True
+                self._forward_summary(function).reads_training = True
         attributes, calls = self.syntax.written.attributes, self.syntax.written.calls_of(_READS_MODE)
         read = (each for state in _AUTOGRAD_STATE for each in attributes.get(state, ()))
         looks = [each for each in read if isinstance(each.ctx, ast.Load)]
         nodes: tuple[ast.AST, ...] = (*looks, *calls, *self.syntax.of_type(ast.Global))
         for evidence in nodes:
-            function = self._home(evidence)
+            function = self._enclosing_definition(evidence)
             if function is not None:
-                self._doings(function).opaque = True
+                self._forward_summary(function).opaque = True
         for item in self.syntax.written.item_stores:
-            function = self._home(item)
+            function = self._enclosing_definition(item)
             if function is None:
                 continue
             for attribute in self._roots(item.value) or ():
                 self._note_kept(attribute, item)
             if self._is_of_others(item.value):
-                self._doings(function).opaque = True
+                self._forward_summary(function).opaque = True
         return self.found
 
-    def _home(self, node: ast.AST) -> Function | None:
+    def _enclosing_definition(self, node: ast.AST) -> Function | None:
         """Return the function at module level or in a class that runs a node, including nodes of nested
         functions.
         """
         function = self.syntax.function(node)
-        if function not in self._homes:
+        if function not in self._enclosing_definitions:
             outermost = function
             while outermost is not None and (outer := self.syntax.function(outermost)) is not None:
                 outermost = outer
             if self._has_tests and outermost is not None and outermost.name.startswith("test"):
-                self._doings(outermost).opaque = True
+                self._forward_summary(outermost).opaque = True
                 outermost = None
-            self._homes[function] = outermost
-        return self._homes[function]
+            self._enclosing_definitions[function] = outermost
+        return self._enclosing_definitions[function]
 
-    def _doings(self, function: Function) -> ForwardSummary:
+    def _forward_summary(self, function: Function) -> ForwardSummary:
         known = self._of_function.get(function)
         if known is None:
             known = self._of_function[function] = ForwardSummary()
@@ -141,9 +141,9 @@ class _Reader:
         return scope is not None and scope.parent is None
 
     def _note_kept(self, attribute: str, node: ast.AST) -> None:
-        function = self._home(node)
+        function = self._enclosing_definition(node)
         if function is not None:
-            self._doings(function).keeps.add(attribute)
+            self._forward_summary(function).keeps.add(attribute)
 
     # -- calls ---------------------------------------------------------------------------------
 
@@ -162,65 +162,65 @@ class _Reader:
         fact = models.callable_fact(qualified)
         name = qualified.rpartition(".")[2]
         if qualified.startswith(_DIFFERENTIATES) and qualified != "torch.func.functional_call":
-            self._doings(function).opaque = True
+            self._forward_summary(function).opaque = True
         if qualified in _DROPOUTS:
             training = _keyword(call, "training", 2)
             if training is None or _constant(training) is True:
-                self._doings(function).draws = True
+                self._forward_summary(function).draws = True
             elif _constant(training) is not False:
-                self._doings(function).layers[DROPOUT] = not self.parts.is_conditional(call)
+                self._forward_summary(function).layers[DROPOUT] = not self.parts.is_conditional(call)
         elif qualified in _BATCH_NORMS:
-            self._doings(function).layers["torch.nn.BatchNorm1d"] = False
+            self._forward_summary(function).layers["torch.nn.BatchNorm1d"] = False
         elif name in ("scaled_dot_product_attention", "multi_head_attention_forward"):
-            done = self._doings(function)
+            done = self._forward_summary(function)
             done.layers["torch.nn.MultiheadAttention"] = False
             if name[0] == "m" or _constant(_keyword(call, "dropout_p", 4)) not in (None, 0):
                 done.layers.setdefault(DROPOUT, False)
         elif fact is not None:
             draws = bool(fact.effect.kind & EffectKind.DRAWS) and fact.result.tag is not TypeTag.MODULE
             if draws and not qualified.startswith("torch.nn.init."):
-                self._doings(function).draws = True
+                self._forward_summary(function).draws = True
         elif not qualified.startswith(("torch.", "numpy.", "math.", "einops.")):
-            done = self._doings(function)
+            done = self._forward_summary(function)
             done.calls.add(qualified)
             self._uses_in_arguments(call, done)
         if qualified in _RUNS_ITS_ARGUMENTS:
-            self._uses_in_arguments(call, self._doings(function))
+            self._uses_in_arguments(call, self._forward_summary(function))
 
     def _method_call(self, call: ast.Call, func: ast.Attribute, function: Function) -> None:
         method, owner = func.attr, func.value
         if self.parts.analysis.names.is_self(owner):
-            done = self._doings(function)
+            done = self._forward_summary(function)
             done.uses.add((method, ""))
             self._uses_in_arguments(call, done)
             return
         if isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super":
-            self._doings(function).own.add(method)
+            self._forward_summary(function).own.add(method)
             return
         if method in _LEARNS or (method in _MUTATES and self._is_of_others(owner)):
-            self._doings(function).opaque = True
+            self._forward_summary(function).opaque = True
         if method in ("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
-            self._doings(function).hooks = True
+            self._forward_summary(function).hooks = True
         kind = self.analysis.types.type_of(owner)
         known = models.method_fact(kind.tag, method) if kind else None
         if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
-            self._doings(function).draws = True
+            self._forward_summary(function).draws = True
         mutates, may_be_network = method in _MUTATES, known is None or kind.tag is TypeTag.MODULE
         roots = self._roots(owner) if mutates or may_be_network else None
         if roots and mutates:
-            self._doings(function).keeps.update(roots)
+            self._forward_summary(function).keeps.update(roots)
         if roots and may_be_network:
-            self._doings(function).uses.update((root, method) for root in roots)
+            self._forward_summary(function).uses.update((root, method) for root in roots)
 
     def _value_call(self, func: ast.expr, function: Function) -> None:
         if self.parts.analysis.names.is_self(func):
-            self._doings(function).uses.add(("forward", ""))
+            self._forward_summary(function).uses.add(("forward", ""))
             return
         roots = self._roots(func)
         if roots is None:
-            self._doings(function).opaque = True
+            self._forward_summary(function).opaque = True
         else:
-            self._doings(function).uses.update((root, "") for root in roots)
+            self._forward_summary(function).uses.update((root, "") for root in roots)
 
     def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
         """Record the attributes among the arguments of a call, which may call them: `checkpoint(self.block,

@@ -147,15 +147,17 @@ class GradientFlow:
             return Lets.END
         if parameter not in target.carries or self.project is None or depth <= 0:
             return Lets.ESCAPE
-        found = Lets.END if parameter in target.lent_alone else Lets.THROUGH
-        for lent, path, argument in target.lends:
-            if lent != parameter:
+        found = Lets.END if parameter in target.only_passed_on else Lets.THROUGH
+        for passes_on, path, argument in target.passed_gradients:
+            if passes_on != parameter:
                 continue
             callees = self.project.callables(path, target.module)
-            fates = [self.becomes_of(each, each.parameter_at(argument), depth - 1) for each in callees]
-            if not fates or Lets.ESCAPE in fates:
+            escape_levels = [
+                self.becomes_of(each, each.parameter_at(argument), depth - 1) for each in callees
+            ]
+            if not escape_levels or Lets.ESCAPE in escape_levels:
                 return Lets.ESCAPE
-            if Lets.THROUGH in fates:
+            if Lets.THROUGH in escape_levels:
                 found = Lets.THROUGH
         return found
 

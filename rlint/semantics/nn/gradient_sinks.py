@@ -81,7 +81,7 @@ _GIVEN_UP = {
     Cause.CLASS_BODY: SinkKind.STORED,
     Cause.OBJECT: SinkKind.STORED,
     Cause.CALLERS: SinkKind.RETURNED,
-    Cause.ELSEWHERE: SinkKind.HANDED,
+    Cause.OTHER_PLACE: SinkKind.HANDED,
     Cause.TOO_DEEP: SinkKind.HANDED,
 }
 
@@ -318,7 +318,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.LEARNED)  # `accelerator.backward(loss)`
         elif method == "scale":
             self.compute(call)  # `scaler.scale(loss)`
-        elif (effect.acts and effect.does_only(EffectKind.TELLS)) or self._is_formatted(call):
+        elif (effect.acts and effect.does_only(EffectKind.WRITES_OUTPUT)) or self._is_formatted(call):
             self.reach(call, SinkKind.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)

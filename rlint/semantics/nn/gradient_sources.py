@@ -44,7 +44,7 @@ _ENDING_FUNCTIONS = (
     | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.ALLOCATES, "torch")
     | {"from_numpy"}
 )
-_ASKED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
+_FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
 @frozen
@@ -225,7 +225,7 @@ class GradientOrigins:
             case ast.BinOp() | ast.UnaryOp() | ast.Subscript():
                 return True
             case ast.Name():
-                if self.analysis.types.type_of(expression).tag in _ASKED:
+                if self.analysis.types.type_of(expression).tag in _FOLLOWED:
                     return False
                 bindings = self.analysis.definitions.reaching(expression)
                 return bool(bindings) and all(

@@ -120,8 +120,8 @@ class GradientSummaries:
         found: list[ast.AST] = [*tree.written.attribute_stores, *tree.written.item_stores]
         found += calls_named(_KEEPERS, tree)
         found += [call for call in tree.of_type(ast.Call) if (qualified(call.func) or "").startswith(TAKES)]
-        for elsewhere in (ast.Global, ast.Nonlocal, ast.ClassDef):  # through their variables
-            found += tree.of_type(elsewhere)
+        for other_edits in (ast.Global, ast.Nonlocal, ast.ClassDef):  # through their variables
+            found += tree.of_type(other_edits)
         return sorted(map(place_in_order, found))
 
     def _is_kept(self, call: ast.Call) -> bool:
@@ -139,37 +139,37 @@ class GradientSummaries:
         only its results.
         """
         releases, carries, alone = [], [], []
-        lends: list[tuple[str, str, str]] = []
+        passed_gradients: list[tuple[str, str, str]] = []
         for name, bindings in self.analysis.syntax.scopes[node].bindings.items():
             if name not in summary.call_parameters or bindings[0].kind is not BindingKind.PARAMETER:
                 continue
-            trace = LentGradient(self.gradients)
+            trace = PassedGradient(self.gradients)
             labels = {left.label for left in trace.of_binding(*self.gradients.binding_of(node, name))}
             if not labels or not labels <= ENDS | {SinkKind.RETURNED}:
                 continue
-            if SinkKind.RETURNED not in labels and not trace.lent:
+            if SinkKind.RETURNED not in labels and not trace.passes_on:
                 releases.append(name)
                 continue
             carries.append(name)
-            lends += [(name, *each) for each in trace.lent]
-            if trace.lent:
-                only = LentGradient(self.gradients, goes_on=False)
+            passed_gradients += [(name, *each) for each in trace.passes_on]
+            if trace.passes_on:
+                only = PassedGradient(self.gradients, returns_value=False)
                 left = only.of_binding(*self.gradients.binding_of(node, name))
                 if all(one.label is not SinkKind.RETURNED for one in left):
                     alone.append(name)
         summary.releases, summary.carries = tuple(releases), tuple(carries)
-        summary.lends, summary.lent_alone = tuple(lends), tuple(alone)
+        summary.passed_gradients, summary.only_passed_on = tuple(passed_gradients), tuple(alone)
 
 
-class LentGradient(GradientTrace):
-    """The walk of a gradient through one function, before files are linked: `lent` are the calls of other
-    functions that it is passed to, as path and argument. With `goes_on`, they return it.
+class PassedGradient(GradientTrace):
+    """The walk of a gradient through one function, before files are linked: `passes_on` are the calls of
+    other functions that it is passed to, as path and argument. With `continues`, they return it.
     """
 
-    def __init__(self, gradients: GradientFlow, *, goes_on: bool = True) -> None:
+    def __init__(self, gradients: GradientFlow, *, returns_value: bool = True) -> None:
         super().__init__(gradients)
-        self._goes_on = goes_on
-        self.lent: dict[tuple[str, str], None] = {}
+        self._returns_value = returns_value
+        self.passes_on: dict[tuple[str, str], None] = {}
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Record the call of a function that is not known yet."""
@@ -180,8 +180,8 @@ class LentGradient(GradientTrace):
         if not path or place is None or is_library or is_network:
             super().called_with(argument, call)
             return
-        self.lent[path, place] = None
-        if self._goes_on:
+        self.passes_on[path, place] = None
+        if self._returns_value:
             self.compute(call)
 
 

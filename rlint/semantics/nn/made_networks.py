@@ -72,7 +72,7 @@ class MadeNetwork:
     moves: tuple[str, ...]
 
 
-def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
+def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     """Whether two networks surely have parameters of the same shapes, dtypes and devices, in the same order:
     one is a deep copy of the other, or both are constructed by the same call and one loads the state of the
     other.
@@ -220,15 +220,15 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
         if models.canonical(path) in CONTAINERS:
             return all(_is_new(argument, model, depth - 1) for argument in given)
         return is_layer(models.canonical(path))
-    anatomy = model.nn.architecture(call, None)
-    return anatomy.complete and not anatomy.lent and not _lends_tensors(model)
+    structure = model.nn.architecture(call, None)
+    return structure.complete and not structure.passes_on and not _may_share_memory(model)
 
 
-def _lends_tensors(model: SemanticModel) -> bool:
+def _may_share_memory(model: SemanticModel) -> bool:
     """Whether a class of the project may create a buffer or parameter from memory that other code holds: from
     a tensor not created for it.
     """
-    found: bool = model.once(_holds_lent_tensors, model.syntax.module)
+    found: bool = model.once(_holds_shared_tensors, model.syntax.module)
     return found or any(
         call.method in _KEEPS_TENSORS
         for module in model.index.modules.values()
@@ -238,7 +238,7 @@ def _lends_tensors(model: SemanticModel) -> bool:
     )
 
 
-def _holds_lent_tensors(_: ast.Module, model: SemanticModel) -> bool:
+def _holds_shared_tensors(_: ast.Module, model: SemanticModel) -> bool:
     for call in model.syntax.written.calls_of(
         (*_KEEPS_TENSORS, "Parameter", "Buffer", "ParameterList", "ParameterDict")
     ):

@@ -37,9 +37,10 @@ class Architecture:
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside of
     dropout layers; `keeps` the attributes that a run sets or modifies; `hooks` hooks registered on it;
     `overrides` the names among `train`, `eval`, `__call__` that a class of it defines; `width` the size of
-    the largest square that fits into the weights of a linear layer which surely is part of it; `lent` whether
-    it may hold a network that other code also holds: one that its constructor is passed, or a constant of a
-    module. If it is not `complete`, it has unknown parts, which may have any of these properties.
+    the largest square that fits into the weights of a linear layer which surely is part of it; `passes_on`
+    whether it may hold a network that other code also holds: one that its constructor is passed, or a
+    constant of a module. If it is not `complete`, it has unknown parts, which may have any of these
+    properties.
     """
 
     layers: dict[str, bool] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Architecture:
     overrides: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     width: int = 0
-    lent: bool = False
+    passes_on: bool = False
 
     @property
     def by_mode(self) -> bool:
@@ -210,7 +211,7 @@ class _Reading:
         module = self.index.module(owner, place.module) if owner else None
         parts = module.parts.get(name) if module is not None else None
         if parts is not None and module is not None:
-            self.found.lent |= bool(parts)
+            self.found.passes_on |= bool(parts)
             self._add_all(parts, _Place(module.module), method, sure=False)
         elif is_layer(models.canonical(path)):
             self._add_layer(models.canonical(path), sure=sure)
@@ -221,7 +222,7 @@ class _Reading:
         self, target: FunctionSummary, part: NetworkPart, place: _Place, method: str | None, *, sure: bool
     ) -> None:
         """Add what a function of the project returns for the arguments of a call."""
-        self.found.lent |= target.remembers
+        self.found.passes_on |= target.remembers
         key = (target.path, part.arguments)
         parts = self.index.modules[target.module].parts.get(f"{target.qualname}()")
         if key in self._open:
@@ -251,10 +252,10 @@ class _Reading:
                 self.unknown()
                 return
             parts, is_default = argument
-            self.found.lent |= bool(parts)
+            self.found.passes_on |= bool(parts)
             self._add_all(parts, _Place(place.module) if is_default else place.outer, method, sure=sure)
             return
-        self.found.lent = True
+        self.found.passes_on = True
         passed = self.index.resolve(f"{function.path}@{name}", place.module)
         if not passed or passed.tag in (
             TypeTag.MODULE,
@@ -290,7 +291,7 @@ class _Reading:
             self.unknown()
 
     def _add_attribute(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
-        self.found.lent |= bool(part.arguments)
+        self.found.passes_on |= bool(part.arguments)
         owners = [(place.cls, place)] if not part.arguments and place.cls is not None else []
         for _, given in part.arguments:
             for owner in given:
@@ -397,15 +398,15 @@ class _Reading:
                         if part.kind == PartKind.PARAMETER:
                             taken, _ = self._argument(part.name, place) or ((UNKNOWN,), False)
                             plain = all(one.kind in (PartKind.UNKNOWN, PartKind.PARAMETER) for one in taken)
-                            self.found.lent |= not plain
+                            self.found.passes_on |= not plain
                             given |= {name} if taken else set()
             for method in owner.methods:
-                done = module.doings.get(f"{prefix}{method}")
+                done = module.forward_summaries.get(f"{prefix}{method}")
                 if done is not None:
                     uses |= done.uses
                     self._note(done, module.module, running=method != "__init__")
         own = owners[0][1]
-        self.found.lent |= any(attribute in given for attribute, _ in uses)
+        self.found.passes_on |= any(attribute in given for attribute, _ in uses)
         for attribute, _ in sorted(uses):
             if self.index.method(cls, attribute) is None and attribute not in MODULE_METHODS:
                 self.add_attribute(cls, attribute, own, None, sure=False)
@@ -423,7 +424,7 @@ class _Reading:
                 if not isinstance(owner, ClassSummary) or name not in owner.methods:
                     continue
                 module = self.index.modules[owner.module]
-                done = module.doings.get(f"{owner.qualname}.{name}")
+                done = module.forward_summaries.get(f"{owner.qualname}.{name}")
                 if done is not None:
                     self._note(done, module.module, running=True)
                     for called in sorted(self._used(cls, done, instance, sure=sure)):
@@ -465,7 +466,7 @@ class _Reading:
             return
         if isinstance(symbol, FunctionSummary):
             self._open.add(path)
-            done = self.index.modules[symbol.module].doings.get(symbol.qualname)
+            done = self.index.modules[symbol.module].forward_summaries.get(symbol.qualname)
             if done is not None:
                 self._note(done, symbol.module, running=running)
             self._open.discard(path)

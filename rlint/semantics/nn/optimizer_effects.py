@@ -48,10 +48,10 @@ class OptimizerEffects:
         not passed to the call.
         """
         if self._is_step(call):
-            return self._names_weights(expression) or self._hangs_on_weights(expression)
+            return self._names_weights(expression) or self._depends_on_weights(expression)
         if _GRADIENT.search(last_name(call.func) or "") and (
             any(_GRADIENT.search(name) for name in _identifiers(expression))
-            or (self._asks_project(expression) and self._hangs_on_weights(expression))
+            or (self._is_read_by_project(expression) and self._depends_on_weights(expression))
         ):
             return True
         # a project function, or an unknown one, is assumed to do so only if some code surely does
@@ -113,7 +113,7 @@ class OptimizerEffects:
                         return True
         return False
 
-    def _hangs_on_weights(self, expression: ast.expr) -> bool:
+    def _depends_on_weights(self, expression: ast.expr) -> bool:
         """Whether any value in the expression may be a weight, or hold one."""
         return any(self._may_be_weight(place) for place in self._read(expression))
 
@@ -137,7 +137,7 @@ class OptimizerEffects:
             return self.analysis.types.type_of(value).fresh and self.analysis.is_library_call(value)
         return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare))
 
-    def _asks_project(self, expression: ast.expr) -> bool:
+    def _is_read_by_project(self, expression: ast.expr) -> bool:
         """Whether a project function reads a value in the expression. It may read gradients."""
         calls = (node for node in descendants(expression) if isinstance(node, ast.Call))
         return any(

@@ -49,10 +49,10 @@ _LIBRARIES = {
     ),
 }
 _ON_CUDA = regex(r"^cuda(:\d+|:\{|:$|$)")
-_ASKS_FOR_CUDA = frozenset(
+_TESTS_FOR_CUDA = frozenset(
     {"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device"}
 )
-_CUDA_QUESTIONS = frozenset(name.rpartition(".")[2] for name in _ASKS_FOR_CUDA)
+_CUDA_QUESTIONS = frozenset(name.rpartition(".")[2] for name in _TESTS_FOR_CUDA)
 _LONGEST_NAME = 39
 """Longer strings are text, not names."""
 
@@ -72,7 +72,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for name, attributes in tree.written.attributes.items():
-        found.update(_told_by_attributes(name, attributes, analysis))
+        found.update(_shown_by_attributes(name, attributes, analysis))
     for name in {keyword.arg or "" for keyword in tree.of_type(ast.keyword)}:
         found.update((THREADS,) if name in _SETS_THREADS else _named(name))
     texts = {node.value for node in tree.of_type(ast.Constant) if isinstance(node.value, str)}
@@ -87,7 +87,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
     return frozenset(found)
 
 
-def _told_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:
+def _shown_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:
     """Yield the settings that attributes of one name show."""
     if name == "compile":
         qualified = (analysis.names.qualified(attribute) or "" for attribute in attributes)
@@ -100,7 +100,7 @@ def _told_by_attributes(name: str, attributes: list[ast.Attribute], analysis: Fi
     if name in _SETS_THREADS:
         yield THREADS
     if name in _CUDA_QUESTIONS and any(
-        analysis.names.qualified(attribute) in _ASKS_FOR_CUDA for attribute in attributes
+        analysis.names.qualified(attribute) in _TESTS_FOR_CUDA for attribute in attributes
     ):
         yield CUDA
 

@@ -42,12 +42,12 @@ _KEEP_THE_VALUE = models.having(
 _REFERENCE = frozenset({"ref", "reference"})
 _COPYING = frozenset("soft hard polyak copy sync update ema blend average track".split())
 # most names contain none of the words, not even as a part
-_MAY_TELL_OF_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
-_MAY_TELL_OF_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
+_MAY_REVEAL_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
+_MAY_REVEAL_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
 MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
 _COPIES_WEIGHTS = frozenset({"load_state_dict", "parameters", "named_parameters"})
-_HARMLESS = EffectKind.TELLS | EffectKind.WARNS | EffectKind.READS_CLOCK
+_HARMLESS = EffectKind.WRITES_OUTPUT | EffectKind.WARNS | EffectKind.READS_CLOCK
 
 
 @frozen
@@ -122,17 +122,19 @@ def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr
         return argument
     match model.syntax.statement(call):
         case ast.Expr(value=value) | ast.Assign(value=value) if value is call:
-            return binding.value if _quiet_between(binding.statement, call, model) else argument
+            return binding.value if _unchanged_between(binding.statement, call, model) else argument
     return argument
 
 
-def _quiet_between(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
+def _unchanged_between(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
     """Whether no code between two statements mutates a tensor, or waits for code that does."""
     parts = model.dataflow.between(first, second)
-    return parts is not None and all(_is_quiet(node, model) for part in parts for node in descendants(part))
+    return parts is not None and all(
+        _has_no_side_effects(node, model) for part in parts for node in descendants(part)
+    )
 
 
-def _is_quiet(node: ast.AST, model: SemanticModel) -> bool:
+def _has_no_side_effects(node: ast.AST, model: SemanticModel) -> bool:
     match node:
         case ast.Call():
             return model.effects.call_effect(node).does_only(_HARMLESS)
@@ -254,7 +256,7 @@ def is_network(expression: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(expression)
     if kind.tag is not TypeTag.UNKNOWN:
         return kind.tag is TypeTag.MODULE and not kind.optional
-    return model.nn.is_asked_for_weights(expression)
+    return model.nn.has_weights_read(expression)
 
 
 def may_follow(access: ast.expr, model: SemanticModel) -> bool:
@@ -265,11 +267,11 @@ def may_follow(access: ast.expr, model: SemanticModel) -> bool:
     while True:
         match part:
             case ast.Attribute(value=owner, attr=name):
-                if _tells_of_follower(name):
+                if _may_reveal_follower(name):
                     return True
                 part = owner
             case ast.Name(id=name):
-                return _tells_of_follower(name) or name in model.once(_loop_variables, model.syntax.module)
+                return _may_reveal_follower(name) or name in model.once(_loop_variables, model.syntax.module)
             case _:
                 return not words_of(part, model).isdisjoint(_FOLLOWER)
 
@@ -319,12 +321,12 @@ def _is_copied_by_its_owner(network: ast.expr, model: SemanticModel) -> bool:
 
 def _copying_calls(_: ast.Module, model: SemanticModel) -> list[ast.Call]:
     """Return the calls of the file that copy, judging by their names."""
-    return calls_like(_tells_of_copy, model.syntax)
+    return calls_like(_may_reveal_copy, model.syntax)
 
 
 @lru_cache(maxsize=4096)
-def _tells_of_copy(name: str) -> bool:
-    if _MAY_TELL_OF_COPY.search(name) is None:
+def _may_reveal_copy(name: str) -> bool:
+    if _MAY_REVEAL_COPY.search(name) is None:
         return False
     return name == "deepcopy" or not _split(name).isdisjoint(_COPYING)
 
@@ -410,8 +412,8 @@ def _iterated_names(iterable: ast.expr, path: tuple[int, ...], model: SemanticMo
 
 
 @lru_cache(maxsize=4096)
-def _tells_of_follower(name: str) -> bool:
-    return _MAY_TELL_OF_FOLLOWER.search(name) is not None and not _split(name).isdisjoint(_FOLLOWER)
+def _may_reveal_follower(name: str) -> bool:
+    return _MAY_REVEAL_FOLLOWER.search(name) is not None and not _split(name).isdisjoint(_FOLLOWER)
 
 
 @lru_cache(maxsize=4096)

@@ -30,17 +30,17 @@ class WorkerStart:
 
 @frozen
 class Runners:
-    """The workers that may run a function: those of `starts`, and if `elsewhere` the code that starts workers
-    or the main program. Functions without callers count for neither.
+    """The workers that may run a function: those of `starts`, and if `other_starts` the code that starts
+    workers or the main program. Functions without callers count for neither.
     """
 
     starts: tuple[WorkerStart, ...] = ()
-    elsewhere: bool = True
+    other_starts: bool = True
 
     @property
     def several(self) -> bool:
         """Whether it may run in several threads or processes at once."""
-        return any(start.many for start in self.starts) or len(self.starts) + self.elsewhere > 1
+        return any(start.many for start in self.starts) or len(self.starts) + self.other_starts > 1
 
 
 class WorkerGraph:
@@ -119,20 +119,20 @@ class WorkerGraph:
             return Runners()
         launchers = {start.launcher.path for start in self._starts}
         found: list[WorkerStart] = []
-        elsewhere = False
+        other_starts = False
         seen = {function.path}
         open_functions = [function]
         while open_functions:
             current = open_functions.pop()
             found += targets.get(current.path, ())
             callers = [edge.caller for edge in self.graph.callers(current.path) if not edge.site.starts]
-            elsewhere |= not current.qualname or current.path in launchers - targets.keys()
+            other_starts |= not current.qualname or current.path in launchers - targets.keys()
             for caller in callers:
                 if caller.path not in seen:
                     seen.add(caller.path)
                     open_functions.append(caller)
         found.sort(key=lambda start: (start.launcher.path, start.line))
-        return Runners(tuple(found), elsewhere)
+        return Runners(tuple(found), other_starts)
 
     def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
         """Return a function, and all known functions that it runs in the same thread."""

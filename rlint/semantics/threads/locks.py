@@ -124,11 +124,11 @@ class Locks:
                     yield name
                 case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
                     yield last_name(owner) or ""
-                case ast.Call(func=ast.Attribute(value=owner)) if not self._is_quiet(node):
+                case ast.Call(func=ast.Attribute(value=owner)) if not self._has_no_side_effects(node):
                     if self.analysis.names.qualified(owner) is None and last_name(owner) not in _RECEIVERS:
                         yield last_name(owner) or ""
 
-    def _is_quiet(self, call: ast.Call) -> bool:
+    def _has_no_side_effects(self, call: ast.Call) -> bool:
         return self.analysis.effects.call_effect(call).quiet
 
     # -- reading -------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def handed_over(call: ast.Call, analysis: FileAnalysis) -> list[CallSite]:
                     -1 if spawned or loop is None else analysis.loops.index[loop],
                     tuple((place, analysis.types.type_of(part).aged()) for place, part in given),
                     Heat.COLD if spawned else Heat.HOT,
-                    each_pass=analysis.loops.pacing.each_pass(call),
+                    each_pass=analysis.loops.iteration_frequency.each_pass(call),
                     guards=analysis.loops.conditions.of(call),
                     names=tuple((place, named) for place, part in given if (named := last_name(part))),
                     starts=spawned or pooled,

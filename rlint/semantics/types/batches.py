@@ -53,12 +53,12 @@ def batch_of_loader(call: ast.Call, type_of: KindOf) -> Type:
     """Return the type of the batches that `DataLoader(...)` yields."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or len(call.args) > _MOST_POSITIONAL:
-        return _where_dataset_lies(call, given, BATCH_ON_HOST, type_of)
+        return _device_of_dataset(call, given, BATCH_ON_HOST, type_of)
     pinned = _constant(given.get("pin_memory", _FALSE)) is not False
     size = call.args[1] if len(call.args) > 1 else given.get("batch_size", _FALSE)
     plain = _constant(given.get("collate_fn", _NONE)) is None and _constant(size) is not None
     of = (COLLATED_AND_PINNED if plain else PINNED) if pinned else (COLLATED if plain else "")
-    return _where_dataset_lies(call, given, BATCH_ON_HOST._replace(of=of), type_of)
+    return _device_of_dataset(call, given, BATCH_ON_HOST._replace(of=of), type_of)
 
 
 def loaded(call: ast.Call, type_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Type:
@@ -71,7 +71,7 @@ def loaded(call: ast.Call, type_of: KindOf, device_of: Callable[[ast.expr], Devi
     return Type(TypeTag.BATCH, of=LOADED if plain else "", device=device)
 
 
-def _where_dataset_lies(
+def _device_of_dataset(
     call: ast.Call, given: dict[str | None, ast.expr], batch: Type, type_of: KindOf
 ) -> Type:
     dataset = call.args[0] if call.args else given.get("dataset")
@@ -154,10 +154,10 @@ def result_of_method(owner: Type, method: str, result: Type) -> Type:
             if owner.tag is not TypeTag.TENSOR
             else owner._replace(of="", device=_MOVES[method], fresh=False, caveat=None)
         )
-    return beside(owner, result)
+    return on_device_of(owner, result)
 
 
-def beside(owner: Type, result: Type) -> Type:
+def on_device_of(owner: Type, result: Type) -> Type:
     """Return the result type of a tensor method whose result is on the tensor's device."""
     if owner.tag is result.tag is TypeTag.TENSOR and result.device is Device.UNKNOWN:
         return kept(owner, result)

@@ -17,7 +17,7 @@ from rlint.semantics.types.annotations import annotation_kind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import descendants
 
-_ASKS = frozenset({"isinstance", "is_tensor"})
+_CHECKS = frozenset({"isinstance", "is_tensor"})
 _MAKERS = frozenset({"__init__", "__post_init__", "__new__"})
 _TENSORS = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
@@ -34,15 +34,15 @@ class ClassTests:
         """Return the type that a test around or before a variable or attribute implies there; UNKNOWN without
         a test, or if the variable may hold another value by then.
         """
-        asked_for = _key(place)
-        if asked_for is None or asked_for not in self.places:
+        tested_for = _key(place)
+        if tested_for is None or tested_for not in self.places:
             return UNKNOWN
         child: ast.AST = place
         for parent in self._syntax.ancestors(place):
             if isinstance(parent, (*FUNCTIONS, ast.Lambda)) and not isinstance(child, ast.stmt):
                 break
             for test, passed in (*_tests(child, parent), *_tests_before(child, parent)):
-                call = self._proof(test, asked_for, passed=passed)
+                call = self._proof(test, tested_for, passed=passed)
                 if call is not None and self._stays(place, call):
                     return self._promised(call)
             if isinstance(parent, FUNCTIONS):
@@ -50,7 +50,7 @@ class ClassTests:
             child = parent
         return UNKNOWN
 
-    def asks_for(self, name: str) -> bool:
+    def narrows(self, name: str) -> bool:
         """Whether any test narrows a variable of that name."""
         return name in self.places
 
@@ -59,7 +59,7 @@ class ClassTests:
         """Return the source of the variables and attributes that tests narrow."""
         return frozenset(
             key
-            for call in self._syntax.written.calls_of(_ASKS)
+            for call in self._syntax.written.calls_of(_CHECKS)
             if call.args and (key := _key(call.args[0])) is not None
         )
 
@@ -71,8 +71,8 @@ class ClassTests:
             case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is passed:
                 found = (self._proof(value, place, passed=passed) for value in values)
                 return next(filter(None, found), None)
-            case ast.Call(func=asks, args=[asked, *_]) if passed and _key(asked) == place:
-                known = self._names.qualified(asks)
+            case ast.Call(func=requests, args=[tested, *_]) if passed and _key(tested) == place:
+                known = self._names.qualified(requests)
                 return test if known in ("builtins.isinstance", "torch.is_tensor") else None
         return None
 
@@ -142,7 +142,7 @@ class ClassTests:
     def _tested(self) -> frozenset[str]:
         return frozenset(
             call.args[0].id
-            for call in self._syntax.written.calls_of(_ASKS)
+            for call in self._syntax.written.calls_of(_CHECKS)
             if call.args and isinstance(call.args[0], ast.Name)
         )
 
@@ -152,11 +152,11 @@ class ClassTests:
                 return self._says(operand, name, passed=not passed)
             case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is passed:
                 return any(self._says(value, name, passed=passed) for value in values)
-            case ast.Call(func=asks, args=[ast.Name(id=asked), *classes]) if asked == name:
+            case ast.Call(func=requests, args=[ast.Name(id=tested), *classes]) if tested == name:
                 pass
             case _:
                 return False
-        match self._names.qualified(asks), classes:
+        match self._names.qualified(requests), classes:
             case "torch.is_tensor", []:
                 return not passed
             case "builtins.isinstance", [named]:

@@ -9,7 +9,7 @@ from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import last_name
 
-_ASKS = regex(
+_CHECKS = regex(
     r"^torch\.(cuda|xpu|mps|npu|hpu|musa|mlu|accelerator|backends\.(cuda|mps))\."
     r"(is_available|is_initialized|is_built|device_count)$"
 )
@@ -35,14 +35,14 @@ def is_device(expression: ast.expr, kind: Type) -> bool:
     return name is not None and bool(_WORD.search(name.lower()))
 
 
-def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
+def tests_device(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
     """Whether a condition only tests whether the program runs on an accelerator, or on which one:
     `torch.cuda.is_available()`, `device.type == "cuda"`, `args.use_cuda`. `qualified` is that of a site.
     """
     match test:
         case ast.BoolOp(values=values):
-            return all(asks_for_device(value, qualified) for value in values)
-        case ast.Call(func=func) if _ASKS.search(qualified(func) or ""):
+            return all(tests_device(value, qualified) for value in values)
+        case ast.Call(func=func) if _CHECKS.search(qualified(func) or ""):
             return True
         case ast.Call(
             func=ast.Attribute(value=owner, attr="startswith"), args=[ast.Constant(value=str(name))]
@@ -50,7 +50,7 @@ def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None])
             return bool(_ACCELERATOR.search(name) and _names_device(owner))
         case ast.Compare(left=left, comparators=[right]):
             if isinstance(left, ast.Call) and isinstance(right, ast.Constant):
-                return asks_for_device(left, qualified)  # `torch.cuda.device_count() > 0`
+                return tests_device(left, qualified)  # `torch.cuda.device_count() > 0`
             for word, other in ((left, right), (right, left)):
                 if isinstance(word, ast.Constant) and isinstance(word.value, str):
                     named = _ACCELERATOR.search(word.value) or word.value == "cpu"
@@ -69,11 +69,11 @@ def means_accelerator(test: ast.expr, qualified: Callable[[ast.expr], str | None
             return None if found is None else not found
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
             words = [part.value for part in (left, right) if isinstance(part, ast.Constant)]
-            if len(words) != 1 or not isinstance(words[0], str) or not asks_for_device(test, qualified):
+            if len(words) != 1 or not isinstance(words[0], str) or not tests_device(test, qualified):
                 return None
             return (words[0] != "cpu") is isinstance(op, ast.Eq)
         case ast.Call() | ast.Name() | ast.Attribute():
-            return asks_for_device(test, qualified) or None
+            return tests_device(test, qualified) or None
     return None
 
 

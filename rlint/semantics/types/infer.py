@@ -23,7 +23,7 @@ from rlint.semantics.types.likely.choices import marked
 from rlint.semantics.types.likely.evidence import UseEvidence
 from rlint.semantics.types.likely.notes import NOTHING, Noted
 from rlint.semantics.types.results import networks
-from rlint.semantics.types.usage_inference import TOLD_BY_USE, UsageInference
+from rlint.semantics.types.usage_inference import INFERRED_FROM_USE, UsageInference
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of, is_classmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
@@ -167,7 +167,7 @@ class TypeInference(CallInference, LiteralInference):
             kind = self.resolved(kind)
         self._bindings[binding] = kind
         if kind.tag is TypeTag.UNKNOWN:
-            if binding.kind in TOLD_BY_USE:
+            if binding.kind in INFERRED_FROM_USE:
                 kind = self._kind_by_use(binding) or kind
         elif kind.tag in HOLD:
             kind = with_items_added(kind, binding, self.syntax, self.type_of, self.names.qualified)
@@ -261,7 +261,7 @@ class TypeInference(CallInference, LiteralInference):
         """
         if binding.value is None or binding.kind is not BindingKind.ASSIGN:
             return False
-        return self.evidence.class_tests.asks_for(binding.name) and any(
+        return self.evidence.class_tests.narrows(binding.name) and any(
             isinstance(part, ast.Name)
             and part.id == binding.name
             and bool(self.evidence.class_tests.kind_of(part))

@@ -27,7 +27,7 @@ def class_dtype(maker: str) -> str:
     return "float32" if dtype == DEFAULT else dtype
 
 
-def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
+def torch_name(call: ast.Call, name: str, model: SemanticModel) -> str | None:
     """Return the spelling of a torch name beside a torch call; None if no import leads to it."""
     match call.func:
         case ast.Attribute(value=module) if model.names.qualified(module) == "torch":

@@ -27,7 +27,7 @@ _SEVERAL = regex(
 _MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
 _OF_ARRAYS = models.having(Trait.COPIES | Trait.CASTS_TO | Trait.KEEPS_ORDER, TypeTag.NDARRAY)
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
-_BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
+_OTHER_FIELDS = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
 
 
 def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
@@ -161,7 +161,7 @@ def _is_part_of_transition(binding: Binding) -> bool:
             if whole
             else set()
         )
-        if all(names & words for words in _BESIDE):
+        if all(names & words for words in _OTHER_FIELDS):
             return True
     return False
 

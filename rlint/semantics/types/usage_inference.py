@@ -31,7 +31,7 @@ _REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
 BOUND_ONCE = frozenset({BindingKind.PARAMETER, BindingKind.FOR, BindingKind.COMPREHENSION})
 """Kinds of bindings of variables whose uses imply a type."""
 
-TOLD_BY_USE = BOUND_ONCE | {BindingKind.ASSIGN}
+INFERRED_FROM_USE = BOUND_ONCE | {BindingKind.ASSIGN}
 """Kinds of bindings of variables whose uses may imply that they are tensors."""
 
 ParameterKind = Callable[[ast.Call, str], Type]
@@ -61,7 +61,7 @@ class UsageInference:
 
     def type_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
         """Return the type of a parameter or loop variable that nothing else binds, or UNKNOWN."""
-        if binding.kind not in TOLD_BY_USE or binding.name in ("self", "cls"):
+        if binding.kind not in INFERRED_FROM_USE or binding.name in ("self", "cls"):
             return UNKNOWN
         if binding.kind not in BOUND_ONCE and binding.name not in self._given_to_torch:
             return UNKNOWN

@@ -11,7 +11,7 @@ from rlint.rule import (
     AnyLoop,
     Applicability,
     BindingKind,
-    Fate,
+    EscapeLevel,
     Fix,
     SemanticModel,
     TypeTag,
@@ -45,7 +45,7 @@ def store_of(p: ast.Attribute, draw: Draw, model: SemanticModel) -> ast.stmt | N
     found: list[ast.stmt] = []
     for use in model.names.attribute_uses(p.attr):
         if isinstance(use.ctx, ast.Load):
-            if model.dataflow.use_of(use).fate > Fate.HANDED:
+            if model.dataflow.use_of(use).escape_level > EscapeLevel.HANDED:
                 return None
         else:
             found.append(model.syntax.statement(use))
@@ -65,7 +65,7 @@ def is_set_outside(p: ast.Name, draw: Draw, model: SemanticModel) -> bool:
     for use in model.names.uses(p.id, scope):
         if not isinstance(use.ctx, ast.Load):
             bound.append(use)
-        elif model.dataflow.use_of(use).fate > Fate.HANDED:
+        elif model.dataflow.use_of(use).escape_level > EscapeLevel.HANDED:
             return False
     match bound:
         case [use]:
@@ -96,7 +96,7 @@ def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None
     inside = set(descendants(found))
     for use in model.names.uses(p.id, scope) if scope is not None else ():
         if use in inside and (
-            not isinstance(use.ctx, ast.Load) or model.dataflow.use_of(use).fate > Fate.HANDED
+            not isinstance(use.ctx, ast.Load) or model.dataflow.use_of(use).escape_level > EscapeLevel.HANDED
         ):
             return None
     return found

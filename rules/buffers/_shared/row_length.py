@@ -13,7 +13,7 @@ _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SC
 _DEPTH = 6
 
 
-def are_alike(data: ast.expr, model: SemanticModel) -> bool:
+def have_same_form(data: ast.expr, model: SemanticModel) -> bool:
     """Whether a list display contains rows of the same non-zero length, possibly nested in lists; a
     comprehension may yield no rows.
     """

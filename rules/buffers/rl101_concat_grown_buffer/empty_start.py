@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import AnyLoop, Binding, Fate, Scope, SemanticModel, Trait, descendants, models
+from rlint.rule import AnyLoop, Binding, EscapeLevel, Scope, SemanticModel, Trait, descendants, models
 
 REASON = "no other reference to `{name}` may write to it while the loop runs"
 _OF_A_SIZE = models.names_having(Trait.FILLS | Trait.DRAWS_SHAPE, "torch", "numpy", "numpy.random") - {
@@ -29,7 +29,7 @@ def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, model: Semant
     return all(
         node in inside
         or model.span_of(node)[0] > model.span_of(loop)[0]
-        or model.dataflow.use_of(node).fate is Fate.READ
+        or model.dataflow.use_of(node).escape_level is EscapeLevel.READ
         for node in model.names.reads(name, scope)
     )
 

@@ -145,11 +145,11 @@ class ListIndexedSample(Rule):
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None
-        alike = picks_alike(picked, model)
-        if alike[0] is not node:
+        equal = comprehensions_with_same_indices(picked, model)
+        if equal[0] is not node:
             return None  # reported once for all fields of the batch
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
-        related = [(other, "iterates over the same items again") for other in alike[1:]]
+        related = [(other, "iterates over the same items again") for other in equal[1:]]
         return self.finding(model, node, message, advice=ARRAYS, related=related)
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
@@ -221,7 +221,7 @@ class ListIndexedSample(Rule):
         return self.finding(model, call, message, advice=ARRAYS)
 
 
-def picks_alike(picked: Picked, model: SemanticModel) -> list[ast.ListComp]:
+def comprehensions_with_same_indices(picked: Picked, model: SemanticModel) -> list[ast.ListComp]:
     """Return the comprehensions of the same function that pick from the same list, in order."""
     function = model.function(picked.node)
     if function is None:

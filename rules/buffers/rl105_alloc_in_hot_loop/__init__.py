@@ -110,7 +110,7 @@ def build_fix(found: Allocation, model: SemanticModel) -> Fix | None:
     if not isinstance(loop, (ast.For, ast.While)):
         return None
     # a comment after it may explain its purpose in each iteration
-    if model.source.comment_behind(statement) or not model.edit.is_relocatable(found.call):
+    if model.source.trailing_comment(statement) or not model.edit.is_relocatable(found.call):
         return None
     before = model.edit.insert_before(
         loop, model.source.text(statement), indentation=model.source.indentation(statement)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     FUNCTIONS,
     Autograd,
-    Fate,
+    EscapeLevel,
     Scope,
     SemanticModel,
     Trait,
@@ -78,8 +78,8 @@ def allocation_at(call: ast.Call, model: SemanticModel) -> Allocation | None:
         or model.names.is_captured(name.id, scope)
     ):
         return None
-    told = _Told(found, model)
-    if not all(map(told.stays, _parts(call))) or not overwritten_first(statement, name, model):
+    described = _Arguments(found, model)
+    if not all(map(described.stays, _parts(call))) or not overwritten_first(statement, name, model):
         return None
     return found if _stays_here(found, model) else None
 
@@ -103,7 +103,7 @@ def _parts(call: ast.Call) -> Iterator[ast.expr]:
 # -- the same each time ------------------------------------------------------------------------
 
 
-class _Told:
+class _Arguments:
     """The arguments of an allocation: whether they are the same each time."""
 
     def __init__(self, found: Allocation, model: SemanticModel) -> None:
@@ -139,7 +139,7 @@ class _Told:
     def _keeps_length(self, part: ast.expr) -> bool:
         """Whether no code adds items to the list whose length is the size, or removes any."""
         names = [node for node in descendants(part) if isinstance(node, ast.Name)]
-        reads = [read for name in names for read in self.model.names.reads(name.id, self._home(name))]
+        reads = [read for name in names for read in self.model.names.reads(name.id, self._owner_class(name))]
         return not any(self._may_change_length(read) for read in reads if self._is_inside(read))
 
     def _may_change_length(self, read: ast.Name) -> bool:
@@ -184,7 +184,7 @@ class _Told:
             return False
         if any(
             self._is_inside(use) and self._may_change(use)
-            for use in self.model.names.uses(root.id, self._home(root))
+            for use in self.model.names.uses(root.id, self._owner_class(root))
         ):
             return False
         stored = any(
@@ -199,7 +199,7 @@ class _Told:
             for _, setter in self.model.index.setters(node.attr)
         )
 
-    def _home(self, name: ast.Name) -> Scope:
+    def _owner_class(self, name: ast.Name) -> Scope:
         scope = self.model.names.scope(name)
         return scope.lookup(name.id) or scope
 
@@ -257,10 +257,12 @@ def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth:
         and (model.names.qualified(parent.func) or "").startswith(("numpy.", "torch."))
     ):
         return True  # `torch.add(buffer, noise, out=tried)`, whose result is unused
-    told = model.dataflow.use_of(use)
-    if told.fate > Fate.HANDED or (told.fate is Fate.HANDED and not _goes_into_network(use, model)):
+    described = model.dataflow.use_of(use)
+    if described.escape_level > EscapeLevel.HANDED or (
+        described.escape_level is EscapeLevel.HANDED and not _is_network_input(use, model)
+    ):
         return False
-    if not told.held:
+    if not described.held:
         return True
     statement = model.syntax.statement(use)
     match statement:
@@ -277,7 +279,7 @@ def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth:
     )
 
 
-def _goes_into_network(use: ast.expr, model: SemanticModel) -> bool:
+def _is_network_input(use: ast.expr, model: SemanticModel) -> bool:
     """Whether it is an input of a network, or a variable holds it whose uses decide: `net(buffer)`,
     `net(torch.from_numpy(buffer).to(device))`.
     """

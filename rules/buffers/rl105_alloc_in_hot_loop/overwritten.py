@@ -60,8 +60,8 @@ def _is_whole(statement: ast.stmt, name: str, model: SemanticModel) -> bool:
             return False
     match call.func:
         case ast.Attribute(value=ast.Name(id=target), attr=method) if target == name:
-            told = [*call.args, *(keyword.value for keyword in call.keywords)]
-            return method in _FILLS and not any(_mentions(part, name) for part in told)
+            described = [*call.args, *(keyword.value for keyword in call.keywords)]
+            return method in _FILLS and not any(_mentions(part, name) for part in described)
     qualified = model.names.qualified(call.func) or ""
     if not qualified.startswith(("numpy.", "torch.")) or any(k.arg == "where" for k in call.keywords):
         return False

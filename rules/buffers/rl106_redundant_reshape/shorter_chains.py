@@ -182,10 +182,10 @@ def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
             if swaps and pairs[0] == pairs[1] and None not in pairs[0]
             else None
         )
-    before, behind = permutation(first, rank, model), permutation(last, rank, model)
-    if before is None or behind is None or len(before) != len(behind):
+    before, after = permutation(first, rank, model), permutation(last, rank, model)
+    if before is None or after is None or len(before) != len(after):
         return None
-    order = [before[axis] for axis in behind]
+    order = [before[axis] for axis in after]
     if order == list(range(len(order))):
         return _nothing_done(first, last, model)
     method = "transpose" if numpy else "permute"

@@ -66,7 +66,12 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, write_only
-from rlint.rules.buffers.rl108_redundant_memory_add.fed import is_unread, same_values, target_of, values_of
+from rlint.rules.buffers.rl108_redundant_memory_add.added_values import (
+    is_unread,
+    same_values,
+    target_of,
+    values_of,
+)
 
 
 class RedundantMemoryAdd(Rule):

@@ -88,7 +88,7 @@ def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None
 def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.Attribute] | None:
     cls = model.class_of(attribute)
     name = attribute.attr
-    if cls is None or model.program.is_read_elsewhere(name):
+    if cls is None or model.program.is_read_in_other_file(name):
         return None
     uses = model.names.attribute_uses(name)
     own = all(

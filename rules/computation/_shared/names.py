@@ -54,12 +54,12 @@ def _plural(name: str) -> str:
 
 def _subject(call: ast.Call) -> str | None:
     """Return the subject of the call: its first argument, or its receiver."""
-    owner = _told(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    about = _told(call.args[0]) if call.args else None
+    owner = _identifying(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    about = _identifying(call.args[0]) if call.args else None
     return about or owner
 
 
-def _told(expression: ast.expr) -> str | None:
+def _identifying(expression: ast.expr) -> str | None:
     """Return the most descriptive name in an expression."""
     match expression:
         case ast.Name(id=name):
@@ -74,7 +74,7 @@ def _told(expression: ast.expr) -> str | None:
             | ast.BinOp(left=inner)
             | ast.Compare(left=inner)
         ):
-            return _told(inner)
+            return _identifying(inner)
     return None
 
 

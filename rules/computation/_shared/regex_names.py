@@ -40,7 +40,7 @@ def constant_name(variable: str, target: str, pattern: str | bytes, function: st
     from the enclosing function; the first of these that is descriptive.
     """
     ending = _KEPT_ENDINGS.get(_words(variable)[-1], "PATTERN") if _words(variable) else "PATTERN"
-    words = _telling(variable) or _telling(target)
+    words = _informative_words(variable) or _informative_words(target)
     if not words and not many:
         words = _words_of_pattern(pattern)
     words = words or _topic(function) or ["text"]
@@ -60,7 +60,7 @@ def _says_something(word: str) -> bool:
     return plain not in _SAYS_NOTHING and len(plain) > 1
 
 
-def _telling(name: str) -> list[str]:
+def _informative_words(name: str) -> list[str]:
     words = [word for word in _words(name) if _says_something(word)]
     return [*words[:-1], _singular(words[-1])] if words else []
 

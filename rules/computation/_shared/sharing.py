@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import (
     Applicability,
-    Fate,
+    EscapeLevel,
     Fix,
     Repetition,
     SemanticModel,
@@ -95,18 +95,20 @@ def is_meant_twice(nodes: list[ast.expr], model: SemanticModel) -> bool:
     if model.types.is_immutable(nodes[0]):
         return False
     uses = [model.dataflow.use_of(node) for node in nodes]
-    if any(use.fate is Fate.CHANGED for use in uses):
+    if any(use.escape_level is EscapeLevel.CHANGED for use in uses):
         return True
     if not isinstance(nodes[0], ast.Call):
         return False
     # copies of one array that are stored in two places
     converted = model.names.qualified(nodes[0].func) in _CONVERSIONS
-    if converted and sum(use.fate is Fate.KEPT for use in uses) > 1:
+    if converted and sum(use.escape_level is EscapeLevel.KEPT for use in uses) > 1:
         return True
-    return _makes_anew(nodes[0], model) and sum(use.fate is not Fate.READ for use in uses) > 1
+    return (
+        _creates_state(nodes[0], model) and sum(use.escape_level is not EscapeLevel.READ for use in uses) > 1
+    )
 
 
-def _makes_anew(call: ast.Call, model: SemanticModel) -> bool:
+def _creates_state(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a project function creates an object to be filled, such as the state of a recurrent network.
     Its name suggests it, or its only arguments are sizes and settings.
     """
@@ -121,7 +123,7 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
     """Return the conditions for sharing one value; empty if that is safe."""
     reasons = [_doubt(doubt, model) for doubt in repetition.doubts[:1]]
     first = nodes[0]
-    if _is_told_apart(nodes, model):
+    if _is_identity_tested(nodes, model):
         reasons.append("the results are compared by `is`, or inside containers: they become one object")
     used_up = model.effects.may_exhaust(first)
     if used_up is not None:
@@ -137,7 +139,7 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
     return reasons
 
 
-def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
+def _is_identity_tested(nodes: list[ast.expr], model: SemanticModel) -> bool:
     """Whether code may determine whether two results are one object: `first is second`, or `[first] ==
     [second]`, which is true for one `nan`, and false for two. Tuples of numbers are compared in the same way.
     """
@@ -158,7 +160,7 @@ def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
         for ancestor in model.ancestors(node)
         if isinstance(ancestor, ast.Compare) and not _is_of_constants(ancestor)
     }
-    return any(_tells_apart(compare, seen, model) for compare in compares)
+    return any(_tests_identity(compare, seen, model) for compare in compares)
 
 
 def _is_looked_up(seen: set[ast.expr], nodes: list[ast.expr], model: SemanticModel) -> bool:
@@ -199,7 +201,7 @@ def _is_of_constants(compare: ast.Compare) -> bool:
     return all(isinstance(part, ast.Constant) for part in compare.comparators)
 
 
-def _tells_apart(compare: ast.Compare, seen: set[ast.expr], model: SemanticModel) -> bool:
+def _tests_identity(compare: ast.Compare, seen: set[ast.expr], model: SemanticModel) -> bool:
     parts = [compare.left, *compare.comparators]
     if sum(any(node in seen for node in descendants(part)) for part in parts) < 2:
         return False
@@ -243,9 +245,9 @@ def _doubt(doubt: ast.AST, model: SemanticModel) -> str:
 
 
 def _can_be_shared(nodes: list[ast.expr], uses: list[ValueUse], model: SemanticModel) -> bool:
-    if all(use.fate is Fate.READ for use in uses):
+    if all(use.escape_level is EscapeLevel.READ for use in uses):
         return True
-    if any(use.fate is not Fate.READ for use in uses[:-1]):
+    if any(use.escape_level is not EscapeLevel.READ for use in uses[:-1]):
         return False
     # only the last one is returned: code that did not read it before cannot observe the change
     returns = isinstance(model.syntax.statement(nodes[-1]), ast.Return)
@@ -274,12 +276,12 @@ def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
             "statistics",
         ):
             return False
-    if kind.tag not in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) and not _knows_torch(expression, model):
+    if kind.tag not in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) and not _imports_torch(expression, model):
         return False
     return not _is_without_gradient(expression, model)
 
 
-def _knows_torch(expression: ast.expr, model: SemanticModel) -> bool:
+def _imports_torch(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether this file, or that of a called function, imports torch."""
     modules = [model.module]
     if isinstance(expression, ast.Call):

@@ -103,7 +103,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
-from rlint.rules.computation._shared import sharing, told, worth
+from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import minor_reason
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
@@ -150,8 +150,8 @@ class DuplicateExtractCall(Rule):
             return
         yield self.finding(
             model,
-            told.place_of(often[0], model),
-            told.message_for(node, again, often[0], model),
+            shown_text.place_of(often[0], model),
+            shown_text.message_for(node, again, often[0], model),
             fix=sharing.shared_result(repetition, again, model, "Evaluate it once, as"),
             advice="Keep the first result in a variable and use that",
             minor=minor_reason(node, model),
@@ -164,10 +164,12 @@ class DuplicateExtractCall(Rule):
         heat = model.frequency.heat_of(again)
         if heat.level < self.heat:
             return False
-        is_paced = heat.is_paced or any(
+        runs_at_intervals = heat.runs_at_intervals or any(
             guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(again)
         )
-        return not is_paced or (isinstance(again, ast.Call) and bool(model.types.call_targets(again)))
+        return not runs_at_intervals or (
+            isinstance(again, ast.Call) and bool(model.types.call_targets(again))
+        )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call with the same result in each iteration of a loop."""
@@ -178,8 +180,8 @@ class DuplicateExtractCall(Rule):
             return
         yield self.finding(
             model,
-            told.place_of(call, model),
-            f"{told.shown(call, model)} returns the same value in every iteration of the loop",
+            shown_text.place_of(call, model),
+            f"{shown_text.shown(call, model)} returns the same value in every iteration of the loop",
             advice="Evaluate it once, before the loop",
             minor=minor_reason(call, model),
         )
@@ -194,8 +196,8 @@ class DuplicateExtractCall(Rule):
         line = model.span_of(earlier)[0].line
         yield self.finding(
             model,
-            told.place_of(call, model),
-            f"{told.shown(call, model)} is evaluated again after the branch on line {line} "
+            shown_text.place_of(call, model),
+            f"{shown_text.shown(call, model)} is evaluated again after the branch on line {line} "
             "has evaluated it",
             advice="Evaluate it once, before the `if`",
             related=[(earlier, "already evaluated here on one of the branches")],
@@ -211,8 +213,8 @@ class DuplicateExtractCall(Rule):
         if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
             return
         if by_helper is not None:
-            message, advice = reapplied.told_of_helper(call, by_helper, model)
+            message, advice = reapplied.message_for_helper(call, by_helper, model)
             yield self.finding(model, call, message, advice=advice)
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
-            message, advice = reapplied.told_of_loop(call, in_loop, model)
+            message, advice = reapplied.message_for_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice)

@@ -57,7 +57,9 @@ def in_loop(call: ast.Call, model: SemanticModel) -> Reapplied | None:
     if place is None or place.depth != 1 or len(targets) != 1:
         return None
     after = model.frequency.loops(call)
-    for other, before in model.once(_by_place, (name, model.function(call))).get(_told_by(place, model), ()):
+    for other, before in model.once(_by_place, (name, model.function(call))).get(
+        _origin_key(place, model), ()
+    ):
         if not after or before is after[0] or model.types.call_targets(other) != targets:
             continue
         if _is_again(place.root, before, after[0], model):
@@ -78,15 +80,15 @@ def _by_place(
         whole = _whole(call, model) if place is not None and place.depth == 1 else None
         if place is None or whole is None:
             continue
-        told = _told_by(place, model)
-        key = (told, whole, *(target.path for target in model.types.call_targets(call)))
+        described = _origin_key(place, model)
+        key = (described, whole, *(target.path for target in model.types.call_targets(call)))
         if key not in seen:
             seen.add(key)
-            found.setdefault(told, []).append((call, whole))
+            found.setdefault(described, []).append((call, whole))
     return found
 
 
-def _told_by(place: ItemOrigin, model: SemanticModel) -> tuple[object, ...]:
+def _origin_key(place: ItemOrigin, model: SemanticModel) -> tuple[object, ...]:
     """Return a key that is equal only for the same origin."""
     root = place.root
     scope = model.names.scope(root).lookup(root.id) if isinstance(root, ast.Name) else None
@@ -150,7 +152,7 @@ def _same_application(
 def _is_on(call: ast.Call, place: ItemOrigin, model: SemanticModel) -> bool:
     """Whether the call's only argument has the same origin: the same variable, or an item of the same one."""
     own = _place_of_one(call, model)
-    return own is not None and _told_by(own, model) == _told_by(place, model)
+    return own is not None and _origin_key(own, model) == _origin_key(place, model)
 
 
 def _place_of_one(call: ast.Call, model: SemanticModel) -> ItemOrigin | None:
@@ -190,7 +192,7 @@ def _is_again(root: ast.expr, first: ast.AST, second: ast.AST, model: SemanticMo
     return model.dataflow.doubts_between(root, first, second) is not None
 
 
-def told_of_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
+def message_for_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
     """Return message and advice for a helper that applies a function again."""
     helper, function, line = ast.unparse(call.func), found.function, _line(found.earlier, model)
     if found.to_result:
@@ -206,7 +208,7 @@ def told_of_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tu
     )
 
 
-def told_of_loop(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
+def message_for_loop(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
     """Return message and advice for a second loop that applies a function again."""
     loop = f"the loop on line {_line(found.earlier, model)}"
     return (

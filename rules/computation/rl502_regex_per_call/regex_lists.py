@@ -96,13 +96,13 @@ def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> P
         if of_module
         else regex_displays.compiled(patterns.display, elements, alias, flags, model)
     )
-    gone = _without_source(patterns, model) if source is not None and not of_module else []
-    if value is None or gone is None:
+    removed = _without_source(patterns, model) if source is not None and not of_module else []
+    if value is None or removed is None:
         return PatternMove(wanted, None, many=True)
     name = model.importer.fresh_name(exported(wanted, model), value)
     comment: list[str] = []
-    if gone and source is not None and isinstance(source.statement, ast.stmt):
-        value += model.source.comment_behind(source.statement)
+    if removed and source is not None and isinstance(source.statement, ast.stmt):
+        value += model.source.trailing_comment(source.statement)
         comment = model.source.own_comment(source.statement)
     if of_module and source is not None and isinstance(source.statement, ast.stmt):
         needs = (*needs, source.statement)
@@ -120,7 +120,7 @@ def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> P
     calls = [pattern_uses.called_on(each, patterns.variable.name, model) for each in uses]
     if made is None or any(call is None for call in calls):
         return PatternMove(name, None, many=True)
-    edits = [*imported, *made, *gone, model.edit.replace(patterns.iterable, name)]
+    edits = [*imported, *made, *removed, model.edit.replace(patterns.iterable, name)]
     edits += [edit for call in calls for edit in call or ()]
     return PatternMove(name, tuple(edits), many=True)
 
@@ -150,7 +150,7 @@ def _over_module_list(patterns: PatternList, alias: str, flags: str, model: Sema
     if len(scope.bindings[source.name]) != 1 or model.program.is_imported(source.name):
         return None
     if not isinstance(patterns.display, ast.Tuple) and (
-        model.program.is_read_elsewhere(source.name)
+        model.program.is_read_in_other_file(source.name)
         or not all(_only_reads(read, model) for read in model.names.reads(source.name, scope))
     ):
         return None

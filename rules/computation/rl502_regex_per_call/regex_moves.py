@@ -26,7 +26,7 @@ def move_of(use: PatternUse, model: SemanticModel) -> PatternMove | None:
     for each in uses:
         edits += _moved(each, binding, model)
     if binding is not None:
-        edits.append(without_local(binding, model, goes_along=bool(defined)))
+        edits.append(without_local(binding, model, is_moved=bool(defined)))
     done = tuple(edit for edit in edits if edit is not None)
     return PatternMove(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
 
@@ -39,7 +39,7 @@ def _local_text(use: PatternUse, model: SemanticModel) -> Binding | None:
     return binding if model.names.scope(binding.node).parent is not None else None
 
 
-def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -> Edit | None:
+def without_local(binding: Binding, model: SemanticModel, *, is_moved: bool) -> Edit | None:
     """Delete the statement that binds a local variable with only known reads, and return whether the comment
     above is deleted with it.
     """
@@ -52,9 +52,9 @@ def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -
         return None
     if model.names.is_captured(binding.name, model.names.scope(binding.node)):
         return None
-    if not goes_along and model.source.comment_behind(statement):
+    if not is_moved and model.source.trailing_comment(statement):
         return None
-    return model.edit.delete_statement(statement, comment=goes_along)
+    return model.edit.delete_statement(statement, comment=is_moved)
 
 
 def _moved(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[Edit | None]:
@@ -63,9 +63,7 @@ def _moved(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[
     if pattern is None:
         return [None]
     name, defined = _constant(pattern, use, text, model)
-    rewritten = _renamed(use, name, model, goes_along=bool(defined)) or pattern_uses.called_on(
-        use, name, model
-    )
+    rewritten = _renamed(use, name, model, is_moved=bool(defined)) or pattern_uses.called_on(use, name, model)
     if defined is None or rewritten is None:
         return [None]
     return [*defined, *rewritten]
@@ -76,7 +74,7 @@ def _constant(
 ) -> tuple[str, EditTuple | None]:
     """Return the constant for a pattern, with the comments of the local text that it replaces."""
     comment = (
-        model.source.comment_behind(text.statement)
+        model.source.trailing_comment(text.statement)
         if text is not None and isinstance(text.statement, ast.stmt)
         else ""
     )
@@ -94,7 +92,7 @@ def _comment_above(use: PatternUse, text: Binding | None, model: SemanticModel) 
     return model.source.own_comment(statement) if isinstance(statement.targets[0], ast.Name) else []
 
 
-def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bool) -> list[Edit] | None:
+def _renamed(use: PatternUse, name: str, model: SemanticModel, *, is_moved: bool) -> list[Edit] | None:
     """Replace the local of `pattern = re.compile(...)` by the constant, and delete it with the comment
     above.
     """
@@ -105,7 +103,7 @@ def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bo
         case _:
             return None
     scope = model.names.scope(statement)
-    if scope.parent is None or model.source.comment_behind(statement):
+    if scope.parent is None or model.source.trailing_comment(statement):
         return None
     reads = model.names.reads(target.id, scope)
     if len(model.names.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
@@ -113,7 +111,7 @@ def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bo
     deleted = (
         None
         if model.names.is_captured(target.id, scope)
-        else model.edit.delete_statement(statement, comment=goes_along)
+        else model.edit.delete_statement(statement, comment=is_moved)
     )
     if deleted is None or any(
         model.dataflow.between(statement, read) is None

@@ -91,7 +91,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import AnyLoop, Applicability, Edit, Finding, Fix, Heat, Repetition, Rule, SemanticModel
-from rlint.rules.computation._shared import sharing, told, worth
+from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl503_repeated_string_work import searched, text_work
 
 _DOUBTS = 5
@@ -152,10 +152,10 @@ class RepeatedStringWork(Rule):
         self, call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: SemanticModel
     ) -> Finding:
         header = model.analysis.loops.header(loop)
-        text = told.shown(call, model)
+        text = shown_text.shown(call, model)
         return self.finding(
             model,
-            told.place_of(call, model),
+            shown_text.place_of(call, model),
             f"{text} scans the same text in every iteration of `{header}`",
             fix=text_work.hoist(call, loop, repetition, model),
             advice="Call it once before the loop, and use the result in the loop",
@@ -167,7 +167,7 @@ class RepeatedStringWork(Rule):
         often = [other for other in again if text_work.is_hot(other, model)]
         if not often or sharing.is_meant_twice([first, *again], model):
             return
-        line = model.span_of(told.place_of(first, model))[0].line
+        line = model.span_of(shown_text.place_of(first, model))[0].line
         statement = model.syntax.statement(first)
         if all(model.syntax.statement(node) is statement for node in again):
             known = "again in one statement, with the same result"
@@ -175,8 +175,8 @@ class RepeatedStringWork(Rule):
             known = f"again, with the same result as on line {line}"
         yield self.finding(
             model,
-            told.place_of(often[0], model),
-            f"{told.shown(first, model)} scans the text {known}",
+            shown_text.place_of(often[0], model),
+            f"{shown_text.shown(first, model)} scans the text {known}",
             fix=sharing.shared_result(repetition, again, model, "Call it once, and name the result"),
             advice="Keep the first result in a variable and use that",
         )

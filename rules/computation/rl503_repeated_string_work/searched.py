@@ -64,7 +64,7 @@ def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Search
         name,
         value,
         model,
-        behind=model.source.comment_behind(statement),
+        after=model.source.trailing_comment(statement),
         above=model.source.own_comment(statement),
     )
     deleted = model.edit.delete_statement(statement, comment=True)
@@ -162,12 +162,12 @@ def _is_search(read: ast.expr, model: SemanticModel, *, keyed: bool) -> bool:
 
 
 def _defined(
-    name: str, value: ast.expr, model: SemanticModel, *, behind: str = "", above: Sequence[str] = ()
+    name: str, value: ast.expr, model: SemanticModel, *, after: str = "", above: Sequence[str] = ()
 ) -> tuple[Edit, ...] | None:
-    """Define the constant at module level, with the comments `behind` and `above` it."""
+    """Define the constant at module level, with the comments `after` and `above` it."""
     return model.importer.module_constant(
         name,
-        model.source.text(value) + behind,
+        model.source.text(value) + after,
         user=value,
         comment=above,
         indentation=model.source.indentation(model.syntax.statement(value)),

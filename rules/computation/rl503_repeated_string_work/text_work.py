@@ -9,7 +9,7 @@ from rlint.rule import (
     Applicability,
     Binding,
     BindingKind,
-    Fate,
+    EscapeLevel,
     Fix,
     Heat,
     Repetition,
@@ -189,7 +189,10 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
         return None
     if statement is not loop and not _stays_ahead(loop, statement, model):
         return None
-    if not model.types.is_immutable(call) and model.dataflow.use_of(call).fate is not Fate.READ:
+    if (
+        not model.types.is_immutable(call)
+        and model.dataflow.use_of(call).escape_level is not EscapeLevel.READ
+    ):
         return None
     caught = _is_caught(call, statement, model)
     fits = not _may_fail(call, model) and all(

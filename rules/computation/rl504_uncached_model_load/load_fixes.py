@@ -73,8 +73,8 @@ def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
     text = model.source.text(call)
     start = model.source.span(call)[0]
     for node in sorted(given, key=model.source.span, reverse=True):
-        first, behind = (offset - start for offset in model.source.span(node))
-        text = text[:first] + given[node] + text[behind:]
+        first, after = (offset - start for offset in model.source.span(node))
+        text = text[:first] + given[node] + text[after:]
     parameters = dict.fromkeys(given.values())
     lines = [
         f"@{spelled}(maxsize={_BOUND})",

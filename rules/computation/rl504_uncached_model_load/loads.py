@@ -77,8 +77,8 @@ def is_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
     statement = model.syntax.statement(call)
     names = (node for node in descendants(statement) if isinstance(node, (ast.Name, ast.Attribute)))
     texts = (node.value for node in descendants(call) if isinstance(node, ast.Constant))
-    told = [*map(_last, names), *(text for text in texts if isinstance(text, str))]
-    return any(_STATE.search(each.lower()) for each in told)
+    described = [*map(_last, names), *(text for text in texts if isinstance(text, str))]
+    return any(_STATE.search(each.lower()) for each in described)
 
 
 def is_same_each_time(call: ast.Call, model: SemanticModel) -> bool:

@@ -154,12 +154,12 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             return None
         read = {node.id for node in descendants(computed) if isinstance(node, ast.Name)}
         given |= read - own
-        if not all(_is_quiet(part, model) for part in values):
+        if not all(_has_no_side_effects(part, model) for part in values):
             return None
         own |= {name.id for name in names if isinstance(name, ast.Name)}
         operations += _operations(computed, own)
     given |= {node.id for node in descendants(value) if isinstance(node, ast.Name)} - own
-    if own & given or not _is_quiet(value, model):
+    if own & given or not _has_no_side_effects(value, model):
         return None  # a value is carried from one item to the next
     operations += _operations(value, own)
     rows = any(
@@ -221,7 +221,7 @@ def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> 
                 pass
             case _:
                 return None
-        if not _is_quiet(value, model):
+        if not _has_no_side_effects(value, model):
             return None
         operations += _operations(value, own)
         looked_up |= any(
@@ -271,7 +271,7 @@ def _operations(value: ast.expr, own: set[str]) -> int:
     )
 
 
-def _is_quiet(value: ast.expr, model: SemanticModel) -> bool:
+def _has_no_side_effects(value: ast.expr, model: SemanticModel) -> bool:
     """Whether computing a value has no side effects, and runs no network."""
     for node in descendants(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):

@@ -58,7 +58,7 @@ def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> Ele
     if len(made.generators) != 1 or made.generators[0].ifs or made.generators[0].is_async:
         return None
     clause = made.generators[0]
-    if not _goes_through(clause.target, clause.iter, found, model) or not _is_simple(made.elt, found, model):
+    if not _iterates_over(clause.target, clause.iter, found, model) or not _is_simple(made.elt, found, model):
         return None
     computes = isinstance(made.elt, (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Call))
     return found if computes and _only_arrays(found, model) else None
@@ -66,7 +66,7 @@ def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> Ele
 
 def _enter(loop: ast.For, found: ElementAccess, model: SemanticModel) -> list[ast.stmt] | None:
     """Record the counter or iterable of a loop; a loop that only contains another one is merged with it."""
-    if not _goes_through(loop.target, loop.iter, found, model):
+    if not _iterates_over(loop.target, loop.iter, found, model):
         return None
     match loop.body:
         case [ast.For(orelse=[]) as inner] if not found.items:
@@ -74,7 +74,7 @@ def _enter(loop: ast.For, found: ElementAccess, model: SemanticModel) -> list[as
     return loop.body
 
 
-def _goes_through(target: ast.expr, iterable: ast.expr, found: ElementAccess, model: SemanticModel) -> bool:
+def _iterates_over(target: ast.expr, iterable: ast.expr, found: ElementAccess, model: SemanticModel) -> bool:
     match iterable, target:
         case ast.Call(func=func, args=args), ast.Name(id=name) if (
             model.names.qualified(func) == "builtins.range"

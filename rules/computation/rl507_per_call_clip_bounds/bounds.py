@@ -9,7 +9,7 @@ from rlint.rule import (
     LOOPS,
     AnyLoop,
     BindingKind,
-    Fate,
+    EscapeLevel,
     Heat,
     SemanticModel,
     Trait,
@@ -192,7 +192,7 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
     if kind.tag in (TypeTag.NDARRAY, TypeTag.LIST) and not kind.optional:
         found.arrays.append(node)
         uses = model.names.attribute_uses(node.attr)
-        return all(model.dataflow.use_of(use).fate is not Fate.CHANGED for use in uses)
+        return all(model.dataflow.use_of(use).escape_level is not EscapeLevel.CHANGED for use in uses)
     return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or numbers.is_number(node, model)
 
 

@@ -25,8 +25,8 @@ _SAME = models.names_having(Trait.ELEMENTWISE, "numpy") & models.names_having(
     "atanh",
 }
 MATH = {f"numpy.{name}": name for name in _SAME} | {
-    f"numpy.{theirs}": ours
-    for theirs, ours in {
+    f"numpy.{counterpart}": ours
+    for counterpart, ours in {
         **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan")},
         "deg2rad": "radians",
         "rad2deg": "degrees",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rlint.rule import (
     Applicability,
     Edit,
-    Elsewhere,
     Fix,
     Function,
     ModuleSummary,
+    OtherFileEdits,
     Reference,
     ReferenceKind,
     SemanticModel,
@@ -48,8 +48,8 @@ def renaming(old: str, new: str, model: SemanticModel) -> Fix | None:
     if here is None:
         return None
     digests = {module.path: module.digest for module in modules}
-    elsewhere = tuple(Elsewhere(path, own, digests[path]) for path, own in sorted(edits.items()))
-    return Fix(f"Rename it to `{new}`", Applicability.UNSAFE, here, _REASON, elsewhere, takes_away=old)
+    other_edits = tuple(OtherFileEdits(path, own, digests[path]) for path, own in sorted(edits.items()))
+    return Fix(f"Rename it to `{new}`", Applicability.UNSAFE, here, _REASON, other_edits, takes_away=old)
 
 
 def _holds(name: str, module: ModuleSummary) -> bool:

@@ -28,7 +28,7 @@ def log_of(statement: ast.AST, model: SemanticModel) -> ast.Call | None:
         case _:
             return None
     effect = model.effects.call_effect(call)
-    if effect.acts and effect.does_only(EffectKind.TELLS):
+    if effect.acts and effect.does_only(EffectKind.WRITES_OUTPUT):
         return call
     match call.func:
         case ast.Attribute(value=owner, attr=method) if method in _METHODS:
@@ -49,7 +49,7 @@ def complains(call: ast.Call) -> bool:
     return any(isinstance(text, str) and _TROUBLE.search(text) for text in texts)
 
 
-def tells_when(expression: ast.expr) -> bool:
+def identifies_step(expression: ast.expr) -> bool:
     """Whether an expression only identifies the step, agent or layer of a message."""
     match expression:
         case ast.Constant():
@@ -57,9 +57,9 @@ def tells_when(expression: ast.expr) -> bool:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return bool(_COUNTER.search(name.lower()))
         case ast.BinOp(left=left, right=right):
-            return tells_when(left) and tells_when(right)
+            return identifies_step(left) and identifies_step(right)
         case ast.Call(func=ast.Name(id="int" | "str" | "len"), args=[argument]):
-            return tells_when(argument)
+            return identifies_step(argument)
     return False
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.rule import Binding, BindingKind, SemanticModel, descendants
 from rlint.rules.debugging._shared import copies, log_calls, uses
 
-_QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
+_HARMLESS_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
 
 
 class LoggedTrace:
@@ -35,8 +35,8 @@ class LoggedTrace:
             self._set_apart()
             self._gather()
 
-    def _is_quiet(self, expression: ast.expr) -> bool:
-        quiet: bool = uses.is_quiet(expression, self.is_dead, self.model)
+    def _has_no_side_effects(self, expression: ast.expr) -> bool:
+        quiet: bool = uses.can_be_omitted(expression, self.is_dead, self.model)
         return quiet
 
     def is_dead(self, node: ast.AST) -> bool:
@@ -85,27 +85,29 @@ class LoggedTrace:
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
-                return self._is_quiet(value) and self._follow_name(name, statement)
+                return self._has_no_side_effects(value) and self._follow_name(name, statement)
             case ast.AugAssign(target=ast.Name() as target, value=value):
                 return (
-                    self._is_quiet(value)
+                    self._has_no_side_effects(value)
                     and self._is_a_number(target)
                     and self._follow_name(target.id, statement)
                 )
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="append"), args=[value])
             ):
-                return self._is_quiet(value) and self._follow_list(owner)
+                return self._has_no_side_effects(value) and self._follow_list(owner)
             case ast.Delete(targets=targets):
-                return all(isinstance(target, ast.Name) and self._is_gone(target) for target in targets)
+                return all(isinstance(target, ast.Name) and self._is_removed(target) for target in targets)
             case ast.If(test=test, body=body, orelse=orelse):
                 before = len(self.logs)
-                fine = self._is_quiet(test) and all(self._take(child) for child in (*body, *orelse))
+                fine = self._has_no_side_effects(test) and all(
+                    self._take(child) for child in (*body, *orelse)
+                )
                 if self.is_dead(test):
                     self.checked = self.checked or any(log_calls.complains(log) for log in self.logs[before:])
                 return fine
             case ast.For(iter=iterable, body=body, orelse=orelse):
-                fine = self._is_quiet(iterable)
+                fine = self._has_no_side_effects(iterable)
                 fine = fine and all(self._follow(target) for target in self._bound_by(statement))
                 return fine and all(self._take(child) for child in (*body, *orelse))
         log = log_calls.log_of(statement, self.model)
@@ -113,7 +115,7 @@ class LoggedTrace:
             return False
         self.logs.append(log)
         arguments = (*log.args, *(keyword.value for keyword in log.keywords))
-        return all(self._is_quiet(argument) for argument in arguments)
+        return all(self._has_no_side_effects(argument) for argument in arguments)
 
     def _follow_name(self, name: str, statement: ast.stmt) -> bool:
         return all(self._follow(binding) for binding in self._bound_by(statement) if binding.name == name)
@@ -146,7 +148,7 @@ class LoggedTrace:
             if binding.statement is statement
         ]
 
-    def _is_gone(self, target: ast.Name) -> bool:
+    def _is_removed(self, target: ast.Name) -> bool:
         return any(
             binding in self.values
             for binding in self.model.names.bindings(target)
@@ -172,7 +174,7 @@ class LoggedTrace:
         for log in self.logs:
             pieces = {piece: self.is_dead(piece) for piece in log_calls.pieces(log)}
             if all(
-                dead or log_calls.tells_when(piece) or copies.is_of_copies(piece, self.model)
+                dead or log_calls.identifies_step(piece) or copies.is_of_copies(piece, self.model)
                 for piece, dead in pieces.items()
             ):
                 continue
@@ -205,11 +207,13 @@ class LoggedTrace:
                 use for use in self.model.names.uses(binding.name, scope)
                 if not isinstance(use.ctx, ast.Store) and binding in self.model.dataflow.definitions(use)
             ]  # fmt: skip
-            if self._is_quiet(binding.value) and all(self.goes(reader) for reader in readers):
+            if self._has_no_side_effects(binding.value) and all(
+                self.is_removed(reader) for reader in readers
+            ):
                 self.values.add(binding)
                 self.statements[statement] = None
 
-    def goes(self, node: ast.AST) -> bool:
+    def is_removed(self, node: ast.AST) -> bool:
         """Whether a node is removed with one of the statements."""
         around = (node, *self.model.ancestors(node))
         return any(part in self.statements or part in self.parts for part in around)
@@ -222,7 +226,7 @@ class LoggedTrace:
                 headers = [header]
             case ast.With(items=items) as holder if all(
                 isinstance(item.context_expr, ast.Call)
-                and self.model.names.qualified(item.context_expr.func) in _QUIET_CONTEXTS
+                and self.model.names.qualified(item.context_expr.func) in _HARMLESS_CONTEXTS
                 for item in items
             ):
                 headers = []
@@ -232,9 +236,13 @@ class LoggedTrace:
         bound = [] if isinstance(holder, ast.If) else self._bound_by(holder)
         if holder in self.statements or not all(child in self.statements for child in children):
             return
-        if all(self._is_quiet(header) for header in headers) and all(self._goes_unread(b) for b in bound):
+        if all(self._has_no_side_effects(header) for header in headers) and all(
+            self._is_unread(b) for b in bound
+        ):
             self.statements[holder] = None
 
-    def _goes_unread(self, binding: Binding) -> bool:
+    def _is_unread(self, binding: Binding) -> bool:
         reads = self.model.names.reads(binding.name, self.model.names.scope(binding.node))
-        return all(self.goes(read) for read in reads if binding in self.model.dataflow.definitions(read))
+        return all(
+            self.is_removed(read) for read in reads if binding in self.model.dataflow.definitions(read)
+        )

@@ -11,7 +11,7 @@ from rlint.rules.debugging._shared import copies
 _COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.nn.functional", TypeTag.TENSOR)
 
 
-def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
+def can_be_omitted(expression: ast.expr, of_copy: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
     """Whether evaluating an expression can be omitted. `of_copy` says whether a value comes from the copy:
     tensor methods are pure on that, even if its type is unknown.
     """

@@ -104,8 +104,8 @@ class WeightCompareOnSync(Rule):
                 ends = "the result is only logged" if trace.logs else "the result is unused"
                 yield self._found(node, comparison, ends, fix, model)
             return
-        told, fix = comparisons.is_told_only(node, comparison, model)
-        if told:
+        described, fix = comparisons.is_only_logged(node, comparison, model)
+        if described:
             ends = "a warning" if isinstance(node, ast.If) else "a message"
             yield self._found(node, comparison, f"the result is only used in {ends}", fix, model)
 

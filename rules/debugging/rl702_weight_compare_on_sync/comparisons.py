@@ -117,7 +117,7 @@ def traced(
     if trace.escapes:
         return None
     fix = _without(trace, model)
-    others = [] if fix is not None else _told_with(trace, model)
+    others = [] if fix is not None else _logged_with(trace, model)
     if others:
         together = _Together(binding, others, model)
         fix = None if together.escapes else _without(together, model)
@@ -130,7 +130,7 @@ def _binding_of(statement: ast.AST, name: str, model: SemanticModel) -> Binding 
     return next((each for each in bindings if each.statement is statement), None)
 
 
-def _told_with(trace: traces.LoggedTrace, model: SemanticModel) -> list[Binding]:
+def _logged_with(trace: traces.LoggedTrace, model: SemanticModel) -> list[Binding]:
     """Return the other comparisons in the same messages."""
     found: dict[Binding, None] = {}
     for log in trace.logs:
@@ -146,8 +146,8 @@ def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
     """Remove a comparison, with all code that is only there for it."""
     if trace.checked or trace.tangled:
         return None
-    gone, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
-    if gone is None or shorter is None:
+    removed, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
+    if removed is None or shorter is None:
         return None
     lines = ", ".join(str(line) for line in sorted({log.lineno for log in trace.logs}))
     reason = f"the comparison is no longer logged (line {lines})" if lines else ""
@@ -155,24 +155,28 @@ def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
     return Fix(
         title,
         Applicability.UNSAFE,
-        (*gone, *shorter),
+        (*removed, *shorter),
         reason or "the comparison is no longer available for inspection",
     )
 
 
-def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel) -> tuple[bool, Fix | None]:
+def is_only_logged(
+    statement: ast.stmt, comparison: ast.expr, model: SemanticModel
+) -> tuple[bool, Fix | None]:
     """Whether a statement only logs a comparison or complains about it. Returned with the fix that removes
     it.
     """
     log = log_calls.log_of(statement, model)
     if log is not None:
         pieces = log_calls.pieces(log)
-        telling = [piece for piece in pieces if comparison_in(piece, model) is not None]
-        others = [piece for piece in pieces if piece not in telling and not log_calls.tells_when(piece)]
+        informative = [piece for piece in pieces if comparison_in(piece, model) is not None]
+        others = [
+            piece for piece in pieces if piece not in informative and not log_calls.identifies_step(piece)
+        ]
         if log_calls.complains(log):
             return True, None
         edits = (
-            removal.trimmed(dict.fromkeys(telling, log), model)
+            removal.trimmed(dict.fromkeys(informative, log), model)
             if others
             else model.edit.delete_statements([statement])
         )

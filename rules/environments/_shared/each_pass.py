@@ -38,7 +38,7 @@ _HOLDERS = frozenset(
 )
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
-_GO_THROUGH = models.having(Trait.ITERATES | Trait.SAME_ITEMS, "builtins") - {"builtins.next"}
+_ITERATE = models.having(Trait.ITERATES | Trait.SAME_ITEMS, "builtins") - {"builtins.next"}
 _SAME_ITEMS = frozenset(
     {
         TypeTag.LIST,
@@ -197,7 +197,7 @@ def is_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
 def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr in _PASSES_ON:
         return True
-    if model.names.qualified(call.func) in _GO_THROUGH and not all(
+    if model.names.qualified(call.func) in _ITERATE and not all(
         model.types.type_of(value).tag in _SAME_ITEMS for value in call.args
     ):
         return False  # a sampler yields other items each time

@@ -62,7 +62,7 @@ def _whole(
         return None  # its value after a loop without iterations
     before = model.edit.insert_before(
         loop,
-        model.source.text(statement) + model.source.comment_behind(statement),
+        model.source.text(statement) + model.source.trailing_comment(statement),
         indentation=model.source.indentation(statement),
     )
     deleted = model.edit.delete_statement(statement)

@@ -32,13 +32,13 @@ def unguarded_step(node: ast.AST, model: SemanticModel, needs: str = "") -> Driv
     beat = model.frequency.cadence(node)
     guards = beat.guards if beat is not None else ()
     if needs:
-        guards = tuple(guard for guard in guards if not asks_for(guard, needs))
+        guards = tuple(guard for guard in guards if not tests_existence(guard, needs))
     if beat is None or held_back(guards) or not is_training(node, model):
         return None
     return step_of(beat)
 
 
-def asks_for(guard: Guard, name: str) -> bool:
+def tests_existence(guard: Guard, name: str) -> bool:
     """Whether a condition tests if an object of a name exists: `writer is not None`."""
     return guard.kind is GuardKind.PRESENT and name in guard.text.replace(".", " ").split()
 

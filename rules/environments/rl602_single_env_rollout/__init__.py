@@ -93,7 +93,7 @@ class SingleEnvRollout(Rule):
             return
         if not runs_network(node, model) or not sees_one(node, model):
             return
-        if not per_step(node, model) or is_told_elsewhere(node, model):
+        if not per_step(node, model) or is_reported_by_other_rule(node, model):
             return
         text = " ".join(model.source.text(node.func).split())
         yield self.finding(
@@ -116,7 +116,7 @@ def per_step(call: ast.Call, model: SemanticModel) -> bool:
     return any(is_for_training(way) for way in model.frequency.ways_from_training(call))
 
 
-def is_told_elsewhere(call: ast.Call, model: SemanticModel) -> bool:
+def is_reported_by_other_rule(call: ast.Call, model: SemanticModel) -> bool:
     """Whether several environments are stepped in turn here (RL406), or another network of this function was
     reported.
     """

@@ -122,9 +122,9 @@ class ReplotPerEpisode(Rule):
             return
         if trains_large_models(model):
             return
-        beside = calls_beside(node, model)
-        leak = first_leak(beside, model)
-        pile = first_of_pile(beside, model) if leak is None else None
+        adjacent = calls_in_same_iteration(node, model)
+        leak = first_leak(adjacent, model)
+        pile = first_of_pile(adjacent, model) if leak is None else None
         text = " ".join(model.source.text(node.func).split())
         rarely = how_rarely(node, model)
         if node is leak:
@@ -136,7 +136,7 @@ class ReplotPerEpisode(Rule):
                 f"repeats everything before it"
             )
             advice = f"Draw {rarely} or once after training, or update one curve with `set_data`"
-        elif leak is None and pile is None and node is first_drawing(beside, often, model):
+        elif leak is None and pile is None and node is first_drawing(adjacent, often, model):
             message = (
                 f"`{text}` redraws the whole figure in every {often}, which takes longer than many steps"
             )
@@ -150,9 +150,9 @@ class ReplotPerEpisode(Rule):
         period = short_interval(node, model)
         if period is None or trains_large_models(model):
             return
-        beside = calls_beside(node, model)
+        adjacent = calls_in_same_iteration(node, model)
         often = Driver.ENVIRONMENT_STEP.value
-        if node is not first_drawing(beside, often, model) or is_given_away(node, model):
+        if node is not first_drawing(adjacent, often, model) or is_given_away(node, model):
             return
         text = " ".join(model.source.text(node.func).split())
         yield self.finding(
@@ -204,7 +204,7 @@ def how_rarely(call: ast.Call, model: SemanticModel) -> str:
     return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one of {PERIOD} iterations,"
 
 
-def calls_beside(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, Does]]:
+def calls_in_same_iteration(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, Does]]:
     """Return what the same iteration does to figures in the same function, under the same interval, in the
     order of the lines.
     """
@@ -243,8 +243,8 @@ def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
             return True
         if not closes and name == "remove" and not node.args:
             return True
-    elsewhere: bool = plot_figures.may_close(model)
-    return elsewhere
+    other_edits: bool = plot_figures.may_close(model)
+    return other_edits
 
 
 def waits_in_window(call: ast.Call, model: SemanticModel) -> bool:
@@ -260,9 +260,9 @@ def shows_on(model: SemanticModel) -> bool:
     )
 
 
-def first_leak(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
+def first_leak(adjacent: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """Return the first figure that is opened in each iteration, if none is closed or passed on."""
-    makes = [call for call, what in beside if what is Does.MAKES and plot_figures.opens_anew(call)]
+    makes = [call for call, what in adjacent if what is Does.MAKES and plot_figures.creates_new_figure(call)]
     if not makes or is_given_away(makes[0], model) or is_cleared(model, closes=True):
         return None
     return makes[0]
@@ -283,12 +283,14 @@ def is_given_away(call: ast.Call, model: SemanticModel) -> bool:
     return False
 
 
-def first_of_pile(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
+def first_of_pile(adjacent: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """Return the first call that adds to an existing figure, if nothing is removed from it."""
-    adds = [call for call, what in beside if what is Does.ADDS]
-    if not adds or any(what is Does.MAKES and plot_figures.opens_anew(call) for call, what in beside):
+    adds = [call for call, what in adjacent if what is Does.ADDS]
+    if not adds or any(
+        what is Does.MAKES and plot_figures.creates_new_figure(call) for call, what in adjacent
+    ):
         return None
-    drawn = any(what is Does.DRAWS for _, what in beside)
+    drawn = any(what is Does.DRAWS for _, what in adjacent)
     if not (drawn or any(adds_all_again(call, model) for call in adds)) or is_cleared(model, closes=False):
         return None
     return adds[0]
@@ -307,8 +309,8 @@ def adds_all_again(call: ast.Call, model: SemanticModel) -> bool:
     return any(model.source.text(argument) in grown for argument in call.args)
 
 
-def first_drawing(beside: list[tuple[ast.Call, Does]], often: str, model: SemanticModel) -> ast.Call | None:
+def first_drawing(adjacent: list[tuple[ast.Call, Does]], often: str, model: SemanticModel) -> ast.Call | None:
     """Return the first call that draws a figure whose curves are created again."""
     if often == PASS or plot_figures.gives_new_data(model) or plot_figures.makes_video(model):
         return None
-    return next((call for call, what in beside if what is Does.DRAWS), None)
+    return next((call for call, what in adjacent if what is Does.DRAWS), None)

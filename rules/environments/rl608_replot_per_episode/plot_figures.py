@@ -126,7 +126,7 @@ def _name(expression: ast.expr) -> str:
     return ""
 
 
-def opens_anew(call: ast.Call) -> bool:
+def creates_new_figure(call: ast.Call) -> bool:
     """Whether a call that creates a figure creates another one each time, as it has no fixed number or
     name.
     """

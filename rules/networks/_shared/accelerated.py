@@ -31,7 +31,7 @@ def _puts_on_device(call: ast.Call, model: SemanticModel) -> bool:
     return model.types.device_of(device) in (Device.CUDA, Device.UNKNOWN) and model.types.is_device(device)
 
 
-def calls_behind(expression: ast.expr, model: SemanticModel, depth: int = 2) -> Iterator[ast.Call]:
+def calls_in_gradient(expression: ast.expr, model: SemanticModel, depth: int = 2) -> Iterator[ast.Call]:
     """Yield the calls of networks whose gradient a value carries, including calls in functions of the same
     file.
     """
@@ -42,7 +42,7 @@ def calls_behind(expression: ast.expr, model: SemanticModel, depth: int = 2) -> 
             for target in model.types.call_targets(call):
                 function = model.types.definition(target)
                 for result in _returned(function, model) if function is not None else ():
-                    yield from calls_behind(result, model, depth - 1)
+                    yield from calls_in_gradient(result, model, depth - 1)
 
 
 def _returned(function: Function, model: SemanticModel) -> Iterator[ast.expr]:

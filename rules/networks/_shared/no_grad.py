@@ -28,7 +28,7 @@ HOOKS = (
 )
 _GLOBAL_HOOKS = "torch.nn.modules.module"
 _COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
-_NO_MATTER = EffectKind.DRAWS | EffectKind.TELLS | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
+_NO_MATTER = EffectKind.DRAWS | EffectKind.WRITES_OUTPUT | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
 _HOST = frozenset(
     {
         TypeTag.NDARRAY,
@@ -149,15 +149,15 @@ def _is_harmless(call: ast.Call, model: SemanticModel) -> bool:
     qualified = model.names.qualified(call.func)
     if qualified is not None:
         known = models.callable_fact(qualified)
-        return known is not None and _minds_no_mode(known.effect)
+        return known is not None and _is_independent_of_autograd(known.effect)
     if not isinstance(call.func, ast.Attribute):
         return False
     tag = model.types.type_of(call.func.value).tag
     known = models.method_fact(tag if tag is not TypeTag.UNKNOWN else TypeTag.TENSOR, call.func.attr)
-    return known is not None and _minds_no_mode(known.effect)
+    return known is not None and _is_independent_of_autograd(known.effect)
 
 
-def _minds_no_mode(effect: Effect) -> bool:
+def _is_independent_of_autograd(effect: Effect) -> bool:
     """Whether an effect is the same with and without autograd. In-place operations are recorded, except those
     that fill a tensor with random numbers.
     """
@@ -201,11 +201,11 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
             f"`{name}` runs entirely without autograd: it must not compute anything else that needs a "
             f"gradient"
         )
-    anatomy = model.nn.architecture(call.func)
-    if anatomy.attention or anatomy.recurrent:
-        layers = "attention" if anatomy.attention else "recurrent layers"
+    structure = model.nn.architecture(call.func)
+    if structure.attention or structure.recurrent:
+        layers = "attention" if structure.attention else "recurrent layers"
         return f"`{name}` has {layers}, which use another kernel under `no_grad`: the last digits may differ"
-    if not anatomy.complete or model.program.is_attribute_read("is_grad_enabled"):
+    if not structure.complete or model.program.is_attribute_read("is_grad_enabled"):
         return (
             f"`{name}` must not store tensors that a gradient is computed through later: not all of its "
             f"code is known"
@@ -214,7 +214,7 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
         model.program.is_attribute_read(hook) or model.program.is_imported_anywhere(f"{_GLOBAL_HOOKS}.{hook}")
         for hook in HOOKS
     ) or any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward"))
-    if anatomy.keeps or anatomy.hooks or hooked or anatomy.overrides & {"__call__"}:
+    if structure.keeps or structure.hooks or hooked or structure.overrides & {"__call__"}:
         return f"tensors that `{name}` stores in attributes or hooks no longer carry a gradient"
     if _computes_weights(model):
         return (

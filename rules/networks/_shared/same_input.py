@@ -26,7 +26,7 @@ _HARMLESS = (
     | EffectKind.FILE_IO
     | EffectKind.READS_CLOCK
     | EffectKind.SLEEPS
-    | EffectKind.TELLS
+    | EffectKind.WRITES_OUTPUT
     | EffectKind.WARNS
 )
 _CONTAINERS = frozenset(
@@ -45,7 +45,7 @@ def has_seen_the_same(call: ast.Call, earlier: Sequence[ast.Call], model: Semant
         same = sees_the_same(other, call, model)
         if same:
             return True
-        if same is None and _are_beside(other, call, model):
+        if same is None and _are_in_same_block(other, call, model):
             return False  # a change between these two is also one between `call` and all earlier ones
     return False
 
@@ -59,7 +59,7 @@ def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], model: Semantic
         same = sees_the_same(call, other, model)
         if same:
             found.append(other)
-        elif same is None and _are_beside(call, other, model):
+        elif same is None and _are_in_same_block(call, other, model):
             break  # a change between these two is also one between `call` and all later ones
     return found
 
@@ -73,11 +73,11 @@ def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool
     between = model.dataflow.between(call, again)
     if between is None:
         return False
-    beside, around = model.dataflow.order.beside(call, again)
+    evaluated_between, around = model.dataflow.order.evaluated_between(call, again)
     watched = _Watched(call, model)
     if any(
         watched.changed_by(node) and not _is_of_tensors(node, model)
-        for part in beside
+        for part in evaluated_between
         for node in nodes_run(part)
     ):
         return None
@@ -103,7 +103,7 @@ def _is_of_tensors(node: ast.AST, model: SemanticModel) -> bool:
     return False
 
 
-def _are_beside(call: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
+def _are_in_same_block(call: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
     """Whether two calls are in simple statements of one block."""
     first, second = model.syntax.statement(call), model.syntax.statement(other)
     return (
@@ -130,16 +130,16 @@ def is_forward(call: ast.Call, model: SemanticModel, *, may_draw: bool = False) 
     """Whether a call runs a deterministic network with weights, on arguments that are the same each time. If
     it `may_draw`, the network may also draw random numbers.
     """
-    anatomy = anatomy_of(call, model)
-    if anatomy is None or not anatomy.weights:
+    structure = architecture_of(call, model)
+    if structure is None or not structure.weights:
         return False
-    if not (anatomy.repeatable or (may_draw and anatomy.traceless)):
+    if not (structure.repeatable or (may_draw and structure.traceless)):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return all(model.effects.effect_of(value).quiet for value in given)
 
 
-def anatomy_of(call: ast.Call, model: SemanticModel) -> Architecture | None:
+def architecture_of(call: ast.Call, model: SemanticModel) -> Architecture | None:
     """Return the architecture that a call runs: that of a network, or of one of its methods."""
     run = model.nn.network_run(call)
     return model.nn.architecture(*run) if run is not None else None
@@ -237,5 +237,5 @@ class _Watched:
 
 def _only_runs(owner: ast.expr, method: str, model: SemanticModel) -> bool:
     """Whether a method of a network only runs layers: `agent.get_value(x)`."""
-    anatomy = model.nn.architecture(owner, method)
-    return anatomy.complete and not (anatomy.keeps or anatomy.hooks)
+    structure = model.nn.architecture(owner, method)
+    return structure.complete and not (structure.keeps or structure.hooks)

@@ -107,7 +107,7 @@ from rlint.rules.networks._shared.no_grad import (
     value_of,
 )
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
-from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
+from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
 NOTHING_TAKEN = "no gradient of the result is computed"
@@ -183,7 +183,7 @@ class InferenceWithGrad(Rule):
             return
         if outermost_calls(statement, is_cut_off_later, model)[0] is not call:
             return
-        if is_told_at_callers(call, model):
+        if is_reported_at_callers(call, model):
             return
         traced = model.gradients.traced(call)
         what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
@@ -211,7 +211,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     return not leaves_something(call, model)
 
 
-def is_told_at_callers(call: ast.Call, model: SemanticModel) -> bool:
+def is_reported_at_callers(call: ast.Call, model: SemanticModel) -> bool:
     """Whether all callers of the function, in this file, get findings of their own."""
     function = model.function(call)
     if function is None:

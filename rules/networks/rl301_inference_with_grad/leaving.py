@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Autograd, Function, SemanticModel, SinkKind, TypeTag, gradient_sinks
-from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
+from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 
 _LEAVES = frozenset({SinkKind.RETURNED, SinkKind.STORED, SinkKind.HANDED})
 

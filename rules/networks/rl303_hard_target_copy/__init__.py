@@ -248,14 +248,12 @@ def copy_fix(
     )
     if edit is None:
         return None
-    ours, theirs = model.source.text(target), model.source.text(source)
+    ours, other = model.source.text(target), model.source.text(source)
     overridden = model.types.may_override(target, *LOADS) or model.program.customizes_state_dicts()
-    reason = (
-        f"`{ours}` and `{theirs}` must have the same architecture: keys and shapes are no longer compared"
-    )
+    reason = f"`{ours}` and `{other}` must have the same architecture: keys and shapes are no longer compared"
     if assigned:
         reason = (
-            f"`{ours}` must have the architecture of `{theirs}`, and stays the same object with its "
+            f"`{ours}` must have the architecture of `{other}`, and stays the same object with its "
             f"own gradients"
         )
     elif overridden:

@@ -26,7 +26,7 @@ RECORDED = "autograd must be off: the graph recorded for `{}` changes"
 NUMBER = "`{}` must be a number, not a tensor: half precision rounds tensors differently"
 SHAPES = "both tensors must have the same shape"
 BUFFERS = "buffers of integers (as those of batch normalisation) cannot be blended in place"
-ALIKE = (
+SAME_FORM = (
     "`{}` and `{}` must have the same shape, dtype and device: otherwise an error is raised after the "
     "first is scaled"
 )
@@ -128,8 +128,8 @@ def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
     run.
     """
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
-    if old is None or new is None or not made_networks.are_alike(old.network, new.network, model):
-        yield ALIKE.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
+    if old is None or new is None or not made_networks.have_same_form(old.network, new.network, model):
+        yield SAME_FORM.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
     elif _may_hold_integers(model):
         yield INTEGERS
 

@@ -39,7 +39,7 @@ def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> boo
         return False  # an attribute may be part of an older graph
     if not all(_DATA.search(parameter.id.lower()) for parameter in sources.parameters):
         return False
-    if _others_learn_of({parameter.id for parameter in sources.parameters}, backward, model):
+    if _has_other_backward({parameter.id for parameter in sources.parameters}, backward, model):
         return False  # `batch` may contain an encoder's output, for all losses
     loops = model.frequency.loops(backward)
     made = 0
@@ -58,7 +58,7 @@ def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> boo
     return made > 0 and not _is_carried(loss, backward, model)
 
 
-def _others_learn_of(parameters: set[str], backward: ast.Call, model: SemanticModel) -> bool:
+def _has_other_backward(parameters: set[str], backward: ast.Call, model: SemanticModel) -> bool:
     """Whether the function also calls backward on another loss that depends on the same parameters."""
     if not parameters:
         return False

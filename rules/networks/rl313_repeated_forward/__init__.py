@@ -106,13 +106,13 @@ class RepeatedForward(Rule):
             return
         if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
             return
-        alike = model.dataflow.equal_to(node)
+        equal_calls = model.dataflow.equal_to(node)
         looped = model.frequency.loops(node)
-        if len(alike) < 2:
+        if len(equal_calls) < 2:
             yield from self.check_within(node, model)
-        if len(alike) < 2 and not looped:
+        if len(equal_calls) < 2 and not looped:
             return
-        again = repeats_of(node, alike, model) if len(alike) > 1 else []
+        again = repeats_of(node, equal_calls, model) if len(equal_calls) > 1 else []
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             yield self.finding(
@@ -150,7 +150,7 @@ class RepeatedForward(Rule):
         loop = loop_without_change(call, model)
         if loop is None or runs_in_one_pass(call, loop, model):
             return
-        if has_seen_the_same(call, earlier_alike(call, model), model):
+        if has_seen_the_same(call, earlier_equal_calls(call, model), model):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         text = " ".join(model.source.text(call.func).split())
@@ -182,10 +182,10 @@ def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
     return f"`{text}` runs again on the same input as in line {line}: the second forward pass is redundant"
 
 
-def earlier_alike(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
+def earlier_equal_calls(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
     """Return the earlier calls with the same source."""
-    alike = model.dataflow.equal_to(call)
-    return [other for other in alike[: alike.index(call)] if isinstance(other, ast.Call)]
+    equal_calls = model.dataflow.equal_to(call)
+    return [other for other in equal_calls[: equal_calls.index(call)] if isinstance(other, ast.Call)]
 
 
 def is_used(call: ast.Call, model: SemanticModel) -> bool:
@@ -199,14 +199,14 @@ def is_used(call: ast.Call, model: SemanticModel) -> bool:
     return True
 
 
-def repeats_of(node: ast.Call, alike: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
+def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """Return the calls that repeat `node`, if it repeats none and is not part of a larger repetition."""
-    behind = [call for call in alike[alike.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not behind or not is_forward(node, model):
+    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    if not after or not is_forward(node, model):
         return []
-    if has_seen_the_same(node, earlier_alike(node, model), model):
+    if has_seen_the_same(node, earlier_equal_calls(node, model), model):
         return []
-    return [call for call in that_see_the_same(node, behind, model) if not is_covered(call, model)]
+    return [call for call in that_see_the_same(node, after, model) if not is_covered(call, model)]
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:
@@ -216,6 +216,6 @@ def is_covered(call: ast.expr, model: SemanticModel) -> bool:
             return False
         if not isinstance(ancestor, ast.Call) or not is_forward(ancestor, model):
             continue
-        if has_seen_the_same(ancestor, earlier_alike(ancestor, model), model):
+        if has_seen_the_same(ancestor, earlier_equal_calls(ancestor, model), model):
             return True
     return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import AnyLoop, Applicability, Fate, Fix, Repetition, SemanticModel, extract_variable
+from rlint.rule import AnyLoop, Applicability, EscapeLevel, Fix, Repetition, SemanticModel, extract_variable
 
 REASON = "both uses share one tensor and one graph: calling `backward()` for each of them would fail"
 NAMES = (
@@ -17,7 +17,7 @@ NAMES = (
 
 def may_share(results: list[ast.expr], model: SemanticModel) -> bool:
     """Whether no code modifies a result in place, or runs backward through its graph twice."""
-    if any(model.dataflow.use_of(result).fate is Fate.CHANGED for result in results):
+    if any(model.dataflow.use_of(result).escape_level is EscapeLevel.CHANGED for result in results):
         return False
     return len(model.names.calls_named("backward", model.function(results[0]))) <= 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import ClassSummary, Function, FunctionSummary, SemanticModel, descendants
-from rlint.rules.networks._shared.same_input import anatomy_of, is_forward, sees_the_same
+from rlint.rules.networks._shared.same_input import architecture_of, is_forward, sees_the_same
 
 _DEPTH = 3
 _Calls = dict[tuple[str, str], list[tuple[ast.Call, str]]]
@@ -32,7 +32,7 @@ def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call
             inner, outer = other, call
         else:
             continue
-        around = anatomy_of(outer, model)
+        around = architecture_of(outer, model)
         if (
             is_forward(inner, model)
             and around is not None

@@ -126,7 +126,7 @@ class UnbatchedForward(Rule):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         several = is_batch_of_many(item, model)
-        yield self.told(node, node.func, f"for each {named(item)} of the {what}", model, several=several)
+        yield self.described(node, node.func, f"for each {named(item)} of the {what}", model, several=several)
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `list(map(net, states))`."""
@@ -136,9 +136,9 @@ class UnbatchedForward(Rule):
                 many = model.types.type_of(iterable).tag in (TypeTag.TENSOR, TypeTag.NDARRAY)
                 many = many or observations.names_several(last_name(iterable) or "")
                 if many and model.types.type_of(network).tag is TypeTag.MODULE and runs_rows(run, model):
-                    yield self.told(node, network, "for each item", model)
+                    yield self.described(node, network, "for each item", model)
 
-    def told(
+    def described(
         self,
         node: ast.Call,
         network: ast.expr,
@@ -174,15 +174,15 @@ def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
     run = model.nn.network_run(call)
     if run is None:
         return True
-    anatomy, of = model.nn.architecture(*run), model.types.type_of(run[0]).of
+    structure, of = model.nn.architecture(*run), model.types.type_of(run[0]).of
     if of.startswith("transformers.") or "loss" in of.lower():
         return False
-    if anatomy.recurrent or anatomy.attention or anatomy.keeps or anatomy.hooks:
+    if structure.recurrent or structure.attention or structure.keeps or structure.hooks:
         return False
-    if any("Embedding" in layer for layer in anatomy.layers):
+    if any("Embedding" in layer for layer in structure.layers):
         return False
     name = (last_name(call.func) or "").lower()
-    return anatomy.weights or not (anatomy.complete or "loss" in name or "criterion" in name)
+    return structure.weights or not (structure.complete or "loss" in name or "criterion" in name)
 
 
 def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:

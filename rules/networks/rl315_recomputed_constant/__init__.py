@@ -84,10 +84,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Fate, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
+from rlint.rule import EscapeLevel, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
-from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind, home_of
+from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
+    ConstantPlace,
+    ConstantPlaceKind,
+    constant_place,
+)
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
     OF_DATA,
@@ -129,24 +133,24 @@ class RecomputedConstant(Rule):
         if found is None:
             model.silent("{} is not known to be created only from constants and settings", node)
             return
-        home = home_of(found, model)
-        if home is None and found.names:  # a part of it may depend on nothing
+        destination = constant_place(found, model)
+        if destination is None and found.names:  # a part of it may depend on nothing
             found = constant_at(node, model, may_read_names=False)
-            home = home_of(found, model) if found is not None else None
-        if found is None or home is None or is_kept_by_hand(found, model):
+            destination = constant_place(found, model) if found is not None else None
+        if found is None or destination is None or is_kept_by_hand(found, model):
             return
-        if is_asked_for_defaults(found.node, model):
+        if queries_defaults(found.node, model):
             return
         only_read = is_only_read(found, model)
-        if not only_read and not is_worth_a_word(found, home, model):
+        if not only_read and not is_worth_a_word(found, destination, model):
             model.silent("{} is stored, modified or passed on", found.node)
             return
         yield self.finding(
             model,
             found.node,
-            message_for(node, found, home, model),
-            fix=build_fix(found, home, model) if only_read and not found.assumed else None,
-            advice=advice_for(found, home, model),
+            message_for(node, found, destination, model),
+            fix=build_fix(found, destination, model) if only_read and not found.assumed else None,
+            advice=advice_for(found, destination, model),
             assumes=assumption(found, model),
         )
 
@@ -159,7 +163,7 @@ def assumption(found: Hoisted, model: SemanticModel) -> str | None:
     return f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training"
 
 
-def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
+def queries_defaults(made: ast.expr, model: SemanticModel) -> bool:
     """Whether the code queries a default, which settings of the program may change:
     `torch.tensor(0).device`.
     """
@@ -169,20 +173,20 @@ def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
     return False
 
 
-def message_for(call: ast.Call, found: Hoisted, home: Home, model: SemanticModel) -> str:
+def message_for(call: ast.Call, found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> str:
     """Return the message: what is built how often, and from what."""
     what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     function = model.function(found.node)
-    if home.loop is not None:
-        often = f"in every iteration of `{model.analysis.loops.header(home.loop)}`"
+    if destination.loop is not None:
+        often = f"in every iteration of `{model.analysis.loops.header(destination.loop)}`"
         loops = model.frequency.loops(found.node)
-        if loops and loops[0] is not home.loop:
+        if loops and loops[0] is not destination.loop:
             often = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
     else:
         often = f"on every call of `{function.name}`" if function is not None else "each time"
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
-    if home.kind == HomeKind.LOOP and (found.names or found.loose):
+    if destination.kind == ConstantPlaceKind.LOOP and (found.names or found.loose):
         of = "values that the loop does not change"
     return f"`{model.source.text(call.func)}` creates the same {what} {often}: it only depends on {of}"
 
@@ -198,18 +202,18 @@ def _joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
+def advice_for(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> str:
     """Return the advice: where to build it, or that a single number needs no tensor."""
     match found.node:
         case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if model.names.qualified(
             found.node.func
         ) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
             return f"Use the number {number} itself where possible, or create the tensor once"
-    if home.kind == HomeKind.LOOP:
+    if destination.kind == ConstantPlaceKind.LOOP:
         return "Build it once, before the loop"
-    if home.kind == HomeKind.MODULE:
+    if destination.kind == ConstantPlaceKind.MODULE:
         return "Build it once, at module level, or keep it with the function's settings"
-    if home.kind == HomeKind.NETWORK:
+    if destination.kind == ConstantPlaceKind.NETWORK:
         return "Build it once in `__init__`, with `register_buffer(..., persistent=False)`"
     return "Build it once in `__init__` and keep it as an attribute"
 
@@ -221,18 +225,21 @@ def is_only_read(found: Hoisted, model: SemanticModel) -> bool:
         case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
             if not isinstance(target, ast.Name) or len(model.names.bindings(target)) > 1:
                 return False
-    fate = model.dataflow.use_of(found.node).fate
-    if fate is Fate.HANDED and isinstance(parent, ast.Call):
+    escape_level = model.dataflow.use_of(found.node).escape_level
+    if escape_level is EscapeLevel.HANDED and isinstance(parent, ast.Call):
         reads = (model.names.qualified(parent.func) or "").startswith(("torch.", "numpy."))
         return reads or model.types.type_of(parent.func).tag is TypeTag.MODULE
-    return fate is Fate.READ
+    return escape_level is EscapeLevel.READ
 
 
-def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
+def is_worth_a_word(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> bool:
     """Whether building a constant that is returned, stored or an initial value is expensive. A value that is
     written to is not a constant, and a small array is built as fast as it is copied.
     """
-    if model.dataflow.use_of(found.node).fate is Fate.CHANGED or home.kind == HomeKind.LOOP:
+    if (
+        model.dataflow.use_of(found.node).escape_level is EscapeLevel.CHANGED
+        or destination.kind == ConstantPlaceKind.LOOP
+    ):
         return False
     makers = [
         part for part in descendants(found.node) if isinstance(part, ast.Call) and is_maker(part, model)
@@ -267,12 +274,14 @@ def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
                 return any(model.names.qualified(each) in _KEEPS_RESULTS for each in made)
             case ast.ExceptHandler():
                 return True
-            case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, descendants(test))):
+            case ast.If(test=test) | ast.IfExp(test=test) if any(
+                map(_handles_missing_attribute, descendants(test))
+            ):
                 return True
     return False
 
 
-def _asks_for_missing(test: ast.AST) -> bool:
+def _handles_missing_attribute(test: ast.AST) -> bool:
     match test:
         case ast.Compare(ops=[ast.NotIn() | ast.Is()]) | ast.Call(func=ast.Name(id="hasattr")):
             return True

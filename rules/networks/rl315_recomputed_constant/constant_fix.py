@@ -16,20 +16,26 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
-from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind
+from rlint.rules.networks.rl315_recomputed_constant.constant_place import ConstantPlace, ConstantPlaceKind
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
 
 _READABLE = 1_000_000
 _SPACE = regex(r"\s")
 
 
-def build_fix(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
+def build_fix(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> Fix | None:
     """Build it in its new place and use it here; None if the source does not allow that."""
-    if not model.edit.is_relocatable(found.node) or (found.loose and home.kind != HomeKind.LOOP):
+    if not model.edit.is_relocatable(found.node) or (
+        found.loose and destination.kind != ConstantPlaceKind.LOOP
+    ):
         return None
-    if home.kind == HomeKind.LOOP:
-        return _before_loop(found, home, model)
-    return _in_module(found, model) if home.kind == HomeKind.MODULE else _in_constructor(found, home, model)
+    if destination.kind == ConstantPlaceKind.LOOP:
+        return _before_loop(found, destination, model)
+    return (
+        _in_module(found, model)
+        if destination.kind == ConstantPlaceKind.MODULE
+        else _in_constructor(found, destination, model)
+    )
 
 
 def name_for(found: Hoisted, model: SemanticModel) -> str:
@@ -75,10 +81,14 @@ def _of_number(func: ast.expr, model: SemanticModel) -> bool:
 # -- before a loop -----------------------------------------------------------------------------
 
 
-def _before_loop(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
-    assert home.loop is not None
-    loop = home.loop if isinstance(home.loop, ast.stmt) else model.syntax.statement(home.loop)
-    if isinstance(loop, ast.While) and home.loop is not loop:
+def _before_loop(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> Fix | None:
+    assert destination.loop is not None
+    loop = (
+        destination.loop
+        if isinstance(destination.loop, ast.stmt)
+        else model.syntax.statement(destination.loop)
+    )
+    if isinstance(loop, ast.While) and destination.loop is not loop:
         return None
     inside = set(descendants(loop))
     moved = {
@@ -95,13 +105,13 @@ def _before_loop(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None
     statement = model.parent(found.node)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
-            behind = model.source.comment_behind(statement)
-            before = _inserted_before(loop, f"{name} = {text}{behind}", statement, model)
+            after = model.source.trailing_comment(statement)
+            before = _inserted_before(loop, f"{name} = {text}{after}", statement, model)
             deleted = model.edit.delete_statement(statement)
             if (
                 before
                 and deleted
-                and not _comment_beside(found.node, statement, model)
+                and not _has_other_comment(found.node, statement, model)
                 and not model.names.is_captured(name, model.names.scope(target))
             ):
                 return Fix(f"Build `{name}` before the loop", Applicability.UNSAFE, (before, deleted), reason)
@@ -119,7 +129,7 @@ def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, model: Sema
     return model.edit.insert_before(loop, code, indentation=model.source.indentation(statement))
 
 
-def _comment_beside(node: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
+def _has_other_comment(node: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """Whether a statement contains a comment outside of the expression that is moved."""
     (start, end), (first, last) = model.source.span(statement), model.source.span(node)
     return model.source.has_comment(start, first) or model.source.has_comment(last, end)
@@ -171,7 +181,7 @@ def _names_device(found: Hoisted) -> bool:
 # -- in the constructor ------------------------------------------------------------------------
 
 
-def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
+def _in_constructor(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> Fix | None:
     cls = model.class_of(found.node)
     made = model.method(cls, "__init__") if cls is not None else None
     function = model.function(found.node)
@@ -185,20 +195,20 @@ def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | N
     ):
         return None
     own = made.args.args[0].arg
-    if own != function.args.args[0].arg or (found.devices and home.kind != HomeKind.NETWORK):
+    if own != function.args.args[0].arg or (found.devices and destination.kind != ConstantPlaceKind.NETWORK):
         return None
     text = text_of(found.node, found, model, inlined=set(found.inlined))
-    anchor = _anchor(found, home, made, model)
+    anchor = _anchor(found, destination, made, model)
     if text is None or anchor is None or not means_the_same(made, found, model):
         return None
     name = model.importer.fresh_name(
         f"_{name_for(found, model)}", f"once {model.syntax.qualname(cls)} {_SPACE.sub('', text)}"
     )
     value = f"{own}.{name} = {text}"
-    if home.kind == HomeKind.NETWORK:
+    if destination.kind == ConstantPlaceKind.NETWORK:
         value = f'{own}.register_buffer("{name}", {text}, persistent=False)'
-    behind, statement = anchor
-    insert = model.edit.insert_after if behind else model.edit.insert_before
+    after, statement = anchor
+    insert = model.edit.insert_after if after else model.edit.insert_before
     indentation = model.source.indentation(model.syntax.statement(found.node))
     inserted = insert(statement, value, indentation=indentation)
     if inserted is None:
@@ -208,11 +218,11 @@ def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | N
         f"Build it once in `__init__`, as `{own}.{name}`",
         Applicability.UNSAFE,
         edits,
-        _reason(found, home, model),
+        _reason(found, destination, model),
     )
 
 
-def _reason(found: Hoisted, home: Home, model: SemanticModel) -> str:
+def _reason(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> str:
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     parts = [
         "the tensor is shared between calls and must not be written to"
@@ -221,12 +231,14 @@ def _reason(found: Hoisted, home: Home, model: SemanticModel) -> str:
     ]
     if read:
         parts.append(f"{' and '.join(read)} must not change after the object is constructed")
-    if home.kind == HomeKind.NETWORK:
+    if destination.kind == ConstantPlaceKind.NETWORK:
         parts.append("as a buffer it follows the device and the precision of the network")
     return "; ".join(parts)
 
 
-def _anchor(found: Hoisted, home: Home, made: Function, model: SemanticModel) -> tuple[bool, ast.stmt] | None:
+def _anchor(
+    found: Hoisted, destination: ConstantPlace, made: Function, model: SemanticModel
+) -> tuple[bool, ast.stmt] | None:
     """Return the last statement of the constructor that must run first; else the first statement, to insert
     before.
     """
@@ -234,7 +246,7 @@ def _anchor(found: Hoisted, home: Home, made: Function, model: SemanticModel) ->
         return None
     roots = {_root(setting) for setting in found.settings}
     last = -1
-    inherits = home.kind == HomeKind.NETWORK
+    inherits = destination.kind == ConstantPlaceKind.NETWORK
     cls = model.class_of(made)
     for attribute in roots:
         stores = [_place(node, made, model) for node in _stores(attribute, made, model)]

@@ -81,9 +81,9 @@ from rlint.rule import (
 from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     Kept,
     begins_in_loop,
+    has_backward,
     is_called_loss,
     kept_in,
-    learned_from,
     surely_attached,
 )
 
@@ -107,10 +107,10 @@ class GraphKeptByLog(Rule):
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
         if after_backward:
-            gone_through = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
+            exhausted = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
             message = f"`{total}` keeps the graph of every `{value}`, " + (
                 "which `backward` has already used"
-                if gone_through
+                if exhausted
                 else "of which `backward` uses at most a part"
             )
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
@@ -147,7 +147,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     )
     if SinkKind.LEARNED in becomes or SinkKind.ARRAY in becomes:
         return None
-    learned = learned_from(value, model)
+    learned = has_backward(value, model)
     if learned is None:
         return None
     if learned:

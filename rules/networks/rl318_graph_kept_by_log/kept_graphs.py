@@ -84,7 +84,7 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
     return any(loop in model.ancestors(binding.statement) for binding in made) or not made
 
 
-def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
+def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
     """Whether `backward` is called on the value, or on a value computed from it, in the same function. None
     if a graph is kept there on purpose, for another gradient.
     """

@@ -86,7 +86,7 @@ from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, unu
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
-    has_branch_behind,
+    has_branch_after,
     is_read,
     only_computes,
     reads_of,
@@ -122,7 +122,7 @@ class DiscardedForward(Rule):
         scope = model.names.scope(unit)
         if not names or not isinstance(scope.node, FUNCTIONS):
             return
-        if not has_branch_behind(unit, model) and any(is_read(name, scope, model) for name in names):
+        if not has_branch_after(unit, model) and any(is_read(name, scope, model) for name in names):
             return  # the result is used, or the network runs, wherever it is computed
         if not is_forward(node, model, may_draw=True) or is_inside_forward(node, model):
             return
@@ -171,8 +171,8 @@ class DiscardedForward(Rule):
         """
         if model.frequency.heat_of(call).level is not Heat.HOT or not is_forward(call, model):
             return
-        anatomy = model.nn.architecture(call.func)
-        if not anatomy.repeatable or not anatomy.weights or is_measured(call, model):
+        structure = model.nn.architecture(call.func)
+        if not structure.repeatable or not structure.weights or is_measured(call, model):
             return
         if any(model.program.is_attribute_read(hook) for hook in HOOKS):
             return

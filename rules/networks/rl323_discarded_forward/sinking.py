@@ -90,7 +90,7 @@ def is_read(name: ast.Name, scope: Scope, model: SemanticModel) -> bool:
     return False
 
 
-def has_branch_behind(unit: ast.stmt, model: SemanticModel) -> bool:
+def has_branch_after(unit: ast.stmt, model: SemanticModel) -> bool:
     """Whether a condition follows a statement in the same block."""
     block, index = model.syntax.block(unit)
     return any(isinstance(statement, ast.If) for statement in block[index + 1 :])
@@ -171,7 +171,7 @@ def _branch(
     moved: tuple[ast.stmt, ...],
     inside: list[ast.Name],
     users: int,
-    behind: list[ast.stmt],
+    after: list[ast.stmt],
     names: list[ast.Name],
     model: SemanticModel,
 ) -> Waste | None:
@@ -182,10 +182,10 @@ def _branch(
     if inside and users == 1 and used[0] != used[1]:
         arm = branch.body if used[0] else branch.orelse
         found = Waste(branch, not used[0], moved, arm[0])
-    elif not inside and behind:
+    elif not inside and after:
         leaves = [_leaves(arm, branch, model) for arm in (branch.body, branch.orelse)]
         if leaves[0] != leaves[1]:
-            found = Waste(branch, leaves[0], moved, behind[0])
+            found = Waste(branch, leaves[0], moved, after[0])
         elif not branch.orelse and _all_rebound(names, branch, moved, model):
             found = Waste(branch, taken=True, moved=moved, before=None)
     return found if found is not None and not _at_the_end_alone(found) else None
@@ -250,11 +250,11 @@ def sink(waste: Waste, model: SemanticModel) -> tuple[Edit, ...] | None:
     edits: list[Edit] = []
     moved: list[str] = []
     for unit in waste.moved:
-        gone = model.edit.delete_statement(unit)
-        if gone is None:
+        removed = model.edit.delete_statement(unit)
+        if removed is None:
             return None
-        edits.append(gone)
-        moved.append(model.source.text(unit) + model.source.comment_behind(unit))
+        edits.append(removed)
+        moved.append(model.source.text(unit) + model.source.trailing_comment(unit))
     indentation = model.source.indentation(waste.moved[0])
     if waste.before is not None:
         put = model.edit.insert_before(waste.before, *moved, indentation=indentation)

@@ -109,12 +109,12 @@ class UnfrozenCritic(Rule):
         names = [f"`{name}`" for name, _ in found]
         shown = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         thrown = " and ".join(dict.fromkeys(by for _, by in found if by))
-        fate = f"which {thrown} discards" if thrown else "which no optimizer uses"
+        clause = f"which {thrown} discards" if thrown else "which no optimizer uses"
         frozen = ", ".join(f"`{name}.requires_grad_(False)`" for name, _ in found)
         yield self.finding(
             model,
             node,
-            f"This also computes gradients of the weights of {shown}, {fate}: `{loss.optimizer}` does not "
+            f"This also computes gradients of the weights of {shown}, {clause}: `{loss.optimizer}` does not "
             f"update them",
             advice=f"Call {frozen} before this loss is computed, and enable it again after `backward`; the "
             f"gradient still flows through the network",

@@ -9,8 +9,8 @@ from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, asks_at_once
-from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, asked_by
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, does_not_block
+from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, ends_when_empty
 
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
 
@@ -47,7 +47,7 @@ def branch_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | No
         )
     if (
         not found
-        or asked_by(loop, found[0])
+        or ends_when_empty(loop, found[0])
         or _works_before(guard, loop, looks, model, all_work=not alternative)
     ):
         return None
@@ -166,7 +166,7 @@ def _takes_alone(trying: ast.Try) -> bool:
     """
     match trying.body:
         case [ast.Assign(value=ast.Call(func=ast.Attribute(attr="get_nowait" | "get")) as call)]:
-            at_once: bool = asks_at_once(call)
+            at_once: bool = does_not_block(call)
             return at_once
     return False
 

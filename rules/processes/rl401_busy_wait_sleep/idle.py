@@ -13,7 +13,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
 
 _LOCKS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})
-_HARMLESS = EffectKind.TELLS | EffectKind.READS_CLOCK
+_HARMLESS = EffectKind.WRITES_OUTPUT | EffectKind.READS_CLOCK
 
 
 @mutable

@@ -18,7 +18,7 @@ from rlint.rule import (
     waiting_words,
 )
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, does_not_block, poll_of
 
 NEUTRAL = models.having(Trait.OF_NUMBERS, "builtins") - {"builtins.len"} | (
     {"builtins.all", "builtins.any"} | {"builtins.getattr", "builtins.hasattr", "builtins.isinstance"}
@@ -128,7 +128,7 @@ class Looks:
         if effect.kind & EffectKind.READS_CLOCK:
             return _Verdict.CLOCK
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if name == "poll" and not asks_at_once(call):
+        if name == "poll" and not does_not_block(call):
             return None
         if name in waiting_words.LOOKS or (effect.quiet and not self._changes_subject(call)):
             return _Verdict.STATE
@@ -148,7 +148,7 @@ class Looks:
         match call.func:
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 if self.strict:
-                    return name == "get_nowait" or (name == "get" and asks_at_once(call))
+                    return name == "get_nowait" or (name == "get" and does_not_block(call))
                 if (
                     not waiting_words.FETCHES & words_of(name)
                     or self.model.effects.call_effect(call).kind & EffectKind.NETWORK
@@ -161,7 +161,9 @@ class Looks:
                     if isinstance(call.func, ast.Attribute)
                     else None
                 )
-                return asks_at_once(call) or (tag is not TypeTag.QUEUE and name == "get" and bool(call.args))
+                return does_not_block(call) or (
+                    tag is not TypeTag.QUEUE and name == "get" and bool(call.args)
+                )
         return False
 
     def _foreign(self, node: ast.Name | ast.Attribute) -> bool:

@@ -12,7 +12,7 @@ SHORT = 0.1
 """A pause of this many seconds or more costs nothing."""
 
 _AWAITED = frozenset({"asyncio.sleep", "anyio.sleep", "trio.sleep"})
-_PACES = frozenset(
+_RATES = frozenset(
     """fps hz dt freq frequency frame frames framerate tick ticks timestep rate render control sim latency
     backoff retry jitter speed realtime cooldown""".split()
 )
@@ -69,13 +69,13 @@ def _pause(statement: ast.Expr, call: ast.Call, model: SemanticModel, *, awaited
     number = None
     match call:
         case ast.Call(args=[length], keywords=[]) | ast.Call(args=[], keywords=[ast.keyword(value=length)]):
-            if not _keeps_a_pace(length):
+            if not _is_intended_duration(length):
                 number = numbers.number_of(length, model)
     seconds, fixed = (number.value, number.fixed) if number is not None else (None, False)
     return Pause(statement, call, statement.value, awaited, seconds, fixed)
 
 
-def _keeps_a_pace(length: ast.expr) -> bool:
+def _is_intended_duration(length: ast.expr) -> bool:
     """Whether the duration is the purpose of the sleep: `sleep(1 / 60)`, `sleep(self.dt)`,
     `sleep(RETRY_DELAY)`.
     """
@@ -85,6 +85,6 @@ def _keeps_a_pace(length: ast.expr) -> bool:
                 if isinstance(rate, (int, float)) and rate <= _HIGHEST_RATE:
                     return True
             case ast.Name(id=name) | ast.Attribute(attr=name):
-                if _PACES & words_of(name):
+                if _RATES & words_of(name):
                     return True
     return False

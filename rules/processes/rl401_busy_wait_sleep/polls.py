@@ -69,7 +69,7 @@ def poll_of(leaf: ast.expr, model: SemanticModel, *, positive: bool, fetches: bo
             comparators=[ast.Constant(value=0)],
         ):
             none = positive is isinstance(op, (ast.Eq, ast.LtE))
-            found = _asked(call, model, positive=not none)
+            found = _is_polled(call, model, positive=not none)
             return replace(found, node=leaf) if found is not None else unknown
         case ast.Compare(left=ast.Attribute(attr="exitcode", value=worker), ops=[ast.Is()]) if positive:
             kind = model.types.type_of(worker)
@@ -78,14 +78,14 @@ def poll_of(leaf: ast.expr, model: SemanticModel, *, positive: bool, fetches: bo
             kind = model.types.type_of(program)
             return Poll(PollKind.PROGRAM, program, leaf, kind) if kind.of == "subprocess.Popen" else unknown
         case ast.Call():
-            return _asked(leaf, model, positive=positive) or unknown
+            return _is_polled(leaf, model, positive=positive) or unknown
     return unknown
 
 
-def _asked(call: ast.Call, model: SemanticModel, *, positive: bool) -> Poll | None:
+def _is_polled(call: ast.Call, model: SemanticModel, *, positive: bool) -> Poll | None:
     if not isinstance(call.func, ast.Attribute):
         return None
-    if (call.args or call.keywords) and not (call.func.attr == "poll" and asks_at_once(call)):
+    if (call.args or call.keywords) and not (call.func.attr == "poll" and does_not_block(call)):
         return None
     sort, inverted = _METHODS.get(call.func.attr, (None, False))
     if sort is None or positive is inverted:
@@ -100,7 +100,7 @@ def _asked(call: ast.Call, model: SemanticModel, *, positive: bool) -> Poll | No
     return Poll(sort, subject, call, kind)
 
 
-def asks_at_once(call: ast.Call) -> bool:
+def does_not_block(call: ast.Call) -> bool:
     """Whether a call does not block: `get(False)`, `get(block=False)`, `poll()`, `poll(0)`,
     `recv(flags=NOBLOCK)`.
     """

@@ -40,7 +40,7 @@ class Wait:
         return self.pauses[0].call if self.pauses else self.guard
 
 
-def asked_by(loop: WaitLoop, poll: Poll) -> bool:
+def ends_when_empty(loop: WaitLoop, poll: Poll) -> bool:
     """Whether the loop ends when there is nothing left to fetch: `while not queue.empty():
     queue.get_nowait()`.
     """
@@ -59,13 +59,13 @@ def asked_by(loop: WaitLoop, poll: Poll) -> bool:
     )
 
 
-def drains(loop: WaitLoop, asked: list[Poll]) -> bool:
+def drains(loop: WaitLoop, queried: list[Poll]) -> bool:
     """Whether each iteration fetches from the queue that the loop tests: `while not queue.empty(): rest =
     queue.get_nowait()`.
     """
     owners = {
         ast.unparse(poll.node.func.value)
-        for poll in asked
+        for poll in queried
         if isinstance(poll.node, ast.Call) and isinstance(poll.node.func, ast.Attribute)
     }
     return any(

@@ -12,7 +12,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import calls_off, words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
-from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, asked_by, drains
+from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, drains, ends_when_empty
 
 
 def waits_in(loop: WaitLoop, model: SemanticModel) -> Iterator[Wait]:
@@ -136,7 +136,7 @@ def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
                     found
                     and found[0].sort is PollKind.DATA
                     and ends
-                    and not asked_by(loop, found[0])
+                    and not ends_when_empty(loop, found[0])
                     and Idle(model, looks).block(handler.body)
                 ):
                     handled = Idle(model, looks)

@@ -78,7 +78,7 @@ def _sort_of(
     qualified = model.names.qualified(call.func)
     if method in _SAMPLES and owner is not None and qualified is None and (call.args or call.keywords):
         return WorkKind.SAMPLE if model.types.type_of(owner).tag in _STORES else None
-    if set(_names_in(call, model)) & guarded or _lends_name(call, section):
+    if set(_names_in(call, model)) & guarded or _shares_name_with_lock(call, section):
         return None  # the lock guards the object of this work
     if qualified in _JOINS and not _is_small(call):
         return WorkKind.COPY
@@ -88,7 +88,7 @@ def _sort_of(
         return WorkKind.FORWARD
     if not model.effects.call_effect(call).kind & _WAITS or (qualified is None and owner is not None):
         return None
-    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, model) else WorkKind.WAIT
+    return None if qualified in _SLEEPS and _is_rate_limit(call, guarded, model) else WorkKind.WAIT
 
 
 def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
             yield node.id
 
 
-def _keeps_pace(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -> bool:
+def _is_rate_limit(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -> bool:
     """Whether the duration of a sleep is computed from what the lock guards, as in a rate limiter."""
     names = (node for node in descendants(call) if isinstance(node, ast.Name))
     values = (binding.value for name in names for binding in model.dataflow.definitions(name))
@@ -114,7 +114,7 @@ def _keeps_pace(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -
     )
 
 
-def _lends_name(call: ast.Call, section: LockSection) -> bool:
+def _shares_name_with_lock(call: ast.Call, section: LockSection) -> bool:
     """Whether the lock is named after the object of the work: `with self.model_lock: self.model(states)`."""
     words = set(section.name.lower().strip("_").split("_")) - {"lock", "mutex"}
     subject = call.func.value if isinstance(call.func, ast.Attribute) else call.func

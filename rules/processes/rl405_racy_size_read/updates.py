@@ -122,7 +122,7 @@ def _has_several_writers(update: Update, model: SemanticModel) -> bool:
             if function is not None and function.name not in _MAKERS:
                 runners.append(model.threads.runners(other))
     starts = {(start.launcher.path, start.line) for each in runners for start in each.starts}
-    return bool(starts) and len(starts) + any(each.elsewhere for each in runners) > 1
+    return bool(starts) and len(starts) + any(each.other_starts for each in runners) > 1
 
 
 def other_sections(shared: ast.expr, model: SemanticModel) -> list[LockSection]:

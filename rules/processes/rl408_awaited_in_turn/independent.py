@@ -16,8 +16,8 @@ def is_independent(start: Start, wait: ast.Call, loop: AnyLoop, model: SemanticM
     """
     varies = loop_names(loop)
     if isinstance(loop, COMPREHENSIONS):
-        asked = start.worker if start.worker is not None else start.call
-        return bool(varies & read_in(asked)) or start.worker is None
+        queried = start.worker if start.worker is not None else start.call
+        return bool(varies & read_in(queried)) or start.worker is None
     if not isinstance(loop, (ast.For, ast.AsyncFor)) or ends_early(loop):
         return False
     if conditional(wait, loop, model) or conditional(start.call, loop, model):
@@ -37,8 +37,8 @@ def is_independent(start: Start, wait: ast.Call, loop: AnyLoop, model: SemanticM
     for name in made:
         if any(value is not None and varies & read_in(value) for _, value in bound[name]):
             varies.add(name)
-    asked = start.worker if start.worker is not None else start.call
-    return bool(varies & read_in(asked))
+    queried = start.worker if start.worker is not None else start.call
+    return bool(varies & read_in(queried))
 
 
 def loop_names(loop: AnyLoop) -> set[str]:

@@ -36,10 +36,10 @@ def start_of(wait: ast.Call, loop: AnyLoop, model: SemanticModel) -> Start | Non
             if model.types.type_of(pool).tag is TypeTag.POOL:
                 return Start(wait, None, "Use `starmap`, or `apply_async` for all and `get` afterwards")
         case ast.Call(func=ast.Attribute(value=worker, attr="recv"), args=[]):
-            return said_before(wait, worker, "send", _BY_PIPE, loop, model)
+            return started_before(wait, worker, "send", _BY_PIPE, loop, model)
         case ast.Call(func=ast.Attribute(value=worker, attr="join"), args=[]):
             if model.types.type_of(worker).tag in (TypeTag.PROCESS, TypeTag.THREAD):
-                return said_before(wait, worker, "start", _BY_PROCESS, loop, model)
+                return started_before(wait, worker, "start", _BY_PROCESS, loop, model)
     return None
 
 
@@ -80,7 +80,7 @@ def by_pool(made: ast.Call, name: str, model: SemanticModel, *, apart: bool) -> 
     return None
 
 
-def said_before(
+def started_before(
     wait: ast.Call, worker: ast.expr, method: str, advice: str, loop: AnyLoop, model: SemanticModel
 ) -> Start | None:
     """Return the `send` or `start` to the same worker earlier in the same iteration."""

@@ -10,7 +10,7 @@ from rlint.rule import SemanticModel, descendants
 _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
 
 
-def is_same_behind(
+def is_unchanged_between(
     value: ast.expr, parts: Sequence[ast.expr], first: ast.AST, second: ast.AST, model: SemanticModel
 ) -> bool:
     """Whether a value is the same at `first` and `second`, between which the parts of one expression are

@@ -68,7 +68,7 @@ class DeviceMove:
     source: ast.expr
     device: ast.expr | None
     dtype: ast.expr | None
-    goes_on: bool  # without waiting
+    continues: bool  # without waiting
     like: ast.expr | None = None
     """Return the tensor whose device is used: `x` in `.to(x)` and `.type_as(x)`."""
 
@@ -115,7 +115,7 @@ def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
             return _move_to(like, call, source, model)
         case ast.Call(func=ast.Attribute(value=source, attr="type"), args=[to], keywords=[]):
             there = _is_device_type(to, model)
-            return DeviceMove(call, source, None, None, goes_on=False) if there else None
+            return DeviceMove(call, source, None, None, continues=False) if there else None
         case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[], keywords=keywords):
             unknown = {keyword.arg for keyword in keywords} - {"device", "non_blocking"}
         case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[_], keywords=keywords):
@@ -139,8 +139,8 @@ def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
     if device is not None and model.types.device_of(device) is Device.HOST:
         return None
     waits = named.get("non_blocking")
-    goes_on = waits is not None and not (isinstance(waits, ast.Constant) and not waits.value)
-    return DeviceMove(call, source, device, named.get("dtype"), goes_on)
+    continues = waits is not None and not (isinstance(waits, ast.Constant) and not waits.value)
+    return DeviceMove(call, source, device, named.get("dtype"), continues)
 
 
 def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:
@@ -154,7 +154,7 @@ def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticMo
         or (model.names.qualified(like) or "").startswith("torch.")
     ):
         return None
-    return DeviceMove(call, source, None, None, goes_on=False, like=like)
+    return DeviceMove(call, source, None, None, continues=False, like=like)
 
 
 def _is_device_type(named: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
@@ -384,7 +384,7 @@ def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
     return not model.program.mentions(*_DEFAULT_DEVICE) and not legacy_tensors.has_device_around(call, model)
 
 
-def is_made_elsewhere(creation: Creation, model: SemanticModel) -> bool:
+def is_created_on_device(creation: Creation, model: SemanticModel) -> bool:
     """Whether the constructors may create their tensors on a device anyway, because the program has set a
     default. Those named after a host tensor type do not.
     """
@@ -473,7 +473,7 @@ def made_before(
     around: ast.stmt = statement
     if may_be_conditional and block is not before:
         outer = model.parent(statement)
-        if not isinstance(outer, ast.If) or not model.types.asks_for_device(outer.test):
+        if not isinstance(outer, ast.If) or not model.types.tests_device(outer.test):
             return None
         around, skipped = outer, Skipped.BY_DEVICE if skipped is Skipped.NEVER else skipped
         block, place = model.syntax.block(outer)
@@ -520,7 +520,7 @@ def _skipped_by(use: ast.expr, model: SemanticModel) -> Skipped:
             return found
         if isinstance(node, ast.IfExp) and child is node.test:
             pass
-        elif isinstance(node, ast.IfExp) and model.types.asks_for_device(node.test):
+        elif isinstance(node, ast.IfExp) and model.types.tests_device(node.test):
             found = Skipped.BY_DEVICE
         elif isinstance(node, _ON_CONDITION):
             return Skipped.BY_OTHERS

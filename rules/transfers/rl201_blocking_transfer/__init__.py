@@ -97,7 +97,7 @@ from rlint.rule import (
 from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers._shared.there_and_back import left_device
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
-    is_from_elsewhere,
+    has_unknown_source,
     is_made_here,
     is_never_written,
     is_used_as_mapping,
@@ -132,8 +132,8 @@ class BlockingTransfer(Rule):
         target = target_of(node, method, model)
         if target is None or target in (Device.HOST, Device.OTHER):
             return
-        is_sure = lies_on_host(source, model)
-        if not is_sure and not may_lie_on_host(node, source, model):
+        is_sure = is_on_host(source, model)
+        if not is_sure and not is_likely_on_host(node, source, model):
             model.silent("{} is not known to be in host memory", source)
             return
         if model.frequency.heat_of(node).level < self.heat:
@@ -146,7 +146,7 @@ class BlockingTransfer(Rule):
         if left_device(source, model) is not None:
             model.silent("{} has been on the device before: a round trip", source)
             return
-        if not is_sure and not is_from_elsewhere(source, model):
+        if not is_sure and not has_unknown_source(source, model):
             model.silent("where {} comes from is not known", source)
             return
         kind = model.types.type_of(source)
@@ -169,7 +169,7 @@ def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | Non
     return model.types.device_of(named[0]) if named and model.types.is_device(named[0]) else None
 
 
-def lies_on_host(source: ast.expr, model: SemanticModel) -> bool:
+def is_on_host(source: ast.expr, model: SemanticModel) -> bool:
     """Whether the source certainly is a tensor in host memory."""
     kind = model.types.type_of(source)
     if kind.device is not Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.BATCH):
@@ -178,7 +178,7 @@ def lies_on_host(source: ast.expr, model: SemanticModel) -> bool:
     return batches.is_plain(kind) if kind.tag is TypeTag.BATCH else not is_used_as_mapping(source, model)
 
 
-def may_lie_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
+def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
     """Whether the program moves an unknown tensor in a way that makes no sense if it is on the device
     already: by `.cuda()`, or under a condition that tests for a device.
     """
@@ -186,17 +186,17 @@ def may_lie_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> b
     if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
         return False
     assert isinstance(call.func, ast.Attribute)
-    return call.func.attr == "cuda" or is_behind_device_test(call, model)
+    return call.func.attr == "cuda" or is_guarded_by_device_test(call, model)
 
 
-def is_behind_device_test(call: ast.Call, model: SemanticModel) -> bool:
+def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs only if the innermost condition around it finds a device."""
     child: ast.AST = call
     for around in model.ancestors(call):
         if isinstance(around, FUNCTIONS):
             return False
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
-            return model.types.asks_for_device(around.test)
+            return model.types.tests_device(around.test)
         child = around
     return False
 

@@ -31,7 +31,7 @@ def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
     return isinstance(root, ast.Call) and model.names.qualified(root.func) in CONSTRUCTORS
 
 
-def is_from_elsewhere(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
+def has_unknown_source(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether an unknown tensor may be in host memory: it is neither the output of a network nor moved to a
     device before.
     """
@@ -57,7 +57,7 @@ def is_from_elsewhere(source: ast.expr, model: SemanticModel, depth: int = _DEPT
 def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> bool:
     value = binding.value
     if isinstance(binding.statement, ast.Lambda):
-        return all(is_from_elsewhere(given, model, depth - 1) for given in _given(binding, model))
+        return all(has_unknown_source(given, model, depth - 1) for given in _given(binding, model))
     if binding.kind is not BindingKind.ASSIGN:  # a custom loader may move its batches
         return value is None or model.types.type_of(value).tag is not TypeTag.INSTANCE
     if value is None or isinstance(value, (ast.Subscript, ast.Attribute)):
@@ -66,7 +66,7 @@ def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> b
         index = binding.path[0]
         if 0 <= index < len(value.elts):
             value = value.elts[index]
-    return is_from_elsewhere(value, model, depth - 1)
+    return has_unknown_source(value, model, depth - 1)
 
 
 def _given(parameter: Binding, model: SemanticModel) -> list[ast.expr]:

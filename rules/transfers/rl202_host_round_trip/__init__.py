@@ -176,7 +176,7 @@ class HostRoundTrip(Rule):
         text = shown(call.func.value, model)
         back = model.once(ways_back, function).get(call)
         if back is None:
-            copies = model.once(learned_copies, function)
+            copies = model.once(differentiated_copies, function)
             if copies and copies[0] is call:
                 yield self.finding(
                     model,
@@ -243,7 +243,7 @@ class HostRoundTrip(Rule):
         )
 
 
-def learned_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
+def differentiated_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
     """Return the copies to the host in a function through which a gradient flows back."""
     found = [
         node
@@ -298,7 +298,7 @@ def is_others(read: HostRead, model: SemanticModel) -> bool:
         function = model.function(read.node)
         if read.method == "cpu" and function is not None:
             return read.node in model.once(ways_back, function) or read.node in model.once(
-                learned_copies, function
+                differentiated_copies, function
             )
     parent = model.parent(read.node)
     return isinstance(parent, ast.Call) and round_trips.round_trip(parent, model) is not None

@@ -373,7 +373,7 @@ def has_left_the_device(node: ast.AST, model: SemanticModel) -> bool:
 def _exits_for_devices(_: ast.Module, model: SemanticModel) -> list[ast.If]:
     """Return the conditions that test for a device before they return."""
     exits = (test for test in model.syntax.of_type(ast.If) if isinstance(test.body[-1], ast.Return))
-    return [test for test in exits if model.types.asks_for_device(test.test)]
+    return [test for test in exits if model.types.tests_device(test.test)]
 
 
 def waits(read: HostRead, model: SemanticModel) -> bool:
@@ -381,7 +381,7 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
     moves to the host.
     """
     device = where(read.tensor, model)
-    if device is Device.HOST or device is Device.OTHER or _is_array_elsewhere(read.tensor, model):
+    if device is Device.HOST or device is Device.OTHER or _is_used_as_array(read.tensor, model):
         return False
     if device is not None:
         return True
@@ -392,7 +392,7 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
     return read.method in ("numpy", "cpu")
 
 
-def _is_array_elsewhere(tensor: ast.expr, model: SemanticModel) -> bool:
+def _is_used_as_array(tensor: ast.expr, model: SemanticModel) -> bool:
     """Whether `.numpy()` is called on the same tensor without a copy to the host, which fails for a tensor on
     a device.
     """

@@ -85,8 +85,8 @@ from rlint.rules.transfers._shared.made import (
     Creation,
     DeviceMove,
     creation_of,
+    is_created_on_device,
     is_data,
-    is_made_elsewhere,
     move_of,
 )
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
@@ -94,7 +94,7 @@ from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_
 
 _DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
 """Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""
-KNOWS_DEVICES = ("cuda", "device", "accelerator")
+DEVICE_AWARE = ("cuda", "device", "accelerator")
 """A program that reads none of these names computes on the host."""
 
 
@@ -118,14 +118,14 @@ class CreateThenMove(Rule):
         if move is None or model.frequency.heat_of(node).level < self.heat:
             return
         creation = creation_of(move, model)
-        if creation is None or is_made_elsewhere(creation, model):
+        if creation is None or is_created_on_device(creation, model):
             model.silent("{} is not created in host memory by a call that takes `device=`", node)
             return
         data = data_of(creation, model)
         if data and all(_is_empty(call) for call in data):
             model.silent("{} has no items to copy", node)
             return
-        if data and move.goes_on:
+        if data and move.continues:
             model.silent("{} does not wait for the copy, and `device=` would", node)
             return
         like = move.like
@@ -143,7 +143,7 @@ class CreateThenMove(Rule):
         cls = model.class_of(copy)
         if cls is None or model.frequency.heat_of(copy).level < self.heat:
             return
-        if not model.program.mentions(*KNOWS_DEVICES):
+        if not model.program.mentions(*DEVICE_AWARE):
             return
         for draw, into in model.once(drawn_for_buffers, cls).items():
             if into is not copy or model.frequency.heat_of(draw).level < self.heat:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Applicability, Device, Edit, Fix, SemanticModel, TypeTag, descendants, legacy_tensors
-from rlint.rules.transfers._shared.evaluated import is_same_behind
+from rlint.rules.transfers._shared.evaluated import is_unchanged_between
 from rlint.rules.transfers._shared.made import (
     LEGACY,
     Creation,
@@ -117,7 +117,7 @@ def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, mo
     if assignment is not None or made.is_named:
         return model.dataflow.unchanged_between(move.device, made.calls[0], move.call)
     later = [part for call in _passed(move, made) for part in (*call.args, *map(_value, call.keywords))]
-    same: bool = is_same_behind(move.device, later, made.calls[0], move.device, model)
+    same: bool = is_unchanged_between(move.device, later, made.calls[0], move.device, model)
     return same
 
 

@@ -88,8 +88,8 @@ def _put_in(formula: Formula, vector: str, model: SemanticModel) -> str:
     assert formula.element is not None
     start, end = model.source.span(formula.element)
     (use,) = formula.uses
-    first, behind = model.source.span(use)
-    return model.syntax.text[start:first] + vector + model.syntax.text[behind:end]
+    first, after = model.source.span(use)
+    return model.syntax.text[start:first] + vector + model.syntax.text[after:end]
 
 
 def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:

@@ -73,7 +73,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, last_names
-from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, lies_on_host
+from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, is_on_host
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
@@ -99,7 +99,7 @@ class UnpinnedLoader(Rule):
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
             return
-        if not lies_on_host(node, model) or model.program.mentions(*DEFAULTS):
+        if not is_on_host(node, model) or model.program.mentions(*DEFAULTS):
             return
         feeds = Feeds(node, model)
         moved = feeds.hot

@@ -77,7 +77,7 @@ def _takes_over(use: Use) -> bool:
     return False
 
 
-def lies_on_host(loader: ast.Call, model: SemanticModel) -> bool:
+def is_on_host(loader: ast.Call, model: SemanticModel) -> bool:
     """Whether the data of a loader is in host memory, as far as the source determines it."""
     item = model.types.type_of(loader).item
     if item is not None and item.tag in (TypeTag.BATCH, TypeTag.TENSOR) and item.device is not Device.HOST:

@@ -90,7 +90,7 @@ from rlint.rule import (
     legacy_tensors,
     observations,
 )
-from rlint.rules.transfers.rl208_copy_into_tensor.lent import is_left_alone, is_new
+from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import is_left_alone, is_new
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
@@ -148,8 +148,8 @@ def fix_of_class(
 ) -> Fix | None:
     """Call `torch.as_tensor` with the dtype of the class."""
     function, wanted = (
-        legacy_tensors.beside(call, "as_tensor", model),
-        legacy_tensors.beside(call, dtype, model),
+        legacy_tensors.torch_name(call, "as_tensor", model),
+        legacy_tensors.torch_name(call, dtype, model),
     )
     head = model.source.text(call.func)
     if function is None or wanted is None or not model.edit.is_relocatable(call.func):
@@ -176,7 +176,7 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
         return None
     why = ", which was created only for this call" if new else ""
     edit = None
-    function = legacy_tensors.beside(call, "as_tensor", model)
+    function = legacy_tensors.torch_name(call, "as_tensor", model)
     if function is not None and model.edit.is_relocatable(call.func):
         edit = model.edit.replace(call.func, function)
     if edit is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):

@@ -66,7 +66,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, is_dotted_name
-from rlint.rules.transfers._shared.evaluated import is_same_behind
+from rlint.rules.transfers._shared.evaluated import is_unchanged_between
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
     counted,
@@ -178,4 +178,4 @@ def is_still_there(tensor: ast.expr, found: Counted, model: SemanticModel) -> bo
     before = found.parts[: found.parts.index(found.node)]
     repeatable = isinstance(tensor, ast.Name) or model.effects.effect_of(tensor).quiet
     counts = all(model.effects.effect_of(bound).quiet for bound in found.counter.args)
-    return repeatable and counts and is_same_behind(tensor, before, tensor, found.node, model)
+    return repeatable and counts and is_unchanged_between(tensor, before, tensor, found.node, model)

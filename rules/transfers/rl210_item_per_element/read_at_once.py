@@ -100,7 +100,7 @@ def may_warn(function: ast.expr, tensor: ast.expr, kind: Type, model: SemanticMo
     calls = [*sources.calls, *_calls_that_make(tensor, model)]
     for kept in sources.kept:
         calls += _calls_that_make(kept, model)
-    return any(model.gradients.gives_gradient(call) or _asks_for_gradient(call, model) for call in calls)
+    return any(model.gradients.gives_gradient(call) or _requires_gradient(call, model) for call in calls)
 
 
 def _calls_that_make(tensor: ast.expr, model: SemanticModel) -> list[ast.Call]:
@@ -120,7 +120,7 @@ def _calls_that_make(tensor: ast.expr, model: SemanticModel) -> list[ast.Call]:
     ]
 
 
-def _asks_for_gradient(call: ast.Call, model: SemanticModel) -> bool:
+def _requires_gradient(call: ast.Call, model: SemanticModel) -> bool:
     called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return (
         called == "requires_grad_"
@@ -137,7 +137,7 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
         return [
             f"`{model.source.text(read.tensor)}` must not be written to before the generator is exhausted"
         ]
-    if not read.is_indexed and goes_on_beside(read, model):
+    if not read.is_indexed and modifies_while_iterating(read, model):
         return [f"the loop's iterable must not write to `{model.source.text(read.tensor)}`"]
     start = read.binding.value
     assert start is not None
@@ -145,10 +145,10 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
     unknown = [call for call in reads if not model.dataflow.unchanged_between(read.tensor, start, call)]
     if not unknown and isinstance(read.loop, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         # code after the read in one iteration runs before the read of the next
-        behind = model.dataflow.doubts_within(read.tensor, [read.loop])
-        if behind is None:
+        after = model.dataflow.doubts_within(read.tensor, [read.loop])
+        if after is None:
             return None
-        if behind:
+        if after:
             return [f"nothing in the loop may write to `{model.source.text(read.tensor)}`"]
     if not unknown:
         return []
@@ -157,18 +157,18 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
     return [f"nothing in the loop may write to `{model.source.text(read.tensor)}`"]
 
 
-def goes_on_beside(read: TensorRead, model: SemanticModel) -> bool:
+def modifies_while_iterating(read: TensorRead, model: SemanticModel) -> bool:
     """Whether the loop also iterates, by `zip`, over another iterable that may modify the tensor in each
     iteration: a generator that is passed the tensor, or any generator if the tensor is not a local variable.
     """
-    value, beside = read.binding.value, []
+    value, adjacent = read.binding.value, []
     while isinstance(value, ast.Call) and value is not read.tensor:
-        beside += [argument for argument in value.args if read.tensor not in descendants(argument)]
+        adjacent += [argument for argument in value.args if read.tensor not in descendants(argument)]
         value = next((argument for argument in value.args if read.tensor in descendants(argument)), None)
     return any(
         model.types.type_of(argument).tag is TypeTag.ITERATOR
         or (not model.types.type_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
-        for argument in beside
+        for argument in adjacent
         if may_reach(argument, read.tensor, model)
     )
 

@@ -148,7 +148,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
             return None
         if made_by(move.source, model) is not None:
             return None
-        return move.source, kind, dtype, fix_behind(call, move.dtype, move.device, kind, model)
+        return move.source, kind, dtype, convert_after_transfer(call, move.dtype, move.device, kind, model)
     widening = widening_in(move.source, model)
     if widening is None or made_by(move.source, model) is not None:
         return None
@@ -169,17 +169,22 @@ def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
     kind = narrowness(call.args[0], call, model)
     if kind is None or (kind and kind.tag is not TypeTag.NDARRAY):
         return None
-    return call.args[0], kind, dtype, fix_behind(call, named["dtype"], named["device"], kind, model)
+    return (
+        call.args[0],
+        kind,
+        dtype,
+        convert_after_transfer(call, named["dtype"], named["device"], kind, model),
+    )
 
 
-def fix_behind(
+def convert_after_transfer(
     call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Type, model: SemanticModel
 ) -> Fix | None:
     """Remove the dtype from the call, and convert its result."""
     edit = model.edit.without_arguments(call, [dtype])
     if edit is None or is_in_text(call, model):
         return None
-    edits = [edit, model.edit.insert_behind(call, f".to({model.source.text(dtype)})")]
+    edits = [edit, model.edit.insert_after_expression(call, f".to({model.source.text(dtype)})")]
     return fix_of(edits, doubt(kind, device, model))
 
 

@@ -70,7 +70,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Fate, Finding, Fix, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, EscapeLevel, Finding, Fix, Rule, SemanticModel, TypeTag
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     is_mask,
@@ -135,7 +135,7 @@ def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: Seman
     first = statement_before([use.subscript for use in uses], mask, model)
     if first is None or not all(use.is_alone for use in uses):
         return None
-    if model.dataflow.use_of(value).fate is Fate.CHANGED:
+    if model.dataflow.use_of(value).escape_level is EscapeLevel.CHANGED:
         return None
     kept = model.importer.fresh_local(("kept", "chosen"), mask, f"RL212 {mask.lineno}")
     inserted = model.edit.insert_before(first, f"{kept} = {mask.id}.nonzero(as_tuple=True)")

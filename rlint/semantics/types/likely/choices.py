@@ -129,10 +129,10 @@ def _agreed(first: Type, second: Type) -> Type | None:
         path = either(access_path(first), access_path(second))
         return Type(of=path) if path else None
     joined = first.joined(second)
-    return _said_by_one(joined, first, second)
+    return _completed_by_one(joined, first, second)
 
 
-def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
+def _completed_by_one(joined: Type, first: Type, second: Type) -> Type:
     """Return the join, completed by what one of the two shows and the other does not contradict."""
     device = joined.device
     if first.device is not second.device:
@@ -170,11 +170,11 @@ def _filled(kind: Type, likely: Type) -> Type | None:
 
 def assumption(subject: str, sure: Type, likely: Type, place: str) -> str:
     """Return the assumption about a value in words: "`self.policy` is a network, as in `agent.py:31`"."""
-    said = _said(sure, likely)
+    said = _assumption(sure, likely)
     return f"{subject} {said}, as in {place}" if place else f"{subject} {said}"
 
 
-def _said(sure: Type, likely: Type) -> str:
+def _assumption(sure: Type, likely: Type) -> str:
     if not sure:
         if likely.tag is TypeTag.DEVICE and likely.device is Device.CUDA:
             return "is an accelerator"

@@ -128,7 +128,7 @@ class UseEvidence:
     def _uses(self) -> dict[str, list[tuple[ast.Name, Type]]]:
         """Return the uses of variables that imply their types, by name."""
         found: dict[str, list[tuple[ast.Name, Type]]] = {}
-        for use, kind in self._telling():
+        for use, kind in self._informative_uses():
             if isinstance(use, ast.Name):
                 found.setdefault(use.id, []).append((use, kind))
         return found
@@ -136,12 +136,12 @@ class UseEvidence:
     @cached_property
     def _uses_of_attributes(self) -> dict[str, list[tuple[ast.Attribute, Type]]]:
         found: dict[str, list[tuple[ast.Attribute, Type]]] = {}
-        for use, kind in self._telling():
+        for use, kind in self._informative_uses():
             if isinstance(use, ast.Attribute):
                 found.setdefault(use.attr, []).append((use, kind))
         return found
 
-    def _telling(self) -> Iterator[tuple[ast.expr, Type]]:
+    def _informative_uses(self) -> Iterator[tuple[ast.expr, Type]]:
         written = self._syntax.written
         for name in written.attributes.keys() & _SHOWN_BY_METHOD.keys():
             for node in written.attributes[name]:

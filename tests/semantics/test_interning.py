@@ -20,12 +20,12 @@ def learn(agent, batch):
 
 def test_equal_values_become_one() -> None:
     """For an equal value, the first one is returned."""
-    alike = Interner()
+    equal = Interner()
     first, second = Type(TypeTag.TENSOR, dtype="float32"), Type(TypeTag.TENSOR, dtype="float32")
     assert first is not second
-    assert alike(first) is first
-    assert alike(second) is first
-    assert alike(Type(TypeTag.STR)) is not first
+    assert equal(first) is first
+    assert equal(second) is first
+    assert equal(Type(TypeTag.STR)) is not first
 
 
 def test_calls_of_several_files_share_what_they_pass(tmp_path: Path) -> None:

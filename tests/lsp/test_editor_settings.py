@@ -123,7 +123,7 @@ def test_settings_of_the_editor_and_of_files(tmp_path: Path) -> None:
     async def scenario() -> None:
         folder = in_project(tmp_path, train=SLOW)
         async with editor(folder, settings={"ignore": ["RL101"]}) as opened:
-            asked = {each.method for each in opened.registered}
+            queried = {each.method for each in opened.registered}
             opened.open("train.py")
             assert await opened.diagnostics("train.py") == []
             opened.configure({"extendSelect": ["RL604"]})
@@ -131,16 +131,16 @@ def test_settings_of_the_editor_and_of_files(tmp_path: Path) -> None:
             opened.configure({"enable": False})
             await opened.diagnostics("train.py", lambda now: not now and len(opened.published) > 0)
             opened.configure({"unsafe_fixes": "yes", "selekt": []})
-            assert "did you mean `select`" in await opened.told("selekt")
-            await opened.told("true or false")
+            assert "did you mean `select`" in await opened.described("selekt")
+            await opened.described("true or false")
             (folder / "rlint.toml").write_text('exclude = ["train.py"]\n')
-            told = changed(folder, ("rlint.toml", types.FileChangeType.Changed))
-            opened.client.workspace_did_change_watched_files(told)
+            described = changed(folder, ("rlint.toml", types.FileChangeType.Changed))
+            opened.client.workspace_did_change_watched_files(described)
             opened.type("train.py", SLOW + "\n")
             assert await opened.diagnostics("train.py") == []
             (folder / "rlint.toml").write_text("select = [\n")
-            opened.client.workspace_did_change_watched_files(told)
-            assert "rlint.toml" in await opened.told("invalid TOML")
+            opened.client.workspace_did_change_watched_files(described)
+            assert "rlint.toml" in await opened.described("invalid TOML")
             (folder / "other.toml").write_text('select = ["RL303"]\n')
             opened.configure({"configuration": "other.toml"})
             opened.type("train.py", SLOW)
@@ -149,7 +149,7 @@ def test_settings_of_the_editor_and_of_files(tmp_path: Path) -> None:
             (folder / "rlint.toml").unlink()
             opened.type("train.py", SLOW + "\n\n")
             assert codes(await opened.diagnostics("train.py", bool)) == ["RL101"]
-            assert types.WORKSPACE_DID_CHANGE_WATCHED_FILES in {e.method for e in opened.registered} | asked
+            assert types.WORKSPACE_DID_CHANGE_WATCHED_FILES in {e.method for e in opened.registered} | queried
 
     run(scenario())
 
@@ -227,7 +227,7 @@ def test_a_request_that_is_cancelled(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_an_editor_that_goes_without_a_word(tmp_path: Path) -> None:
+def test_an_editor_that_exits_without_a_message(tmp_path: Path) -> None:
     """The server ends with status 1 when its input ends, and says nothing on standard output."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(COMMAND, input=b"", capture_output=True, check=False, env=environment, cwd=tmp_path)

@@ -10,7 +10,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
 _FEW_PASSES = 2
 
 
-class HomeKind(Enum):
+class ConstantPlaceKind(Enum):
     """The places where a constant can be built."""
 
     LOOP = "before a loop"
@@ -20,31 +20,31 @@ class HomeKind(Enum):
 
 
 @frozen
-class Home:
+class ConstantPlace:
     """Where a constant is built; `loop` is the loop before which it is built."""
 
-    kind: HomeKind
+    kind: ConstantPlaceKind
     loop: AnyLoop | None = None
 
 
-def home_of(found: Hoisted, model: SemanticModel) -> Home | None:
+def constant_place(found: Hoisted, model: SemanticModel) -> ConstantPlace | None:
     """Return a place where a constant is built less often; None if there is none."""
     loop = _outermost(found, model)
     if found.names:
-        return Home(HomeKind.LOOP, loop) if loop is not None else None
+        return ConstantPlace(ConstantPlaceKind.LOOP, loop) if loop is not None else None
     function = model.function(found.node)
     often = function is not None and model.frequency.heat_of(function.body[0]).level is Heat.HOT
     if not often:
-        return Home(HomeKind.LOOP, loop) if loop is not None else None
+        return ConstantPlace(ConstantPlaceKind.LOOP, loop) if loop is not None else None
     cls = model.class_of(found.node)
     if cls is not None and _is_made_per_step(cls, model):
         return None
     if cls is None or (not found.settings and not found.devices and _takes_no_self(found, model)):
-        return Home(HomeKind.MODULE)
+        return ConstantPlace(ConstantPlaceKind.MODULE)
     tensor = model.types.type_of(found.node).tag is TypeTag.TENSOR
     summary = model.module.classes.get(model.syntax.qualname(cls))
     network = summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
-    return Home(HomeKind.NETWORK if network and tensor else HomeKind.OBJECT)
+    return ConstantPlace(ConstantPlaceKind.NETWORK if network and tensor else ConstantPlaceKind.OBJECT)
 
 
 def _takes_no_self(found: Hoisted, model: SemanticModel) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, Fate, SemanticModel, TypeTag
+from rlint.rule import Binding, BindingKind, EscapeLevel, SemanticModel, TypeTag
 
 
 def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
@@ -44,5 +44,7 @@ def is_left_alone(name: ast.Name, model: SemanticModel) -> bool:
         return False
     uses = [use for use in model.names.uses(name.id, scope) if use is not name]
     return not any(isinstance(model.parent(use), ast.AugAssign) for use in uses) and all(
-        model.dataflow.use_of(use).fate <= Fate.HANDED for use in uses if isinstance(use.ctx, ast.Load)
+        model.dataflow.use_of(use).escape_level <= EscapeLevel.HANDED
+        for use in uses
+        if isinstance(use.ctx, ast.Load)
     )

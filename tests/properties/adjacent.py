@@ -25,7 +25,7 @@ def variables_of(place: Place) -> set[str]:
     return found
 
 
-def put_beside(draft: Draft, source: str, *, name: str | None = None) -> bool:
+def put_next_to(draft: Draft, source: str, *, name: str | None = None) -> bool:
     """Insert statements before or after a marked one; `{name}` in them is a variable that it uses."""
     place = draft.place()
     if place is None:

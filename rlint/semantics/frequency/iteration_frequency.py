@@ -8,7 +8,7 @@ from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 
 
-class Pacing:
+class IterationFrequency:
     """The lines of one file that run in each iteration, as far as the conditions around them determine it.
 
     `steps` are the calls of the file that take gradient steps: code beside one of them, under the same
@@ -19,7 +19,7 @@ class Pacing:
         self.syntax = syntax
         self.conditions = conditions
         self._known: dict[ast.stmt, bool | None] = {}
-        self._beside: dict[ast.stmt, bool | None] = {}
+        self._every_iteration: dict[ast.stmt, bool | None] = {}
         self._stepping: set[ast.AST] = set()
         for call in steps:
             for ancestor in syntax.ancestors(call):
@@ -52,11 +52,11 @@ class Pacing:
         return None
 
     def _statement(self, statement: ast.stmt, parent: ast.AST) -> bool | None:
-        if statement not in self._beside:
+        if statement not in self._every_iteration:
             self._judge(self.syntax.block(statement)[0])
-        beside = self._beside[statement]
-        if beside is not None or type(parent) in HOLD_BODIES:
-            return beside
+        adjacent = self._every_iteration[statement]
+        if adjacent is not None or type(parent) in HOLD_BODIES:
+            return adjacent
         if isinstance(parent, LOOPS):
             return None if self.syntax.block(statement)[0] is parent.body else False
         if isinstance(parent, ast.If):
@@ -70,7 +70,7 @@ class Pacing:
         often ends before it.
         """
         if ast.If not in {type(statement) for statement in block} and self._stepping.isdisjoint(block):
-            self._beside.update(dict.fromkeys(block))
+            self._every_iteration.update(dict.fromkeys(block))
             return
         state: bool | None = None
         before: list[bool | None] = []
@@ -83,7 +83,7 @@ class Pacing:
         last = max((i for i, statement in enumerate(block) if statement in self._stepping), default=-1)
         for index, statement in enumerate(block):
             known = before[index]
-            self._beside[statement] = True if known is None and index < last else known
+            self._every_iteration[statement] = True if known is None and index < last else known
 
     def _skips(self, statement: ast.If) -> bool:
         """Whether `if step % n: return` may skip the rest of the iteration, and not only at first."""

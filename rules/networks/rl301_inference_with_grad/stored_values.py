@@ -11,17 +11,17 @@ from rlint.rule import MODULE_METHODS, SemanticModel, TypeTag
 def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the network stores a value during the forward pass that this file reads later."""
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
-        return is_asked_for_more(call, model)
-    if _has_other_forwards(call.func, model) and is_asked_for_more(call, model):
+        return uses_stored_values_later(call, model)
+    if _has_other_forwards(call.func, model) and uses_stored_values_later(call, model):
         return True
-    anatomy = model.nn.architecture(call.func)
-    if anatomy.keeps and is_asked_for_more(call, model):
+    structure = model.nn.architecture(call.func)
+    if structure.keeps and uses_stored_values_later(call, model):
         return True
-    if not anatomy.complete and is_asked_for_more(call, model, of_unknown=True):
+    if not structure.complete and uses_stored_values_later(call, model, of_unknown=True):
         return True
     return any(
         isinstance(use.ctx, ast.Load) and not (isinstance(use.value, ast.Name) and use.value.id == "self")
-        for attribute in anatomy.keeps
+        for attribute in structure.keeps
         for use in model.names.attribute_uses(attribute)
     )
 
@@ -32,7 +32,7 @@ def _has_other_forwards(network: ast.expr, model: SemanticModel) -> bool:
     return cls is not None and any("forward" in each.methods for each in model.index.subclasses(cls))
 
 
-def is_asked_for_more(call: ast.Call, model: SemanticModel, *, of_unknown: bool = False) -> bool:
+def uses_stored_values_later(call: ast.Call, model: SemanticModel, *, of_unknown: bool = False) -> bool:
     """Whether another method of the network is called later, which may use values stored by the forward pass:
     `actor(observation)`, and then `actor.log_prob(action)`. With `of_unknown`, only methods whose code is not
     known count.
@@ -45,15 +45,15 @@ def is_asked_for_more(call: ast.Call, model: SemanticModel, *, of_unknown: bool 
             uses = model.names.attribute_uses(name)
         case _:
             return False
-    network, function, behind = ast.dump(call.func), model.function(call), model.source.span(call)[1]
+    network, function, after = ast.dump(call.func), model.function(call), model.source.span(call)[1]
     for use in uses:
         method = model.parent(use)
         if not isinstance(method, ast.Attribute) or method.attr in MODULE_METHODS:
             continue
-        asked = model.parent(method)
-        if not isinstance(asked, ast.Call) or model.source.span(method)[0] <= behind:
+        queried = model.parent(method)
+        if not isinstance(queried, ast.Call) or model.source.span(method)[0] <= after:
             continue
-        if of_unknown and model.types.call_targets(asked):
+        if of_unknown and model.types.call_targets(queried):
             continue
         if model.function(use) is function and ast.dump(use) == network:
             return True

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlint.harness.compare.allowed_differences import AllowedDifferences
 from rlint.harness.compare.differences import Snapshot
-from rlint.harness.compare.excuses import Excuses
 from rlint.harness.compare.observation import Observation, differences
 from rlint.harness.compare.snapshot import Root, Walker
 from rlint.prove.plan.made_objects import MadeObjects
 from rlint.prove.record import restored_objects as restored
-from rlint.prove.record.object_lives import STATE
+from rlint.prove.record.object_calls import STATE
 from rlint.prove.replay.recorded_arm import RecordedArm
 from rlint.prove.replay.records import CallRecord, read
 from rlint.prove.replay.region_code import RegionCode
@@ -33,7 +33,7 @@ class LifeError(Exception):
     """An object cannot be recreated."""
 
 
-class ReplayedLives:
+class ReplayedObjects:
     """The objects of the classes that a fix changes, in one arm."""
 
     def __init__(
@@ -42,12 +42,12 @@ class ReplayedLives:
         self._made, self._texts, self._key, self._after = made, texts, key, after
         self._codes: dict[tuple[str, int], RegionCode] = {}
         self._known: dict[tuple[str, str], dict[str, Any]] = {}
-        self._excused: set[str] = set()
+        self._allowed: set[str] = set()
         self._arm: RecordedArm | None = None
 
-    def excuses(self) -> Excuses:
+    def allowances(self) -> AllowedDifferences:
         """Return the attributes that cannot be compared, because each arm has its own."""
-        return Excuses(allowed=dict.fromkeys(sorted(self._excused), _OWN))
+        return AllowedDifferences(allowed=dict.fromkeys(sorted(self._allowed), _OWN))
 
     def migrate(self, record: CallRecord, held: dict[str, Any], arm: RecordedArm) -> None:
         """Set the objects of a recorded call to the state that this arm's constructor and methods created.
@@ -59,30 +59,30 @@ class ReplayedLives:
         if arm is not self._arm:  # whose classes differ
             self._arm = arm
             self._known.clear()
-        lives = record.restore_lives()
+        object_calls = record.restore_object_calls()
         for made in self._made:
             if record.header["region"] == made.constructor:
-                self._excuse(made, made.instance)
+                self._allow(made, made.instance)
                 continue
             for name, target in held.items():
                 if not _is_of(target, made):
                     continue
-                if name not in lives:
+                if name not in object_calls:
                     if name == made.instance and record.header["region"] in made.regions:
                         raise LifeError(f"{_LOST} ({made.owner})")
                     continue
                 key = record.path.name, name
                 if key not in self._known:
-                    state = self._state(made, lives[name], target, arm, record.path.parent)
+                    state = self._state(made, object_calls[name], target, arm, record.path.parent)
                     if not self._after:
                         self._check(made, state, target)
                     self._known[key] = state
                 if self._after:
                     self._take(target, made, self._known[key])
-                    self._excuse(made, name)
+                    self._allow(made, name)
 
-    def _excuse(self, made: MadeObjects, name: str) -> None:
-        self._excused.update(f"inputs['{name}'].{attribute}" for attribute in made.rebuilt)
+    def _allow(self, made: MadeObjects, name: str) -> None:
+        self._allowed.update(f"inputs['{name}'].{attribute}" for attribute in made.rebuilt)
 
     def _take(self, target: Any, made: MadeObjects, state: dict[str, Any]) -> None:
         own = copy.deepcopy(state)
@@ -93,10 +93,10 @@ class ReplayedLives:
 
     def _check(self, made: MadeObjects, state: dict[str, Any], target: Any) -> None:
         recorded = {name: value for name, value in vars(target).items() if name in made.own}
-        ours, theirs = (
+        ours, counterpart = (
             Observation(Snapshot({made.owner: Root(Walker().walk(one))})) for one in (recorded, state)
         )
-        found, _ = differences(ours, theirs, Excuses())
+        found, _ = differences(ours, counterpart, AllowedDifferences())
         if found:
             raise LifeError(
                 f"its constructor changes, too, and code outside the changed methods sets `{found[0].path}`"

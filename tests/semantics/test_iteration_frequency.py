@@ -49,7 +49,7 @@ def test_as_often_as_the_parameters_change(before: str, after: str) -> None:
         "try:\n                pass\n            except ValueError:\n                sync()",
     ],
 )
-def test_behind_an_interval_or_an_unknown_condition(after: str) -> None:
+def test_under_an_interval_or_an_unknown_condition(after: str) -> None:
     """If it is unknown whether code runs each time, the answer is no."""
     model = model_of(LEARN.format(before="pass", after=after))
     assert not model.frequency.runs_each_pass(expression(model, "sync()"))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from rlint.harness.workload import Tolerance
 
 
-class Excuses:
+class AllowedDifferences:
     """Answers which differences are excused at a path, and records which excuses were needed."""
 
     def __init__(

@@ -27,7 +27,7 @@ _HARMLESS_BASES = frozenset(
 
 
 @frozen
-class FedTarget:
+class BufferTarget:
     """The buffer that a call adds to: `held` is it, or the object whose attribute `name` it is."""
 
     held: ast.expr
@@ -82,7 +82,7 @@ def same_values(first: list[ast.expr], second: list[ast.expr], model: SemanticMo
     return True
 
 
-def target_of(call: ast.Call, model: SemanticModel) -> FedTarget | None:
+def target_of(call: ast.Call, model: SemanticModel) -> BufferTarget | None:
     """Return the buffer that a call adds to, directly or in a method that does nothing else; None for an
     unknown object, or one that is not a buffer.
     """
@@ -96,13 +96,13 @@ def target_of(call: ast.Call, model: SemanticModel) -> FedTarget | None:
         if len(handed) == len(targets[0].calls) == 1 and owner is not None and handed[0].loop == -1:
             name = handed[0].receiver
             if tuple(passed for _, passed in handed[0].names) == own and _is_kept(owner, name, model):
-                return FedTarget(held, name, owner, through=True)
+                return BufferTarget(held, name, owner, through=True)
         return None
     if isinstance(held, ast.Attribute) and _is_buffer(model.types.type_of(held), held):
         whose = model.types.class_of_value(held.value)
-        return FedTarget(held, held.attr, whose)
+        return BufferTarget(held, held.attr, whose)
     if isinstance(held, ast.Name) and _is_buffer(model.types.type_of(held), held):
-        return FedTarget(held, held.id, None)
+        return BufferTarget(held, held.id, None)
     return None
 
 
@@ -122,7 +122,7 @@ def _is_kept(owner: ClassSummary, name: str, model: SemanticModel) -> bool:
     )
 
 
-def is_unread(target: FedTarget, model: SemanticModel) -> bool:
+def is_unread(target: BufferTarget, model: SemanticModel) -> bool:
     """Whether surely no code in the project reads the contents of a buffer."""
     if target.owner is None:
         return isinstance(target.held, ast.Name) and _is_unread_variable(target.held, model)
@@ -147,7 +147,7 @@ def _is_unread_variable(name: ast.Name, model: SemanticModel) -> bool:
     return (
         all(binding.kind is BindingKind.ASSIGN and not binding.path for binding in bindings)
         and all(_is_plain(binding.statement, model) for binding in bindings)
-        and write_only.only_fed(model.names.reads(name.id, scope), model.syntax)
+        and write_only.only_adds_or_empties(model.names.reads(name.id, scope), model.syntax)
         and not any(name.id in inner.globals | inner.nonlocals for inner in model.syntax.scopes.values())
     )
 
