@@ -10,7 +10,7 @@ from rlint.semantics.frequency.answer import COLD, Frequency, Granularity
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import FunctionSummary, LoopSummary, ModuleSummary
 
-_RECURRENCES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
+_GRANULARITIES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
 
 
 class DeclaredHeat:
@@ -31,7 +31,7 @@ class DeclaredHeat:
                     self._functions[function.path] = COLD
                 else:
                     chain = (f"{function.shown or module.path} ({why})",)
-                    self._functions[function.path] = Frequency(level, chain, _RECURRENCES[level])
+                    self._functions[function.path] = Frequency(level, chain, _GRANULARITIES[level])
         self._entries = {
             function.path
             for module in index.modules.values()

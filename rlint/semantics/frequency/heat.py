@@ -26,7 +26,7 @@ from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, L
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
-_RECURRENCES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
+_GRANULARITIES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
 _CHAIN_LENGTH = 6
 
 
@@ -157,14 +157,16 @@ class HeatMap:
                 # a training loop is reason enough; of two nested ones, the inner one is the better reason
                 starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop or now.assumption
                 link = self._link(function, loop)
-                now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _RECURRENCES[driven])
+                now = Frequency(
+                    driven, (link,) if starts_here else (*now.chain, link), _GRANULARITIES[driven]
+                )
                 in_own_loop = True
             elif driven is None and _repeats(now) and not loop.bounded:
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
         now = self._under_guards(guards, now, outside, function)
         if cap < now.level:
-            now = Frequency(cap, now.chain, _RECURRENCES[cap], now.assumption)
+            now = Frequency(cap, now.chain, _GRANULARITIES[cap], now.assumption)
         return now if now.level is not Heat.COLD else COLD
 
     def _under_guards(
@@ -186,10 +188,10 @@ class HeatMap:
             if begins is not None:
                 bound = max(bound, begins.level)
             if bound < now.level or (bound is now.level and bound is not Heat.HOT):
-                now = Frequency(bound, now.chain, self._recurrence_under(guards, function), now.assumption)
+                now = Frequency(bound, now.chain, self._granularity_under(guards, function), now.assumption)
         return now
 
-    def _recurrence_under(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Granularity:
+    def _granularity_under(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Granularity:
         intervals = [guard for guard in guards if guard.kind is GuardKind.INTERVAL]
         if not intervals:
             return Granularity.ROUND
@@ -540,7 +542,7 @@ class HeatMap:
             return None
         chain = (f"{function.shown} ({role.what})",)
         return Frequency(
-            role.heat, chain, _RECURRENCES[role.heat], f"`{function.shown}` is called {role.called}"
+            role.heat, chain, _GRANULARITIES[role.heat], f"`{function.shown}` is called {role.called}"
         )
 
     def _runs_at_intervals(self, function: FunctionSummary) -> bool:
@@ -557,7 +559,7 @@ class HeatMap:
                 function = module.functions.get(qualname)
                 if function is not None and function.path not in self._in_tests:
                     queue.append(
-                        (function, Frequency(level, (f"{function.shown} ({why})",), _RECURRENCES[level]))
+                        (function, Frequency(level, (f"{function.shown} ({why})",), _GRANULARITIES[level]))
                     )
         self._drain(queue, Heat.WARM)
 
@@ -606,7 +608,7 @@ class HeatMap:
         if role is None and not self._calls.of(function):
             role = role_of_learner(function, many)
         return (
-            Frequency(role.heat, (f"{function.shown} ({role.what})",), _RECURRENCES[role.heat])
+            Frequency(role.heat, (f"{function.shown} ({role.what})",), _GRANULARITIES[role.heat])
             if role is not None
             else COLD
         )
