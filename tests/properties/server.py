@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from properties.jobs import Job, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 900.0
+SECONDS = 200.0
 """Time limit for all runs of one program."""
 _LENGTH = struct.Struct("!Q")
 
