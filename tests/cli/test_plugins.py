@@ -381,7 +381,7 @@ def test_a_prefix_that_is_taken_is_refused(prefix: str, said: str, site: Path, r
     sys.path[:] = [str(site), *sys.path]
     errors = run("check").stderr
     assert f"its codes begin with {prefix.upper()}" in errors
-    assert f"is taken by {said}" in errors
+    assert f", a prefix that {said}" in errors
 
 
 def test_of_two_plugins_with_one_prefix_the_first_is_used(
@@ -397,7 +397,7 @@ def test_of_two_plugins_with_one_prefix_the_first_is_used(
     done = run("check", "--output-format", "json")
     assert [code for code in codes(done) if code] == ["ACME101"]
     assert "plugin `other-rlint` cannot be used" in done.stderr
-    assert "taken by acme-rlint 1.0" in done.stderr
+    assert "a prefix that acme-rlint 1.0 already uses" in done.stderr
 
 
 def test_a_rule_that_fails_is_a_bug_of_its_plugin(site: Path, run: Run, project: Path) -> None:
@@ -436,9 +436,7 @@ def test_a_checkout_cannot_bring_a_plugin(example: Path, project: Path, tmp_path
         done = rlint("check", "--output-format", "json", "--no-cache", cwd=folder, path=paths, module=module)
         assert "ACME101" not in codes(done)
         assert done.returncode in (1, 2)
-        missing = (
-            "it is not installed" if module else f"it lies in {project}, beside the code that is checked"
-        )
+        missing = "it is not installed" if module else f"it is in {project}, next to the checked code"
         assert missing in done.stderr
     assert not trace.exists()
 
