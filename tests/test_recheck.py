@@ -9,7 +9,7 @@ import pytest
 from project_builder import build
 from rlint.engine import api
 from rlint.engine.cache.seen_files import StatCache
-from rlint.engine.cache.store import ASKED, Cache
+from rlint.engine.cache.store import QUERIES, Cache
 from rlint.engine.incremental.dependencies import Dependencies
 from rlint.engine.incremental.query_recorder import QueryRecorder
 from rlint.engine.incremental.recheck import Recheck
@@ -143,7 +143,7 @@ def test_a_file_that_cannot_be_parsed_shows_nothing(project: Project) -> None:
 
 def test_what_is_left_of_a_damaged_file_does_not_count(project: Project) -> None:
     """A cache file signed by another user is ignored: everything is checked."""
-    for path in project.folder.glob(f".rlint_cache/*/*{ASKED}"):
+    for path in project.folder.glob(f".rlint_cache/*/*{QUERIES}"):
         path.write_bytes(path.read_bytes()[:-9])
     assert project.replace("heads", "group(1)\n", "group(1)\n# the first one\n") is None
 

@@ -232,7 +232,7 @@ def test_calls_bound_a_place_in_a_function(tmp_path: Path) -> None:
         (b"main;act 5\n", "its frames name no files"),
         (json.dumps({"traceEvents": []}).encode(), "record it with `with_stack=True`"),
         (json.dumps(speedscope_of(unit="bytes")).encode(), "it measures bytes, not time"),
-        (json.dumps(speedscope_of(samples=[[7]], weights=[1])).encode(), "a frame that it does not have"),
+        (json.dumps(speedscope_of(samples=[[7]], weights=[1])).encode(), "a frame that does not exist"),
         (json.dumps(speedscope_of(weights=[float("inf")] * 3)).encode(), "no time was spent in it"),
         (json.dumps(speedscope_of(type="new")).encode(), "unknown type 'new'"),
         (b"{" + b"(" + b"\xff\xff\xff\x7f", "cut off, or a length in it is wrong"),

@@ -17,7 +17,7 @@ def runners(model: SemanticModel, source: str) -> tuple[list[tuple[str, bool]], 
     too.
     """
     found = model.threads.runners(expression(model, source))
-    return [(start.sort, start.many) for start in found.starts], found.other_edits
+    return [(start.sort, start.many) for start in found.starts], found.other_starts
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def main(n, q):
     {start}
 """
     )
-    found, other_edits = runners(model, "compute(x)")
+    found, other_starts = runners(model, "compute(x)")
     wanted = ("thread", "start_one" in start) if sort == "thread" and "start_one" in start else (sort, many)
     assert wanted in found
-    assert not other_edits
+    assert not other_starts
 
 
 def test_workers_over_files() -> None:
@@ -95,7 +95,7 @@ def test_workers_over_files() -> None:
     )
     found = models["worker.py"].threads.runners(expression(models["worker.py"], "rank + 1"))
     assert found.several
-    assert found.other_edits
+    assert found.other_starts
     [start] = found.starts
     assert (start.launcher.qualname, start.target.qualname, start.sort) == ("main", "work", "process")
     call = expression(models["main.py"], "mp.Process(target=work, args=(rank, 0))")

@@ -400,6 +400,25 @@ def is_data(call: ast.Call, model: SemanticModel) -> bool:
     return name in _CONVERT or (name in LEGACY and not gives_size(call, model))
 
 
+def copies_nothing(creation: Creation, model: SemanticModel) -> bool:
+    """Whether the tensor only shares the memory of an array: a legacy constructor gets an array of its own
+    dtype (measured with torch 2.13: `torch.FloatTensor(float32_array)` copies nothing).
+    """
+    calls = creation.made.calls
+    return bool(calls) and all(_shares_memory(call, model) for call in calls)
+
+
+def _shares_memory(call: ast.Call, model: SemanticModel) -> bool:
+    name = model.names.qualified(call.func)
+    if name not in LEGACY or len(call.args) != 1:
+        return False
+    array = call.args[0]
+    while isinstance(array, ast.Subscript):
+        array = array.value  # rows have the dtype of the array
+    source = model.types.type_of(array)
+    return source.tag is TypeTag.NDARRAY and source.dtype == legacy_tensors.class_dtype(name)
+
+
 def gives_size(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a legacy constructor is called with sizes (`torch.FloatTensor(4, 2)`)."""
     return len(call.args) != 1 or model.types.type_of(call.args[0]).tag is TypeTag.INT

@@ -42,7 +42,7 @@ _OF_TENSORS = vocabulary.OF_TENSORS | {"entropy"}
 _REDUCING = models.having(Trait.REDUCES, TypeTag.TENSOR) | _SAME_NUMBERS
 _LEAVES = models.having(Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {"backward", "parameters"}
 _OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
-_GIVES_WEIGHTS = frozenset({"state_dict", "parameters", "named_parameters", "buffers", "named_buffers"})
+_GIVES_WEIGHTS = models.giving(TypeTag.ITERATOR, TypeTag.MODULE) | {"parameters", "state_dict"}
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _DEPTH = 5
 

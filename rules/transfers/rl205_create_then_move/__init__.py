@@ -84,6 +84,7 @@ from rlint.rules.transfers._shared.made import (
     LEGACY,
     Creation,
     DeviceMove,
+    copies_nothing,
     creation_of,
     is_created_on_device,
     is_data,
@@ -94,6 +95,7 @@ from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_
 
 _DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
 """Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""
+_SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
 DEVICE_AWARE = ("cuda", "device", "accelerator")
 """A program that reads none of these names computes on the host."""
 
@@ -136,6 +138,7 @@ class CreateThenMove(Rule):
             fix=build_fix(creation, data, model) if not creation.made.drawn_from else None,
             advice=advice(creation, data, model),
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
+            minor=_SHARED if copies_nothing(creation, model) else None,
         )
 
     def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -185,6 +188,8 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
     shown = f".{move.call.func.attr}({model.source.text(given) if given is not None else ''})"
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
+    if copies_nothing(creation, model):
+        return f"`{constructor}` wraps an array on the host; `{shown}` then blocks on a host-to-device copy"
     if data:
         return f"`{constructor}` copies its data within host memory before `{shown}` copies it to the device"
     if creation.made.drawn_from:
