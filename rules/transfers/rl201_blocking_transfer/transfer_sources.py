@@ -31,11 +31,26 @@ def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
     return isinstance(root, ast.Call) and model.names.qualified(root.func) in CONSTRUCTORS
 
 
+def array_of(source: ast.expr, model: SemanticModel) -> ast.expr | None:
+    """Return the value from which a tensor is made if it is an array, and which it is otherwise."""
+    return model.types.array_of(root_of(source, model))
+
+
+def is_converted_by_helper(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a call converts an array to the tensor. A function that converts its own parameter leaves it
+    to its callers to pass either.
+    """
+    return isinstance(root_of(source, model), ast.Call)
+
+
 def has_unknown_source(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether an unknown tensor may be in host memory: it is neither the output of a network nor moved to a
     device before.
     """
     root = root_of(source, model)
+    array = model.types.array_of(root) if isinstance(root, ast.Call) else None
+    if array is not None and depth > 0:
+        return has_unknown_source(array, model, depth - 1)
     if isinstance(root, ast.Attribute):
         return False  # it may have been moved once for all iterations
     for node in descendants(source):
