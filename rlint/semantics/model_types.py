@@ -18,9 +18,7 @@ from rlint.semantics.types.algebra import is_immutable
 from rlint.semantics.types.constants import Constant, Constants
 from rlint.semantics.types.devices import is_device, means_accelerator, tests_device
 from rlint.semantics.types.likely.notes import Noted
-from rlint.semantics.types.results.tensor_from_either import array_of_either
 from rlint.semantics.types.sure_devices import SureDevices
-from rlint.semantics.types.unpacked_options import unpacked_options
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
@@ -44,11 +42,13 @@ class TypeQueries:
         self._settled = Immutability(program.index, program.heat)
         self._call_targets: dict[ast.Call, tuple[list[FunctionSummary], Noted]] = {}
 
-    def device_of(self, expression: ast.expr) -> Device:
-        """Return the device that an expression names in a position where a device is expected (`"cuda"`,
-        `self.device`, `0`).
+    def device_of(self, named: ast.expr | Type) -> Device:
+        """Return the device that an expression, or a value of this type, names in a position where a device
+        is expected (`"cuda"`, `self.device`, `0`).
         """
-        return self._analysis.types.device_of(expression)
+        if isinstance(named, Type):
+            return self._analysis.types.device_named_by(named)
+        return self._analysis.types.device_of(named)
 
     def constant(
         self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
@@ -135,30 +135,6 @@ class TypeQueries:
             called = self.type_of(call.func)
             path = f"{called.of}()" if called.tag is TypeTag.INSTANCE and called.of else called.of
         return self._index.callables(path, self._analysis.name) if path else []
-
-    def unpacked_options(self, call: ast.Call) -> dict[str, Type] | None:
-        """Return the types of the keyword arguments that a call unpacks from dicts (`**options`), by name;
-        None if the keys of a dict are not known.
-        """
-        return unpacked_options(call, self.type_of)
-
-    def device_named_by(self, kind: Type) -> Device:
-        """Return the device that a value of this type names in a position where a device is expected."""
-        return self._analysis.types.device_named_by(kind)
-
-    def array_of(self, tensor: ast.expr) -> ast.expr | None:
-        """Return `x` of `torch.from_numpy(x) if isinstance(x, np.ndarray) else x`, also where a function of
-        the project or the preceding statements do this. None if a value is created in any other way.
-        """
-        if isinstance(tensor, ast.Call):
-            targets = self.call_targets(tensor)
-            places = {target.place_of(target.makes_tensor_of) for target in targets}
-            place = places.pop() if len(places) == 1 else -1
-            if any(isinstance(argument, ast.Starred) for argument in tensor.args):
-                return None
-            return tensor.args[place] if 0 <= place < len(tensor.args) else None
-        found = array_of_either([tensor], self._analysis.definitions, self.type_of)
-        return found[1] if found is not None else None
 
     def origin_of(self, expression: ast.expr) -> ItemOrigin | None:
         """Return the origin of a variable: itself, or an item of a list that a loop iterates over."""

@@ -218,7 +218,9 @@ def _function(
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
         reads=parameters_read(node, syntax),
-        makes_tensor_of=parameter_of_either(node, returned, analysis.definitions, analysis.types.type_of)
+        makes_tensor_of=parameter_of_either(
+            node, returned, analysis.definitions.reaching, analysis.types.type_of
+        )
         if "torch" in syntax.text
         else "",
         updates=_updates(node, analysis),

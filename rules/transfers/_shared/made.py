@@ -20,6 +20,7 @@ from rlint.rule import (
     legacy_tensors,
     models,
     regex,
+    unpacked_options,
 )
 
 _FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
@@ -153,12 +154,12 @@ def _move_by_options(call: ast.Call, source: ast.expr, model: SemanticModel) -> 
         case ast.Call(
             func=ast.Attribute(attr="to"), args=[], keywords=[ast.keyword(arg=None, value=options)]
         ):
-            given = model.types.unpacked_options(call) or {}
+            given = unpacked_options(call, model.types.type_of) or {}
         case _:
             return None
     if "device" not in given or given.keys() - {*_OF_TO}:
         return None
-    if model.types.device_named_by(given["device"]) is Device.HOST:
+    if model.types.device_of(given["device"]) is Device.HOST:
         return None
     return DeviceMove(call, source, None, None, "non_blocking" in given, options=options)
 

@@ -95,6 +95,7 @@ from rlint.rule import (
     Type,
     TypeTag,
     batches,
+    unpacked_options,
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers._shared.there_and_back import left_device
@@ -168,7 +169,7 @@ class BlockingTransfer(Rule):
 def keywords_of(call: ast.Call, model: SemanticModel) -> set[str]:
     """Return the keywords of a call, with those that it unpacks from a dict; "**" for unknown ones."""
     named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    options = model.types.unpacked_options(call)
+    options = unpacked_options(call, model.types.type_of)
     return named | ({"**"} if options is None else options.keys())
 
 
@@ -179,8 +180,8 @@ def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | Non
     named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
     if named:
         return model.types.device_of(named[0]) if model.types.is_device(named[0]) else None
-    options = model.types.unpacked_options(call) or {}
-    return model.types.device_named_by(options["device"]) if "device" in options else None
+    options = unpacked_options(call, model.types.type_of) or {}
+    return model.types.device_of(options["device"]) if "device" in options else None
 
 
 def is_on_host(source: ast.expr, model: SemanticModel) -> bool:

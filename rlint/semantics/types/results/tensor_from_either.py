@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 
 from rlint import models
 from rlint.models.value_type import Device, Type, TypeTag
-from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 
@@ -15,15 +14,15 @@ _KEEP_DEVICE = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) - {"to", "cuda", "c
 _MOST_STATEMENTS = 8
 _DEPTH = 4
 
-TypeOf = Callable[[ast.expr], Type]
-
 
 class _Paths:
     """The values that an expression may have: bindings as they are, and bindings that torch's constructors
     copy or wrap in host memory.
     """
 
-    def __init__(self, definitions: ReachingDefinitions, type_of: TypeOf) -> None:
+    def __init__(
+        self, definitions: Callable[[ast.Name], list[Binding]], type_of: Callable[[ast.expr], Type]
+    ) -> None:
         self.definitions = definitions
         self.type_of = type_of
         self.kept: list[Binding] = []
@@ -33,7 +32,7 @@ class _Paths:
         """Collect the values of an expression; False if it may have any other."""
         match value:
             case ast.Name():
-                bindings = self.definitions.reaching(value) if depth else []
+                bindings = self.definitions(value) if depth else []
                 return bool(bindings) and all(self._bound(each, depth) for each in bindings)
             case ast.IfExp(body=body, orelse=orelse) if depth:
                 return self.follow(body, depth - 1) and self.follow(orelse, depth - 1)
@@ -62,7 +61,9 @@ class _Paths:
 
 
 def array_of_either(
-    values: Iterable[ast.expr], definitions: ReachingDefinitions, type_of: TypeOf
+    values: Iterable[ast.expr],
+    definitions: Callable[[ast.Name], list[Binding]],
+    type_of: Callable[[ast.expr], Type],
 ) -> tuple[Binding, ast.Name] | None:
     """Return the binding of `x`, with a use of it, if these expressions are host tensors made from `x`, or
     `x` itself, depending on what it is.
@@ -76,7 +77,10 @@ def array_of_either(
 
 
 def parameter_of_either(
-    function: Function, returned: list[ast.expr], definitions: ReachingDefinitions, type_of: TypeOf
+    function: Function,
+    returned: list[ast.expr],
+    definitions: Callable[[ast.Name], list[Binding]],
+    type_of: Callable[[ast.expr], Type],
 ) -> str:
     """Return the parameter of a small function that it returns as a host tensor if it is an array, and
     unchanged otherwise; "" if it does anything else.
