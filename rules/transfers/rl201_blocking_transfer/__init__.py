@@ -6,8 +6,8 @@ in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host ten
 or a buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`) or be in
 a helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
 tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
-(`.to(**options)`). Where the origin of the tensor is not known, the finding
-is `likely` and states the assumption.
+(`.to(**options)`). Where the origin of the tensor is not known, the finding is `likely` and states the
+assumption.
 
 The rule does not flag:
 
