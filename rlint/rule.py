@@ -55,6 +55,8 @@ from rlint.semantics.types import (
 )
 from rlint.semantics.types.constants import Constant, ConstantValue
 from rlint.semantics.types.numbers import Number
+from rlint.semantics.types.results.tensor_from_either import array_of_either
+from rlint.semantics.types.unpacked_options import unpacked_options
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,
@@ -139,6 +141,7 @@ __all__ = [
     "algebra",
     "arguments_by_name",
     "array_growth",
+    "array_of_either",
     "axes_of",
     "batches",
     "children",
@@ -186,6 +189,7 @@ __all__ = [
     "spawn",
     "torch_settings",
     "trip_count",
+    "unpacked_options",
     "vocabulary",
     "waiting_words",
     "weight_sync",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rlint.models.value_type import Device, TypeTag
+from rlint.models.value_type import Device, Type, TypeTag
 from rlint.semantics.dataflow.immutability import Immutability
 from rlint.semantics.dataflow.item_origins import ItemOrigin, maker_of, place_of
 from rlint.semantics.file_analysis import FileAnalysis
@@ -42,11 +42,13 @@ class TypeQueries:
         self._settled = Immutability(program.index, program.heat)
         self._call_targets: dict[ast.Call, tuple[list[FunctionSummary], Noted]] = {}
 
-    def device_of(self, expression: ast.expr) -> Device:
-        """Return the device that an expression names in a position where a device is expected (`"cuda"`,
-        `self.device`, `0`).
+    def device_of(self, named: ast.expr | Type) -> Device:
+        """Return the device that an expression, or a value of this type, names in a position where a device
+        is expected (`"cuda"`, `self.device`, `0`).
         """
-        return self._analysis.types.device_of(expression)
+        if isinstance(named, Type):
+            return self._analysis.types.device_named_by(named)
+        return self._analysis.types.device_of(named)
 
     def constant(
         self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})

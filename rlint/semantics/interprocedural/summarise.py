@@ -58,6 +58,7 @@ from rlint.semantics.types.container_insertions import (
 from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
+from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
 from rlint.syntax.queries import is_property, is_staticmethod
@@ -217,6 +218,11 @@ def _function(
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
         reads=parameters_read(node, syntax),
+        makes_tensor_of=parameter_of_either(
+            node, returned, analysis.definitions.reaching, analysis.types.type_of
+        )
+        if "torch" in syntax.text
+        else "",
         updates=_updates(node, analysis),
         takes_more=arguments.vararg is not None or arguments.kwarg is not None,
         needs=_needs(node, analysis),

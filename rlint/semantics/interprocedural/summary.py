@@ -140,6 +140,9 @@ class FunctionSummary:
         None  # conditions under which it writes to a log (see log_writes.py)
     )
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
+    makes_tensor_of: str = (
+        ""  # the parameter that it returns as a host tensor if it is an array, else as it is
+    )
     hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns
     outputs: tuple[tuple[str, ...], ...] = ()  # attributes called for each item (see separate_outputs.py)
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)

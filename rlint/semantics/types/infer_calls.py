@@ -14,6 +14,7 @@ from rlint.semantics.types.results import named_tuples, networks
 from rlint.semantics.types.results.environment_steps import SHOWS
 from rlint.semantics.types.results.library_calls import ResultInference
 from rlint.semantics.types.results.random_draws import drawn
+from rlint.semantics.types.unpacked_options import unpacked_options
 from rlint.syntax.queries import argument_count, is_constant
 
 _OF_CLASSES = frozenset(
@@ -178,6 +179,12 @@ class CallInference(ResultInference):
             return owner._replace(of="", device=Device.CUDA, fresh=False, caveat=None)
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
         if not targets:
+            options = unpacked_options(node, self.type_of)
+            if options is None:
+                return owner._replace(of="", device=Device.UNKNOWN, fresh=False, caveat=None)
+            if "device" in options:
+                device = self.device_named_by(options["device"])
+                return owner._replace(of="", device=device, fresh=False, caveat=None)
             return owner._replace(fresh=False)
         kind = self.type_of(targets[0])
         if kind.tag is TypeTag.DTYPE:

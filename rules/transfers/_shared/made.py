@@ -20,6 +20,7 @@ from rlint.rule import (
     legacy_tensors,
     models,
     regex,
+    unpacked_options,
 )
 
 _FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
@@ -71,6 +72,8 @@ class DeviceMove:
     continues: bool  # without waiting
     like: ast.expr | None = None
     """Return the tensor whose device is used: `x` in `.to(x)` and `.type_as(x)`."""
+    options: ast.expr | None = None
+    """Return the dict with the device: `x` in `.to(**x)`."""
 
 
 @frozen
@@ -128,6 +131,8 @@ def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
             return None
     named = dict(zip(_OF_TO, call.args, strict=False))
     named |= {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
+    if unknown == {None}:
+        return _move_by_options(call, source, model)
     if unknown or any(isinstance(value, (ast.Starred, ast.NamedExpr)) for value in named.values()):
         return None
     device = named.get("device")
@@ -141,6 +146,22 @@ def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
     waits = named.get("non_blocking")
     continues = waits is not None and not (isinstance(waits, ast.Constant) and not waits.value)
     return DeviceMove(call, source, device, named.get("dtype"), continues)
+
+
+def _move_by_options(call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:
+    """Return the move of `x.to(**options)`."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(attr="to"), args=[], keywords=[ast.keyword(arg=None, value=options)]
+        ):
+            given = unpacked_options(call, model.types.type_of) or {}
+        case _:
+            return None
+    if "device" not in given or given.keys() - {*_OF_TO}:
+        return None
+    if model.types.device_of(given["device"]) is Device.HOST:
+        return None
+    return DeviceMove(call, source, None, None, "non_blocking" in given, options=options)
 
 
 def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:

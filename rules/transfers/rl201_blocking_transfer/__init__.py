@@ -4,8 +4,10 @@
 Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to be
 in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a function
 or a buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`) or be in
-a helper such as `Variable = lambda x: x.cuda()`. Where the origin of the tensor is not known, the finding
-is `likely` and states the assumption.
+a helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
+tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
+(`.to(**options)`). Where the origin of the tensor is not known, the finding is `likely` and states the
+assumption.
 
 The rule does not flag:
 
@@ -93,11 +95,14 @@ from rlint.rule import (
     Type,
     TypeTag,
     batches,
+    unpacked_options,
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers._shared.there_and_back import left_device
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
+    array_of,
     has_unknown_source,
+    is_converted_by_helper,
     is_made_here,
     is_never_written,
     is_used_as_mapping,
@@ -127,7 +132,7 @@ class BlockingTransfer(Rule):
         assert isinstance(node, ast.Call)
         if len(node.args) > POSITIONAL_BEFORE_NON_BLOCKING[method]:
             return
-        if any(keyword.arg not in KEYWORDS for keyword in node.keywords):
+        if not keywords_of(node, model) <= KEYWORDS:
             return
         target = target_of(node, method, model)
         if target is None or target in (Device.HOST, Device.OTHER):
@@ -161,16 +166,29 @@ class BlockingTransfer(Rule):
         )
 
 
+def keywords_of(call: ast.Call, model: SemanticModel) -> set[str]:
+    """Return the keywords of a call, with those that it unpacks from a dict; "**" for unknown ones."""
+    named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
+    options = unpacked_options(call, model.types.type_of)
+    return named | ({"**"} if options is None else options.keys())
+
+
 def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | None:
     """Return the device that a tensor is moved to; None if the call may only change the dtype."""
     if method == "cuda":
         return Device.CUDA
     named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
-    return model.types.device_of(named[0]) if named and model.types.is_device(named[0]) else None
+    if named:
+        return model.types.device_of(named[0]) if model.types.is_device(named[0]) else None
+    options = unpacked_options(call, model.types.type_of) or {}
+    return model.types.device_of(options["device"]) if "device" in options else None
 
 
 def is_on_host(source: ast.expr, model: SemanticModel) -> bool:
     """Whether the source certainly is a tensor in host memory."""
+    array = array_of(source, model)
+    if array is not None:
+        return model.types.type_of(array).tag is TypeTag.NDARRAY
     kind = model.types.type_of(source)
     if kind.device is not Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.BATCH):
         return False
@@ -180,11 +198,16 @@ def is_on_host(source: ast.expr, model: SemanticModel) -> bool:
 
 def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
     """Whether the program moves an unknown tensor in a way that makes no sense if it is on the device
-    already: by `.cuda()`, or under a condition that tests for a device.
+    already: by `.cuda()`, under a condition that tests for a device, or after converting it if it is an
+    array.
     """
     kind = model.types.type_of(source)
     if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
         return False
+    array = array_of(source, model)
+    if array is not None:
+        given = model.types.type_of(array)
+        return is_converted_by_helper(source, model) and not given and not given.short
     assert isinstance(call.func, ast.Attribute)
     return call.func.attr == "cuda" or is_guarded_by_device_test(call, model)
 
@@ -204,6 +227,9 @@ def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:
 def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sure: bool) -> str | None:
     """Return the assumption under which the call copies from the host to a device."""
     if not is_sure:
+        array = array_of(source, model)
+        if array is not None:
+            return f"`{shortened(array, model)}` is an array"
         return f"`{shortened(source, model)}` is a tensor in host memory"
     named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
     match named:
@@ -254,6 +280,8 @@ def advice(kind: Type) -> str:
 
 def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> Fix | None:
     """Add the keyword."""
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
     edit = model.edit.with_keyword(call, "non_blocking", "True")
     in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
     if edit is None or (in_text and not model.edit.is_relocatable(call)):

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, SemanticModel, Trait, TypeTag, batches, descendants, models
+from rlint.rule import (
+    Binding,
+    BindingKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    array_of_either,
+    batches,
+    descendants,
+    models,
+)
 
 CONSTRUCTORS = models.having(
     Trait.ALLOCATES
@@ -31,11 +41,41 @@ def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
     return isinstance(root, ast.Call) and model.names.qualified(root.func) in CONSTRUCTORS
 
 
+def array_of(source: ast.expr, model: SemanticModel) -> ast.expr | None:
+    """Return `x` of `torch.from_numpy(x) if isinstance(x, np.ndarray) else x`, also where a function of the
+    project or the preceding statements do this. None if the tensor is created in any other way.
+    """
+    root = root_of(source, model)
+    if isinstance(root, ast.Call):
+        return _converted_by(root, model)
+    found = array_of_either([root], model.dataflow.definitions, model.types.type_of)
+    return found[1] if found is not None else None
+
+
+def _converted_by(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    targets = model.types.call_targets(call)
+    places = {target.place_of(target.makes_tensor_of) for target in targets}
+    place = places.pop() if len(places) == 1 else -1
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    return call.args[place] if 0 <= place < len(call.args) else None
+
+
+def is_converted_by_helper(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a call converts an array to the tensor. A function that converts its own parameter leaves it
+    to its callers to pass either.
+    """
+    return isinstance(root_of(source, model), ast.Call)
+
+
 def has_unknown_source(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether an unknown tensor may be in host memory: it is neither the output of a network nor moved to a
     device before.
     """
     root = root_of(source, model)
+    array = _converted_by(root, model) if isinstance(root, ast.Call) else None
+    if array is not None and depth > 0:
+        return has_unknown_source(array, model, depth - 1)
     if isinstance(root, ast.Attribute):
         return False  # it may have been moved once for all iterations
     for node in descendants(source):

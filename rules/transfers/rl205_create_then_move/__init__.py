@@ -185,7 +185,10 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
     given = move.device if move.device is not None else move.like
     if given is None and move.call.args:
         given = move.call.args[0]
-    shown = f".{move.call.func.attr}({model.source.text(given) if given is not None else ''})"
+    where = model.source.text(given) if given is not None else ""
+    if move.options is not None:
+        where = f"**{model.source.text(move.options)}"
+    shown = f".{move.call.func.attr}({where})"
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
     if copies_nothing(creation, model):

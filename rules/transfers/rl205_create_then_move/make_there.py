@@ -71,8 +71,8 @@ def device_text(move: DeviceMove, model: SemanticModel) -> str | None:
     """Return the source of the device as an argument of a constructor."""
     if not isinstance(move.call.func, ast.Attribute) or move.call.func.attr not in ("to", "cuda"):
         return None
-    if move.like is not None:
-        return None  # its dtype is used, too
+    if move.like is not None or move.options is not None:
+        return None  # it gives the dtype, too
     if move.device is None:
         return '"cuda"'
     if isinstance(move.device, ast.Constant) and isinstance(move.device.value, int):

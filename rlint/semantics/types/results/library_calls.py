@@ -332,7 +332,10 @@ class ResultInference(DtypeInference):
             if isinstance(expression.value, str):
                 return device_named(expression.value)
             return Device.UNKNOWN
-        kind = self.type_of(expression)
+        return self.device_named_by(self.type_of(expression))
+
+    def device_named_by(self, kind: Type) -> Device:
+        """Return the device that a value of this type names in such a position."""
         if kind.tag in (TypeTag.DEVICE, TypeTag.STR) and kind.device is not Device.UNKNOWN:
             return kind.device
         return self.open_device
