@@ -25,6 +25,7 @@ _LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
 _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm", "wandb") | {
     "wandb.run.log"
 }
+_ROWS = "writerow"
 NAMES = POINTS | _LEVELS | {"log", "print"} | {path.rpartition(".")[2] for path in _TRACKERS}
 """The last names of all library calls that may write to a log."""
 _DEPTH = 4
@@ -67,6 +68,14 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
 
 
+def _writes_rows(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether a call writes a CSV row and its function flushes the file; a row alone stays in a buffer."""
+    function = analysis.syntax.function(call)
+    return last_name(call.func) == _ROWS and any(
+        analysis.syntax.function(flush) is function for flush in analysis.syntax.written.calls_of(("flush",))
+    )
+
+
 def _continues_line(call: ast.Call) -> bool:
     """Whether `print` does not end the line, to overwrite it (a progress line) or to extend it."""
     ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
@@ -79,9 +88,9 @@ def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
     """
     syntax, conditions = analysis.syntax, analysis.loops.conditions
     found: dict[str, tuple[Guard, ...]] = {}
-    for call in syntax.written.calls_of(NAMES):
+    for call in syntax.written.calls_of((*NAMES, _ROWS)):
         function = syntax.function(call)
-        if function is None or not is_log_write(call, analysis):
+        if function is None or not (is_log_write(call, analysis) or _writes_rows(call, analysis)):
             continue
         guards, name = conditions.of(call), syntax.qualname(function)
         printed = analysis.names.qualified(call.func) == "builtins.print"
@@ -120,7 +129,9 @@ class LogWriters:
         for module in self.graph.index.modules.values():
             for function in module.functions.values():
                 if function.log_guards is not None:
-                    writer = _writer(function, function.log_guards, LogWriter(bare=True))
+                    # the line that writes a row says little: the calls of its function are reported
+                    bare = all(site.method != _ROWS for site in function.calls)
+                    writer = _writer(function, function.log_guards, LogWriter(bare=bare))
                     if writer is not None:
                         found[function.path] = writer
         newest = dict(found)

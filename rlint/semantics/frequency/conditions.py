@@ -22,6 +22,7 @@ from rlint.syntax.walk import descendants
 _REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
+_THRESHOLD = regex(r"batch|warm|start|^min_|minimum|initial|random_steps|burn")
 _LENGTHS = "interval|freq|every|period"
 _TO_COME = rf"{_LENGTHS}|next|milestone|schedule"
 _AT_INTERVALS = regex(_LENGTHS)
@@ -250,6 +251,8 @@ class Conditions:
             return Condition(
                 GuardKind.SWITCH, _cap_of(GuardKind.SWITCH, names[0], taken=more)
             )  # `verbose > 1`
+        if not more and _THRESHOLD.search(names[1]) and not _THRESHOLD.search(names[0]):
+            return Condition(GuardKind.OTHER)  # only while a memory is short: `len(memory) < batch_size`
         reached_soon = _REACHED_SOON.search(names[1 if more else 0])
         return (
             None if reached_soon or (more and _REACHED_SOON.search(names[0])) else Condition(GuardKind.OTHER)

@@ -4,7 +4,8 @@
 Flags hot code that builds a batch from a replay buffer one transition at a time:
 
 - `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples;
-- a loop that appends such items to lists, including rows of a tensor's columns, and parts of trajectories
+- a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
+  index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
 - `np.array(self.buffer)[indices]`;
 - `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
@@ -193,6 +194,11 @@ class ListIndexedSample(Rule):
         related = [(column, "is also indexed one by one") for column in picked.columns]
         message = f"`{held}` is indexed once for each of `{indices}` (and {len(related)} more in this loop)"
         advice = f"Index each of them once with all indices of the batch: `{held}[{indices}]`"
+        if isinstance(picked.first.slice, ast.Slice):
+            advice = (
+                "Index each of them once with the rows of all slices: "
+                f"`{held}[starts[:, None] + np.arange(length)]`"
+            )
         return self.finding(model, picked.first, message, advice=advice, related=related)
 
     def sample(self, call: ast.Call, model: SemanticModel) -> Finding | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from rlint.rule import (
+    Binding,
     BindingKind,
     SemanticModel,
     Trait,
@@ -21,7 +23,9 @@ from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by
 
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
 _PERMUTED = ("numpy.random.permutation", "torch.randperm")
+_CONVERSIONS = frozenset({"numpy", "tolist", "cpu", "reshape", "view"})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
+_JOINS = models.having(Trait.JOINS, "numpy", "torch")
 _FIELDS = 2
 """Fewer columns than this may have another purpose."""
 
@@ -45,11 +49,14 @@ def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     if found is None:
         return None
     index, indices = found
+    names = _computed_from(index, loop) if isinstance(index, ast.Name) else frozenset()
     picks = [
         node
         for statement in loop.body
         for node in descendants(statement)
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _is_index(node.slice, index)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and (_is_at(node.slice, names) if names else _is_looked_up(node.slice, index))
     ]
     columns = tuple(pick for pick in picks if _is_appended(pick, model) and _is_array(pick, model))
     if len(columns) >= _FIELDS:
@@ -101,26 +108,78 @@ def _index_of(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] 
 
 
 def _is_permuted(order: ast.expr, model: SemanticModel) -> bool:
-    """Whether an expression is `order` after `order = torch.randperm(n)`, or a slice of that."""
-    if isinstance(order, ast.Subscript) and isinstance(order.slice, ast.Slice):
-        order = order.value
+    """Whether an expression is `order` after `order = torch.randperm(n).numpy()`, a slice of that, or one
+    of a list of such slices that a loop iterates over.
+    """
+    order = _whole(order)
     if not isinstance(order, ast.Name):
         return False
     definitions = model.dataflow.definitions(order)
-    return bool(definitions) and all(
-        binding.kind is BindingKind.ASSIGN
-        and not binding.path
-        and isinstance(binding.value, ast.Call)
-        and model.names.qualified(binding.value.func) in _PERMUTED
-        for binding in definitions
-    )
+    return bool(definitions) and all(_binds_permuted(binding, model) for binding in definitions)
 
 
-def _is_index(place: ast.expr, index: ast.expr) -> bool:
-    """Whether an index is the drawn index `i`, or looked up with the drawn index `indices[i]`."""
-    if isinstance(index, ast.Name):
-        parts = place.elts if isinstance(place, ast.Tuple) else [place]
-        return any(isinstance(part, ast.Name) and part.id == index.id for part in parts)
+def _binds_permuted(binding: Binding, model: SemanticModel) -> bool:
+    if binding.path or binding.value is None:
+        return False
+    value = binding.value
+    if binding.kind is BindingKind.ASSIGN:
+        made = _whole(value)
+        return isinstance(made, ast.Call) and model.names.qualified(made.func) in _PERMUTED
+    if binding.kind is not BindingKind.FOR:
+        return False
+    if isinstance(value, ast.Name):
+        definitions = model.dataflow.definitions(value)
+        assigned = [each.value for each in definitions if each.kind is BindingKind.ASSIGN and not each.path]
+        value = assigned[0] if len(definitions) == 1 and assigned and assigned[0] is not None else value
+    match value:
+        case ast.ListComp(elt=ast.Subscript(slice=ast.Slice()) as part):
+            return _is_permuted(part, model)
+    return False
+
+
+def _whole(order: ast.expr) -> ast.expr:
+    """Return what indices are a slice or a conversion of: `order` for `order[:n].numpy()`."""
+    while True:
+        match order:
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                order = value
+            case ast.Call(func=ast.Attribute(value=value, attr=method)) if method in _CONVERSIONS:
+                order = value
+            case _:
+                return order
+
+
+def _computed_from(index: ast.Name, loop: ast.For) -> frozenset[str]:
+    """Return the drawn index and the variables computed from it in the loop: `start = i * length`."""
+    names = {index.id}
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value) if _reads(value, names):
+                names.add(name)
+    return frozenset(names)
+
+
+def _reads(value: ast.expr, names: Collection[str]) -> bool:
+    """Whether arithmetic reads one of the variables."""
+    match value:
+        case ast.Name(id=name):
+            return name in names
+        case ast.BinOp(left=left, right=right):
+            return _reads(left, names) or _reads(right, names)
+    return False
+
+
+def _is_at(place: ast.expr, names: Collection[str]) -> bool:
+    """Whether an index is the drawn index, is computed from it, or is a slice that begins there."""
+    for part in place.elts if isinstance(place, ast.Tuple) else [place]:
+        start = part.lower if isinstance(part, ast.Slice) else part
+        if start is not None and _reads(start, names):
+            return True
+    return False
+
+
+def _is_looked_up(place: ast.expr, index: ast.expr) -> bool:
+    """Whether an index is looked up with the drawn index `indices[i]`."""
     return any(isinstance(part, ast.Subscript) and same_code(part, index) for part in descendants(place))
 
 
@@ -135,9 +194,26 @@ def _is_appended(pick: ast.Subscript, model: SemanticModel) -> bool:
 
 
 def _is_array(pick: ast.Subscript, model: SemanticModel) -> bool:
-    """Whether an array or tensor is indexed, or several indices are used at once, which only those allow."""
+    """Whether an array or tensor is indexed, or several indices are used at once, which only those allow, or
+    slices are stacked after the loop.
+    """
     tag = model.types.type_of(pick.value).tag
-    return tag in _ARRAYS or (tag is TypeTag.UNKNOWN and isinstance(pick.slice, ast.Tuple))
+    if tag is not TypeTag.UNKNOWN:
+        return tag in _ARRAYS
+    return isinstance(pick.slice, ast.Tuple) or (
+        isinstance(pick.slice, ast.Slice) and _is_stacked(pick, model)
+    )
+
+
+def _is_stacked(pick: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether the list that an item is appended to is joined to one array."""
+    match model.parent(pick):
+        case ast.Call(func=ast.Attribute(value=ast.Name() as column)):
+            for use in model.names.uses(column.id, model.names.scope(column)):
+                call = model.parent(use)
+                if isinstance(call, ast.Call) and model.names.qualified(call.func) in _JOINS:
+                    return True
+    return False
 
 
 def _is_transition(pick: ast.Subscript, model: SemanticModel) -> bool:

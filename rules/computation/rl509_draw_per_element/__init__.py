@@ -8,7 +8,7 @@ one finding.
 
 The rule does not flag:
 
-- draws whose arguments differ from item to item, and draws from the items of a list;
+- draws whose arguments differ from item to item or are slices of arrays, and draws from the items of a list;
 - fewer than five items;
 - `random.random` and similar functions, which a loop calls as fast as any alternative;
 - code that runs once.
@@ -71,12 +71,14 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    BindingKind,
     Finding,
     Fix,
     Rule,
     SemanticModel,
     TypeTag,
     descendants,
+    element_at,
     numbers,
 )
 from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
@@ -106,6 +108,10 @@ class DrawPerElement(Rule):
         text = model.source.text(draw.call)
         size = shape_text(draw, counts, model)
         doubted = [argument for argument in draw.arguments if not is_number(argument, model)]
+        for argument in doubted:
+            if is_sliced(argument, model):
+                model.silent("{} is a part of an array", argument)
+                return
         assumes = f"`{model.source.text(doubted[0])}` is a number" if doubted else None
         yield self.finding(
             model,
@@ -172,6 +178,26 @@ def is_number(expression: ast.expr, model: SemanticModel) -> bool:
         return True
     found = model.types.type_of(expression)
     return found.tag in _NUMBERS and not found.optional
+
+
+def is_sliced(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether an argument is computed from slices: each draw then gives a whole array."""
+    match expression:
+        case ast.Subscript(slice=ast.Slice()):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return is_sliced(left, model) or is_sliced(right, model)
+        case ast.Name() as name:
+            path: tuple[int, ...] = ()
+        case ast.Subscript(value=ast.Name() as name, slice=ast.Constant(value=int() as index)):
+            path = (index,)
+        case _:
+            return False
+    definitions = model.dataflow.definitions(name)
+    if len(definitions) != 1 or definitions[0].kind is not BindingKind.ASSIGN or definitions[0].path:
+        return False
+    value = element_at(definitions[0].value, path)
+    return isinstance(value, (ast.BinOp, ast.Subscript)) and is_sliced(value, model)
 
 
 def shape_text(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel) -> str:

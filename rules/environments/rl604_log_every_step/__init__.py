@@ -8,9 +8,9 @@ early `continue`. An `if` that writes in both branches counts as unconditional. 
 one finding.
 
 A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
-writer on every call; an interval within the class must be 1 by default. The finding is then `likely` and
-states this assumption. The same holds where a condition only checks that there is a writer (`if writer is
-not None`).
+writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
+default. The finding is then `likely` and states this assumption. The same holds where a condition only
+checks that there is a writer (`if writer is not None`).
 
 The rule does not flag:
 

@@ -11,7 +11,7 @@ accepts the number itself.
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
 returned, or that are computed from settings of an object that this program does not define
-(`self.args.n_agents`).
+(`self.args.n_agents`, `self.envs.action_space[0].n`).
 
 ## Why is it slow
 A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,

@@ -44,6 +44,7 @@ _NOT_WITH = frozenset({"requires_grad", "out", "pin_memory", "generator", None})
 _SHAPES = models.having(
     Trait.CASTS_TO | Trait.RESHAPES | Trait.REPEATS | Trait.MIRRORS, TypeTag.TENSOR, TypeTag.NDARRAY
 )
+_OF_SPACES = frozenset({"n", "shape", "nvec"})
 _MOST_AROUND = 400
 """An expression with more nodes around the call than this is a table rather than a formula, and every item of
 it would be examined.
@@ -309,6 +310,11 @@ class _Reader:
             return self._constant(node.value, found)
         if not self._fits(node, value=value):
             return False
+        spaces = self._list_of_spaces(node)
+        if spaces is not None:
+            found.settings.append(node)
+            found.assumed.append(node)
+            return self.model.types.is_likely_setting(spaces)
         chain = [node]
         while isinstance(chain[-1].value, ast.Attribute):
             chain.append(chain[-1].value)
@@ -331,6 +337,15 @@ class _Reader:
             return False
         found.loose.append(node)
         return self._holder(root, found) and self._only_set_here(node)
+
+    def _list_of_spaces(self, node: ast.Attribute) -> ast.Attribute | None:
+        """Return `self.envs.action_space` for `self.envs.action_space[0].n`, of one agent."""
+        match node.value:
+            case ast.Subscript(value=ast.Attribute(attr=name) as spaces, slice=ast.Constant()) if (
+                node.attr in _OF_SPACES and name.endswith(("space", "spaces"))
+            ):
+                return spaces
+        return None
 
     def _is_space(self, node: ast.expr) -> bool:
         return self.model.types.type_of(node).tag is TypeTag.SPACE or (last_name(node) or "").endswith(

@@ -3,11 +3,13 @@
 ## What it does
 Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or evaluation
 where `loss` is a tensor that still carries its graph: `backward()` was called on it or on a larger loss
-that contains it, or the loss is not trained on at all.
+that contains it, or the loss is not trained on at all. The call of `backward()` may be in a function of the
+same file that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
 
 The rule does not flag:
 
-- sums and lists on which `backward()` is called later, in this function or in its callers;
+- sums and lists on which `backward()` is called later, in this function or in its callers, and items of
+  dicts that each iteration creates;
 - values that are stored before `backward()`;
 - functions that keep graphs on purpose (`retain_graph`, `create_graph`).
 
@@ -83,6 +85,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     begins_in_loop,
     has_backward,
     is_called_loss,
+    is_item_of_short_lived,
     kept_in,
     surely_attached,
 )
@@ -137,6 +140,8 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     ):
         return None
     if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, model):
+        return None
+    if is_item_of_short_lived(kept, model):
         return None
     if not model.gradients.sources(value).calls:
         return None

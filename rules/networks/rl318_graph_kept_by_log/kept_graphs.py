@@ -18,7 +18,9 @@ from rlint.rule import (
     models,
     weight_sync,
 )
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
 
+_NEW = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
 _DETACHES = models.having(Trait.TO_HOST | Trait.GIVES_INDEX, TypeTag.TENSOR) | {"detach"}
@@ -84,10 +86,45 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
     return any(loop in model.ancestors(binding.statement) for binding in made) or not made
 
 
-def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
-    """Whether `backward` is called on the value, or on a value computed from it, in the same function. None
-    if a graph is kept there on purpose, for another gradient.
+def is_item_of_short_lived(kept: Kept, model: SemanticModel) -> bool:
+    """Whether the container is an item of a dict or list that the function creates for each iteration, or for
+    this one value.
     """
+    root = kept.keeper
+    while isinstance(root, ast.Subscript):
+        root = root.value
+    if not isinstance(root, ast.Name) or root is kept.keeper:
+        return False
+    definitions = model.dataflow.definitions(root)
+    if not definitions or any(binding.kind is not BindingKind.ASSIGN for binding in definitions):
+        return False  # a parameter may live longer
+    if model.names.scope(root).lookup(root.id) is not model.names.scope(root).function:
+        return False
+    if any(not isinstance(binding.value, _NEW) for binding in definitions):
+        return False
+    return not model.frequency.loops(kept.node) or begins_in_loop(root, kept.node, model)
+
+
+def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
+    """Whether `backward` is called on the value, or on a value computed from it, in the same function or in
+    the function of this file that returned the value. None if a graph is kept there on purpose, for another
+    gradient.
+    """
+    learned = _has_backward_here(value, model)
+    if learned is not False:
+        return learned
+    for results in returned_values(value, model):
+        answers = [
+            bool(model.gradients.sources(result).calls) and _has_backward_here(result, model)
+            for result in results
+        ]
+        if None in answers:
+            return None
+        learned = learned or all(answers)
+    return learned
+
+
+def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
     function = model.function(value)
     names = [node for node in descendants(value) if isinstance(node, ast.Name)]
     bindings = {
@@ -110,7 +147,7 @@ def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
         if bindings & directly:
             learned = True
         elif bindings & (handed | set(_made_of(directly | handed, model))):
-            learned = learned or surely_attached(value, model)
+            learned = learned or surely_attached(value, model, has_backward=True)
     return learned
 
 
@@ -156,8 +193,10 @@ def _made_of(bindings: set[Binding], model: SemanticModel) -> Iterator[Binding]:
                         yield binding
 
 
-def surely_attached(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether the value surely was computed by a network with autograd on."""
+def surely_attached(value: ast.expr, model: SemanticModel, *, has_backward: bool = False) -> bool:
+    """Whether the value surely was computed by a network with autograd on. Callers do not disable autograd
+    for a function that calls `backward`.
+    """
     calls = model.gradients.sources(value).calls
     # the result of an unknown call need not depend on its arguments
     opaque = [
@@ -165,9 +204,10 @@ def surely_attached(value: ast.expr, model: SemanticModel) -> bool:
     ]
     if opaque:
         calls = model.gradients.sources(value, without=opaque).calls
+    enabled = (Autograd.ON, Autograd.UNKNOWN) if has_backward else (Autograd.ON,)
     return any(
         model.gradients.gives_gradient(call)
-        and model.gradients.autograd_at(call) is Autograd.ON
+        and model.gradients.autograd_at(call) in enabled
         and not model.nn.runs_frozen(call)
         for call in calls
     )

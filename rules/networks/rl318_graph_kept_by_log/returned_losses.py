@@ -1,0 +1,89 @@
+"""Values that a function of this file returned (for RL318): the expressions of its `return` statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import BindingKind, Function, SemanticModel, descendants
+
+_Step = int | str
+
+
+def returned_values(value: ast.expr, model: SemanticModel) -> Iterator[list[ast.expr]]:
+    """Yield, for each call that a value comes from, the expressions that the called function may return for
+    it. Calls whose functions are not in this file are left out.
+
+    In `loss, ratio = self.update(batch)`, `ratio` is what `update` returns second.
+    """
+    for node in descendants(value):
+        match node:
+            case ast.Call():
+                results = _results(node, (), model)
+                if results:
+                    yield results
+            case ast.Name(ctx=ast.Load()):
+                for call, path in _calls_bound_to(node, model):
+                    results = _results(call, path + _key_read(node, model), model)
+                    if results:
+                        yield results
+
+
+def _calls_bound_to(name: ast.Name, model: SemanticModel) -> Iterator[tuple[ast.Call, tuple[_Step, ...]]]:
+    """Yield the calls whose results a variable holds, with the path to the part that it holds."""
+    for binding in model.dataflow.definitions(name):
+        if binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.Call):
+            yield binding.value, binding.path
+
+
+def _key_read(name: ast.Name, model: SemanticModel) -> tuple[_Step, ...]:
+    """Return the constant key with which a variable is read: `"loss"` in `results["loss"]`."""
+    match model.parent(name):
+        case ast.Subscript(value=value, slice=ast.Constant(value=int() | str() as key)) if value is name:
+            return (key,)
+    return ()
+
+
+def _results(call: ast.Call, path: tuple[_Step, ...], model: SemanticModel) -> list[ast.expr]:
+    """Return the expressions at a path of the results of a call; empty if one of them is not known."""
+    found: list[ast.expr] = []
+    for target in model.types.call_targets(call):
+        function = model.types.definition(target)
+        if function is None:
+            return []
+        for result in _returned(function, model):
+            part = _part(result, path)
+            if part is None:
+                return []
+            found.append(part)
+    return found
+
+
+def _returned(function: Function, model: SemanticModel) -> Iterator[ast.expr]:
+    for node in descendants(function):
+        if isinstance(node, ast.Return) and node.value is not None and model.function(node) is function:
+            yield node.value
+
+
+def _part(result: ast.expr, path: tuple[_Step, ...]) -> ast.expr | None:
+    """Return the part of a returned tuple or dict at a path; None if it is not written out there."""
+    for step in path:
+        match result:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) if (
+                isinstance(step, int)
+                and -len(elements) <= step < len(elements)
+                and not any(isinstance(element, ast.Starred) for element in elements)
+            ):
+                result = elements[step]
+            case ast.Dict(keys=keys, values=values):
+                named = [
+                    value
+                    for key, value in zip(keys, values, strict=True)
+                    if isinstance(key, ast.Constant) and key.value == step
+                ]
+                if not named or None in keys:
+                    return None
+                result = named[-1]
+            case _:
+                return None
+    return result
