@@ -102,7 +102,10 @@ class CallInference(ResultInference):
         if owner is None or len(owner.bases) != 1:
             return UNKNOWN
         base = self.names.qualified(owner.bases[0])
-        return deferred(f"{base}()") if base and models.callable_fact(base) is None else UNKNOWN
+        if not base or models.callable_fact(base) is not None:
+            return UNKNOWN
+        created = f"{base}()"
+        return deferred(created) if self.project is None else self.found_at(created).aged()  # it is `self`
 
     def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:
         """Return the type of `env.step(…)` and `env.reset()`, including the likely type if it is unknown."""
