@@ -180,6 +180,8 @@ class CallInference(ResultInference):
         if method == "cuda":
             return owner._replace(of="", device=Device.CUDA, fresh=False, caveat=None)
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
+        if not targets and any(keyword.arg is None for keyword in node.keywords):
+            return owner._replace(of="", device=Device.UNKNOWN, fresh=False, caveat=None)
         if not targets:
             return owner._replace(fresh=False)
         kind = self.type_of(targets[0])
