@@ -20,8 +20,14 @@ _CERTAIN: dict[str, tuple[int, int, Type]] = {
     **dict.fromkeys(words("removeprefix removesuffix zfill"), (1, 1, STR)),
     # Of arrays, tensors and data frames.
     **dict.fromkeys(words("argmax argmin max mean median min prod std sum var"), (0, 2, ANYTHING)),
-    **dict.fromkeys(words("detach item tolist"), (0, 0, ANYTHING)),
+    **dict.fromkeys(words("detach item numpy tolist"), (0, 0, ANYTHING)),
     **dict.fromkeys(words("ceil exp expm1 floor log1p long rsqrt sigmoid sqrt tanh"), (0, 0, ANYTHING)),
+    **dict.fromkeys(words("abs square"), (0, 0, ANYTHING)),
+    **dict.fromkeys(
+        words("argsort clamp clip cumsum log_softmax logsumexp masked_fill softmax"), (0, 3, ANYTHING)
+    ),
+    # Of distributions.
+    "entropy": (0, 0, ANYTHING),
     "endswith": (1, 3, BOOL),
     "startswith": (1, 3, BOOL),
     "splitlines": (0, 1, STRINGS),

@@ -12,6 +12,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
 from rlint.semantics.effects.implicit_calls import ImplicitCalls
+from rlint.semantics.effects.tensor_use import is_move_of_tensor
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.algebra import is_immutable
@@ -288,7 +289,10 @@ class EffectInference:
         text_first = bool(call.args) and self.types.type_of(call.args[0]).tag is TypeTag.STR
         count = len(call.args) + len(call.keywords)
         known = models.method_on_unknown(func.attr, count, text_first=text_first)
-        effect = known.effect if known is not None else self._unknown(func)
+        if known is not None:
+            effect = known.effect
+        else:
+            effect = PURE if is_move_of_tensor(call, self.types) else self._unknown(func)
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
 
     def _is_own_item(self, value: ast.expr) -> bool:

@@ -183,7 +183,10 @@ def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
         return UNKNOWN  # its class may define the result
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
         if left.tag is tag or right.tag is tag:
-            devices = {side.device for side in (left, right) if side.tag is tag}
+            sides = [side for side in (left, right) if side.tag is tag]
+            if tag is TypeTag.TENSOR and TypeTag.UNKNOWN in (left.tag, right.tag) and sides[0].rank == 0:
+                return Type(tag, fresh=True)  # a number on the host combines with tensors of any device
+            devices = {side.device for side in sides if side.rank != 0} or {side.device for side in sides}
             return Type(tag, device=devices.pop() if len(devices) == 1 else Device.UNKNOWN, fresh=True)
     if left.tag is TypeTag.STR and isinstance(operator, (ast.Add, ast.Mod)):
         return Type(TypeTag.STR)

@@ -105,6 +105,9 @@ class DtypeInference(TypeInferenceBase):
             rank = _data_rank(kind)
         elif name in _JOINS and first is not None:
             dtype, rank = self._joined(node, name, self.type_of(first))
+        elif name in ("Parameter", "Buffer") and first is not None:
+            kind = self.type_of(first)
+            dtype, rank = (kind.dtype, kind.rank) if kind.tag is TypeTag.TENSOR else ("", None)
         elif name == "where" and len(node.args) == 3:
             types = [self.type_of(argument) for argument in node.args[1:]]
             dtype = types[0].joined(types[1]).dtype if types[0].tag is result.tag else ""

@@ -92,11 +92,11 @@ def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call creates an environment: a library's `make`, the class itself, or a function that
     returns one and whose name says so (`make_env(...)`).
     """
-    if not has_steps(call, model):
+    qualified = model.names.qualified(call.func)
+    if qualified == "builtins.super" or not has_steps(call, model):
         return False
     if model.types.type_of(call.func).tag is TypeTag.CLASS:
         return True
-    qualified = model.names.qualified(call.func)
     targets = model.types.call_targets(call)
     if targets:
         return any(target.name == "__init__" or _MAKES.search(target.name) for target in targets)

@@ -103,7 +103,10 @@ class CallInference(ResultInference):
         if owner is None or len(owner.bases) != 1:
             return UNKNOWN
         base = self.names.qualified(owner.bases[0])
-        return deferred(f"{base}()") if base and models.callable_fact(base) is None else UNKNOWN
+        if not base or models.callable_fact(base) is not None:
+            return UNKNOWN
+        created = f"{base}()"
+        return deferred(created) if self.project is None else self.found_at(created).aged()  # it is `self`
 
     def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:
         """Return the type of `env.step(…)` and `env.reset()`, including the likely type if it is unknown."""
@@ -178,6 +181,8 @@ class CallInference(ResultInference):
         if method == "cuda":
             return owner._replace(of="", device=Device.CUDA, fresh=False, caveat=None)
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
+        if not targets and any(keyword.arg is None for keyword in node.keywords):
+            return owner._replace(of="", device=Device.UNKNOWN, fresh=False, caveat=None)
         if not targets:
             options = unpacked_options(node, self.type_of)
             if options is None:

@@ -123,6 +123,8 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
     """Return the conditions for sharing one value; empty if that is safe."""
     reasons = [_doubt(doubt, model) for doubt in repetition.doubts[:1]]
     first = nodes[0]
+    if _may_draw(first, model):
+        reasons.append("`entropy()` must be a formula, not an estimate from random samples")
     if _is_identity_tested(nodes, model):
         reasons.append("the results are compared by `is`, or inside containers: they become one object")
     used_up = model.effects.may_exhaust(first)
@@ -137,6 +139,17 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
                 "gradients through the shared tensor are accumulated in another order: the last digits change"
             )
     return reasons
+
+
+def _may_draw(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether an expression calls `entropy()` of a value of unknown type."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "entropy"
+        and not model.types.type_of(node.func.value)
+        for node in descendants(expression)
+    )
 
 
 def _is_identity_tested(nodes: list[ast.expr], model: SemanticModel) -> bool:

@@ -10,8 +10,8 @@ from rlint.rules.computation._shared import sharing
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
 _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "ptp"} | {"median"}
 """Reduction methods that read all of an array, of any library."""
-_OF_TENSORS = {"item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
-"""Methods of tensors only that compute as much, or synchronise with the device."""
+_OF_TENSORS = {"entropy", "item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
+"""Methods of tensors and distributions only that compute as much, or synchronise with the device."""
 _DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""

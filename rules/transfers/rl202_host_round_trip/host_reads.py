@@ -251,7 +251,10 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
         case ast.UnaryOp(operand=operand):
             return where(operand, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            return _joined([where(left, model, depth - 1), where(right, model, depth - 1)])
+            parts = [part for part in (left, right) if model.types.type_of(part).rank != 0]
+            # a tensor without dimensions combines with tensors of any device
+            found = _joined([where(part, model, depth - 1) for part in parts])
+            return found or _joined([where(part, model, depth - 1) for part in (left, right)])
         case ast.Compare(left=left, comparators=compared):
             return _joined([where(part, model, depth - 1) for part in (left, *compared)])
         case ast.Call(func=ast.Attribute(attr="cpu")):

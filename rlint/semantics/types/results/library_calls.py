@@ -41,6 +41,10 @@ _NUMBERS_OF = {
 """Result types of `item` on a tensor of such elements."""
 _BOTH = models.having(Trait.INDICES_SECOND, "torch")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
+_PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
+_FROM_DATA = models.having(Trait.FROM_DATA, "torch")
+_OF_HOST = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR, TypeTag.NDARRAY})
+"""Types from whose values a torch function creates a tensor on the host."""
 _NUMBER_LIKE = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR})
 _CALLED = frozenset({TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.UNKNOWN})
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -258,8 +262,12 @@ class ResultInference(DtypeInference):
                 return result._replace(device=self.device_of(keyword.value))
             if keyword.arg is None:
                 return result._replace(device=Device.UNKNOWN)
-        if result.device is Device.UNKNOWN and qualified not in _MOVED_WITH_ITS_MODULE:
+        if result.device is Device.UNKNOWN and (
+            qualified not in _MOVED_WITH_ITS_MODULE or self._is_without_module(node)
+        ):
             types = [self.type_of(argument) for argument in node.args]
+            if qualified in _FROM_DATA and types and types[0].tag in _OF_HOST:
+                return result._replace(device=Device.HOST)
             types += [kind.item for kind in types if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and kind.item]
             devices = {kind.device for kind in types if kind.tag is TypeTag.TENSOR}
             if len(devices) == 1:
@@ -268,6 +276,11 @@ class ResultInference(DtypeInference):
             if keyword.arg == "pin_memory" and not is_constant(keyword.value, value=False):
                 return result._replace(of=batches.PINNED)
         return result
+
+    def _is_without_module(self, node: ast.Call) -> bool:
+        """Whether a parameter is created by a class without bases, which no `module.to(…)` moves."""
+        owner = self.syntax.class_of(node)
+        return owner is not None and all(self.names.qualified(base) in _PLAIN_BASES for base in owner.bases)
 
     def of_distribution(self, node: ast.Call, owner: Type, result: Type) -> Type:
         """Return the type of a distribution's method: samples are on the device of its parameters. A tensor
