@@ -117,7 +117,7 @@ def test_wrong_ones_are_refused(proven: Mapping[str, ProvenFix], code: str) -> N
 def test_what_other_code_sets_is_not_guessed(proven: Mapping[str, ProvenFix]) -> None:
     """The calls of the changed methods do not determine such an attribute."""
     outside = proven["outside"]
-    assert (outside.verdict, "other code than the changed methods sets" in outside.reason) == (
+    assert (outside.verdict, "code outside the changed methods sets" in outside.reason) == (
         NOT_RECORDED,
         True,
     ), outside
