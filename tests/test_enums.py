@@ -79,7 +79,7 @@ def test_members_are_found_by_name_and_by_value() -> None:
 def test_they_look_the_same() -> None:
     """In messages, and where values are distinguished by their texts."""
     for ours, counterpart in zip((*Ours, *Level), (*Standard, *TheirLevel), strict=True):
-        assert f"{ours} {ours!r}".replace("Ours", "Theirs").replace("<Level", "<TheirLevel") == (
+        assert f"{ours} {ours!r}".replace("Ours", "Standard").replace("<Level", "<TheirLevel") == (
             f"{counterpart} {counterpart!r}"
         )
         assert bool(ours) == bool(counterpart)

@@ -89,7 +89,7 @@ def test_values_are_distinguished_by_their_fields(
     """Equality, hash and representation are those of the standard library."""
     assert (Ours(*one) == Ours(*other)) == (Standard(*one) == Standard(*other))
     assert hash(Ours(*one)) == hash(Standard(*one))
-    assert repr(Ours(*one)) == repr(Standard(*one)).replace("Theirs", "Ours")
+    assert repr(Ours(*one)) == repr(Standard(*one)).replace("Standard", "Ours")
     assert len({Ours(*one), Ours(*other)}) == len({Standard(*one), Standard(*other)})
 
 

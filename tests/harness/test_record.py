@@ -98,7 +98,7 @@ def test_a_rule_that_changed_meanwhile_is_not_recorded(tmp_path: Path) -> None:
 def test_ones_own_files_are_not_recorded(tmp_path: Path) -> None:
     """Only rules have evidence."""
     own = outcome("src/agent.py", cost("time", 0.2, 0.1))
-    with pytest.raises(RlintError, match=r"src/agent\.py is none"):
+    with pytest.raises(RlintError, match=r"src/agent\.py is not a rule"):
         record(session(own), tmp_path)
 
 
