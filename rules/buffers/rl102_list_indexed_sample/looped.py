@@ -23,7 +23,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by
 
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
 _PERMUTED = ("numpy.random.permutation", "torch.randperm")
-_CONVERSIONS = frozenset({"numpy", "tolist", "cpu", "reshape", "view"})
+_CONVERSIONS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"cpu", "reshape", "view"}
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _JOINS = models.having(Trait.JOINS, "numpy", "torch")
 _FIELDS = 2

@@ -24,7 +24,11 @@ from rlint.rule import (
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_below
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
-_PUTS_ASIDE = vocabulary.LOGS | {"add", "append", "extend", "store", "update"}
+_PUTS_ASIDE = (
+    vocabulary.LOGS
+    | models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.LIST, TypeTag.SET, TypeTag.DICT)
+    | {"store"}
+)
 _REPORTS = ("log_", "logkv", "record_", "report", "store_")
 
 

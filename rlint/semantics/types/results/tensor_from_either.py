@@ -72,8 +72,8 @@ def array_of_either(
     if not all(paths.follow(value) for value in values) or not paths.made:
         return None
     first, use = paths.made[0]
-    alike = all(each is first for each in paths.kept) and all(each is first for each, _ in paths.made)
-    return (first, use) if alike and paths.kept else None
+    is_same = all(each is first for each in paths.kept) and all(each is first for each, _ in paths.made)
+    return (first, use) if is_same and paths.kept else None
 
 
 def parameter_of_either(
