@@ -392,7 +392,21 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
         return False
     if read.method == "item" and isinstance(read.node, ast.Call):
         return _is_of_update(reduced(read.tensor), model) or is_supposed(read, model)
-    return read.method in ("numpy", "cpu")
+    return read.method == "numpy" or (read.method == "cpu" and _is_likely_tensor(read, model))
+
+
+def _is_likely_tensor(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a copied value of unknown type likely is a tensor, although networks, specs and states have a
+    `cpu()`, too: it is detached, the result of a call, or a variable that no loop over items sets.
+    """
+    is_detached = any(
+        isinstance(part, ast.Attribute) and part.attr == "detach" for part in descendants(read.node)
+    )
+    if is_detached or isinstance(read.tensor, ast.Call):
+        return True
+    if not isinstance(read.tensor, ast.Name):
+        return False
+    return not any(binding.kind in _LOOPED for binding in model.dataflow.definitions(read.tensor))
 
 
 def _is_used_as_array(tensor: ast.expr, model: SemanticModel) -> bool:
