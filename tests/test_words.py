@@ -16,7 +16,7 @@ import pytest
 from fixture_folders import ROOT, RULES, rule_folders
 from rlint import cli
 from test_pages import FENCE, page_of
-from words_not_used import NAMES_NOT_USED, NOT_USED
+from words_not_used import NOT_USED, name_instead_of
 
 COMMANDS = ("", *cli.COMMANDS)
 
@@ -199,9 +199,9 @@ def test_names() -> None:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for line, name in names_in(path):
                 wrong += [
-                    f"{path.relative_to(ROOT).as_posix()}:{line}: {name}: {NAMES_NOT_USED[word]}"
+                    f"{path.relative_to(ROOT).as_posix()}:{line}: {name}: {instead}"
                     for word in words_of(name)
-                    if word in NAMES_NOT_USED
+                    if (instead := name_instead_of(word))
                 ]
     assert wrong == []
 

@@ -59,8 +59,7 @@ NOT_USED = (
 NAMES_NOT_USED = {
     "alike": "`equal`, `same`, `have_same_form`: say which",
     "anatomy": "`architecture`, `structure`: the terms for networks",
-    "anew": "`again`, or what is rebound or created",
-    "anybody": "code does it, not a person",
+    "anybody": "`caller`, `other_code`: code reads a value, not a person",
     "asked": "`queried`, `requested`, `tested`: the terms for queries, options and conditions",
     "asks": "`queries`, `requests`, `tests`: the terms for queries, options and conditions",
     "behind": "`after`: code runs after other code",
@@ -85,18 +84,21 @@ NAMES_NOT_USED = {
     "mates": "`neighbours`: the statements next to one",
     "mine": "`own_part`: say what it is",
     "news": "`is_new`, `new_reports`: say what is new",
-    "nobody": "code does it, not a person",
     "onlookers": "`evaluation_modules`: what they do",
     "pacing": "`iteration_frequency`: how often a line runs",
-    "somebody": "code does it, not a person",
     "speaks": "`mentions_learning`, `is_about_learning`: what is tested",
     "stranger": "`unrelated_class`: say how it is related",
     "surroundings": "`process_settings`: say what is stored",
     "teller": "`encoder`, `describe`: what it does",
     "tells": "`shows`, `reveals`, `reports`: facts are shown, findings reported",
-    "tempo": "`cadence`, `recurrence`: the terms of the frequency analysis",
+    "tempo": "`cadence`, `granularity`: the terms of the frequency analysis",
     "theirs": "`other`, `counterpart`: say what it is",
     "told": "`reported`, `described`, `determined`: findings are reported, types determined",
-    "whoever": "code does it, not a person",
 }
-"""Words of identifiers, each with what is written instead and why."""
+"""Further words of identifiers, each with what is written instead and why."""
+
+
+def name_instead_of(word: str) -> str:
+    """Return what a name says instead of a word, and why; "" for words that it may contain."""
+    phrase = next((each for each in NOT_USED if each.pattern.fullmatch(word)), None)
+    return f"{phrase.instead}: {phrase.why}" if phrase is not None else NAMES_NOT_USED.get(word, "")

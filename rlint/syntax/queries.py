@@ -113,6 +113,15 @@ def root_of(expression: ast.expr) -> ast.expr:
     return expression
 
 
+def root_name(expression: ast.AST) -> ast.Name | None:
+    """Return the name that attributes and subscripts begin with: `agent` for `agent.rows[i].x`; None if they
+    begin with another expression.
+    """
+    while isinstance(expression, (ast.Attribute, ast.Subscript)):
+        expression = expression.value
+    return expression if isinstance(expression, ast.Name) else None
+
+
 def is_dotted_name(expression: ast.expr) -> bool:
     """Whether it is a name or an attribute of one: `self.agent.net`."""
     return isinstance(root_of(expression), ast.Name)

@@ -11,6 +11,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, same_place
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
+from rlint.syntax.queries import root_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 from rlint.syntax.walk import descendants, is_in, names_bound
@@ -106,7 +107,7 @@ def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
     function = model.function(growth.statement)
     if function is None:
         return False
-    root = _root(growth.target)
+    root = root_name(growth.target)
     if root is None or not _outlives(root, function, growth, model):
         return False
     child: ast.AST = growth.statement
@@ -253,9 +254,3 @@ def _is_rare(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
         child = parent
     coldest = model.analysis.loops.coldest
     return coldest(node) < coldest(growth.statement)
-
-
-def _root(expression: ast.AST) -> ast.Name | None:
-    while isinstance(expression, (ast.Attribute, ast.Subscript)):
-        expression = expression.value
-    return expression if isinstance(expression, ast.Name) else None

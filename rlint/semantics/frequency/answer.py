@@ -17,6 +17,10 @@ class Granularity(Enum):
     ONCE = "once"  # or not known to run more often
 
 
+GRANULARITIES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
+"""The granularity of a line of which only the heat is known."""
+
+
 @frozen
 class Frequency:
     """How often a line runs, and the chain that explains it: outermost link first. If the code does not

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlint.findings import Heat
-from rlint.semantics.frequency.answer import COLD, Frequency, Granularity
+from rlint.semantics.frequency.answer import COLD, GRANULARITIES, Frequency
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import FunctionSummary, LoopSummary, ModuleSummary
-
-_GRANULARITIES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
 
 
 class DeclaredHeat:
@@ -31,7 +29,7 @@ class DeclaredHeat:
                     self._functions[function.path] = COLD
                 else:
                     chain = (f"{function.shown or module.path} ({why})",)
-                    self._functions[function.path] = Frequency(level, chain, _GRANULARITIES[level])
+                    self._functions[function.path] = Frequency(level, chain, GRANULARITIES[level])
         self._entries = {
             function.path
             for module in index.modules.values()

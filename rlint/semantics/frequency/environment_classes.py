@@ -42,7 +42,7 @@ class EnvironmentClasses:
         """Whether a function is the `reset` of an environment."""
         if function.name != "reset" or not function.is_method:
             return False
-        cls = self._index.modules[function.module].classes.get(function.qualname.rpartition(".")[0])
+        cls = self._index.owner_of(function)
         return cls is not None and self.tag_of(cls) is TypeTag.ENVIRONMENT
 
     def steps(self) -> Iterator[FunctionSummary]:

@@ -180,14 +180,10 @@ class FrequencyBounds:
         return all(self._is_on_at_call(edge, name) for edge in edges)
 
     def _is_on_at_call(self, edge: CallEdge, name: str) -> bool:
-        passes = dict(edge.site.passes)
-        given = dict(edge.site.arguments)
-        for place in (name, str(edge.target.place_of(name))):
-            if place in passes:
-                return all(guard.is_usual for guard in passes[place])
-            if place in given:
-                return False
-        return name not in edge.target.off and "*" not in passes
+        passes, place = dict(edge.site.passes), _passed_place(edge, name)
+        if place in passes:
+            return all(guard.is_usual for guard in passes[place])
+        return place is None and name not in edge.target.off and "*" not in passes
 
     def _passed(self, name: str, function: FunctionSummary) -> Heat:
         if any(name in dict(site.arguments) for site in self.unresolved(function)):
@@ -200,14 +196,11 @@ class FrequencyBounds:
         return Heat.HOT if found is Heat.COLD and not is_observation(name) else found
 
     def _at_call(self, edge: CallEdge, name: str) -> Heat:
-        passes = dict(edge.site.passes)
-        given = dict(edge.site.arguments)
-        for place in (name, str(edge.target.place_of(name))):
-            if place in passes:
-                return self.of(passes[place], edge.caller)
-            if place in given:
-                return Heat.HOT
-        return Heat.COLD if name in edge.target.off and "*" not in passes else Heat.HOT
+        passes, place = dict(edge.site.passes), _passed_place(edge, name)
+        if place in passes:
+            return self.of(passes[place], edge.caller)
+        is_off = place is None and name in edge.target.off and "*" not in passes
+        return Heat.COLD if is_off else Heat.HOT
 
     @cached_property
     def _unresolved(self) -> dict[str, list[CallSite]]:
@@ -218,6 +211,12 @@ class FrequencyBounds:
                 for site in self._graph.unresolved(function.path):
                     found.setdefault(site.method or site.path.rpartition(".")[2], []).append(site)
         return found
+
+
+def _passed_place(edge: CallEdge, name: str) -> str | None:
+    """Return the keyword or position by which a call passes a parameter; None if it does not list it."""
+    passed = {*dict(edge.site.passes), *dict(edge.site.arguments)}
+    return next((place for place in (name, str(edge.target.place_of(name))) if place in passed), None)
 
 
 def _intervals(guards: tuple[Guard, ...]) -> list[int]:

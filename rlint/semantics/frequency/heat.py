@@ -9,7 +9,7 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
-from rlint.semantics.frequency.answer import COLD, Frequency, Granularity
+from rlint.semantics.frequency.answer import COLD, GRANULARITIES, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence, Cadences
 from rlint.semantics.frequency.caller_questions import ByRole, EachPass, Way, WaysFromTraining
 from rlint.semantics.frequency.callers import MOST_CALLERS, CodePlace, IncomingCall, ProgramCalls
@@ -26,7 +26,6 @@ from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, L
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
-_GRANULARITIES = {Heat.COLD: Granularity.ONCE, Heat.WARM: Granularity.ROUND, Heat.HOT: Granularity.STEP}
 _CHAIN_LENGTH = 6
 
 
@@ -157,16 +156,14 @@ class HeatMap:
                 # a training loop is reason enough; of two nested ones, the inner one is the better reason
                 starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop or now.assumption
                 link = self._link(function, loop)
-                now = Frequency(
-                    driven, (link,) if starts_here else (*now.chain, link), _GRANULARITIES[driven]
-                )
+                now = Frequency(driven, (link,) if starts_here else (*now.chain, link), GRANULARITIES[driven])
                 in_own_loop = True
             elif driven is None and _repeats(now) and not loop.bounded:
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
         now = self._under_guards(guards, now, outside, function)
         if cap < now.level:
-            now = Frequency(cap, now.chain, _GRANULARITIES[cap], now.assumption)
+            now = Frequency(cap, now.chain, GRANULARITIES[cap], now.assumption)
         return now if now.level is not Heat.COLD else COLD
 
     def _under_guards(
@@ -187,7 +184,7 @@ class HeatMap:
                 continue
             if begins is not None:
                 bound = max(bound, begins.level)
-            if bound < now.level or (bound is now.level and bound is not Heat.HOT):
+            if bound <= now.level and bound is not Heat.HOT:
                 now = Frequency(bound, now.chain, self._granularity_under(guards, function), now.assumption)
         return now
 
@@ -542,7 +539,7 @@ class HeatMap:
             return None
         chain = (f"{function.shown} ({role.what})",)
         return Frequency(
-            role.heat, chain, _GRANULARITIES[role.heat], f"`{function.shown}` is called {role.called}"
+            role.heat, chain, GRANULARITIES[role.heat], f"`{function.shown}` is called {role.called}"
         )
 
     def _runs_at_intervals(self, function: FunctionSummary) -> bool:
@@ -559,7 +556,7 @@ class HeatMap:
                 function = module.functions.get(qualname)
                 if function is not None and function.path not in self._in_tests:
                     queue.append(
-                        (function, Frequency(level, (f"{function.shown} ({why})",), _GRANULARITIES[level]))
+                        (function, Frequency(level, (f"{function.shown} ({why})",), GRANULARITIES[level]))
                     )
         self._drain(queue, Heat.WARM)
 
@@ -608,7 +605,7 @@ class HeatMap:
         if role is None and not self._calls.of(function):
             role = role_of_learner(function, many)
         return (
-            Frequency(role.heat, (f"{function.shown} ({role.what})",), _GRANULARITIES[role.heat])
+            Frequency(role.heat, (f"{function.shown} ({role.what})",), GRANULARITIES[role.heat])
             if role is not None
             else COLD
         )

@@ -227,14 +227,11 @@ class CallGraph:
         """Return the functions that run once for each object created."""
         found = []
         for target in targets:
-            cls = self._class_of(target) if target.name == "__init__" else None
+            cls = self.index.owner_of(target) if target.name == "__init__" else None
             finalizer = self.index.method(cls, "__del__") if cls is not None else None
             if finalizer is not None:
                 found.append(finalizer)
         return found
-
-    def _class_of(self, method: FunctionSummary) -> ClassSummary | None:
-        return self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
 
     def _receiver(self, owner: str, module: str) -> Type:
         """Return the type of the receiver: as declared by a class, else as inferred from the values stored
@@ -263,7 +260,7 @@ class CallGraph:
 
     def _may_be(self, kind: Type, method: FunctionSummary) -> bool:
         """Whether a value of a type that is not a project class may be of the class that defines a method."""
-        cls = self._class_of(method)
+        cls = self.index.owner_of(method)
         if cls is None:
             return False
         tag = self.index.class_kind(cls).tag
@@ -275,7 +272,7 @@ class CallGraph:
 
     def _bases(self, method: FunctionSummary) -> tuple[ClassSummary | str, ...]:
         """Return the class that defines a method, and its bases."""
-        cls = self._class_of(method)
+        cls = self.index.owner_of(method)
         return self.index.ancestry(cls) if cls is not None else ()
 
     def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:

@@ -443,7 +443,7 @@ class ProjectIndex(SymbolTable):
             if value.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and value.of:
                 value = self.symbol(value.of, module)
                 if isinstance(value, FunctionSummary) and value.is_method:  # bound to an object: `self.step`
-                    owner = self.modules[value.module].classes.get(value.qualname.rpartition(".")[0])
+                    owner = self.owner_of(value)
         if isinstance(value, ClassSummary):
             made = self.method(value, "__init__")
             return [made] if made is not None else []
@@ -519,7 +519,7 @@ class ProjectIndex(SymbolTable):
         guessed = self._guessed.get(f"{function.path}@{parameter}")
         if guessed is not None and guessed:
             return with_choice(taken, Choice(guessed))
-        owner = self.modules[function.module].classes.get(function.qualname.rpartition(".")[0])
+        owner = self.owner_of(function)
         if owner is None or function.name.startswith("__"):
             return taken
         for cls in (*self.ancestry(owner)[1:], *self.subclasses(owner)):

@@ -22,14 +22,14 @@ class SelfCalls:
         """Return the methods that a call of `caller` may run."""
         if site.receiver != "self" or len(targets) < 2:
             return targets
-        owner = self._class_of(caller)
+        owner = self._index.owner_of(caller)
         if owner is None:
             return targets
         return [target for target in targets if self._may_run(owner, caller.name, target)]
 
     def _may_run(self, owner: ClassSummary, caller: str, target: FunctionSummary) -> bool:
         """Whether an object that has this target runs the method `caller` of the class `owner`."""
-        cls = self._class_of(target)
+        cls = self._index.owner_of(target)
         if cls is None or cls is owner:
             return True
         having = [
@@ -60,6 +60,3 @@ class SelfCalls:
                 for site in function.calls
             )
         return known
-
-    def _class_of(self, method: FunctionSummary) -> ClassSummary | None:
-        return self._index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])

@@ -275,8 +275,12 @@ class SymbolTable:
         """Return those that belong to networks."""
         return [method for method in self.methods_named(name) if self._is_of_network(method)]
 
+    def owner_of(self, method: FunctionSummary) -> ClassSummary | None:
+        """Return the class that defines a method; None for other functions."""
+        return self.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+
     def _is_of_network(self, method: FunctionSummary) -> bool:
-        cls = self.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        cls = self.owner_of(method)
         return cls is not None and self.class_kind(cls).tag is TypeTag.MODULE
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:

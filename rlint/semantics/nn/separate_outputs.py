@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.syntax.queries import root_name
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
 
@@ -72,15 +73,14 @@ def _held(iterable: ast.expr, target: ast.expr, result: ast.expr, receiver: str)
     """Return the attribute that a loop iterates over if the result calls its items."""
     match iterable, target:
         case ast.Attribute(value=ast.Name(id=owner), attr=attribute), ast.Name(id=item) if owner == receiver:
-            if any(isinstance(node, ast.Call) and _root(node.func) == item for node in descendants(result)):
+            if any(isinstance(node, ast.Call) and _is_called_on(node, item) for node in descendants(result)):
                 return attribute
     return ""
 
 
-def _root(called: ast.expr) -> str:
-    while isinstance(called, (ast.Attribute, ast.Subscript)):
-        called = called.value
-    return called.id if isinstance(called, ast.Name) else ""
+def _is_called_on(call: ast.Call, item: str) -> bool:
+    root = root_name(call.func)
+    return root is not None and root.id == item
 
 
 def _values(function: Function) -> _Values:

@@ -73,7 +73,7 @@ class DeviceMove:
     like: ast.expr | None = None
     """Return the tensor whose device is used: `x` in `.to(x)` and `.type_as(x)`."""
     options: ast.expr | None = None
-    """Return the dict with the device: `x` in `.to(**x)`."""
+    """The dict with the device: `x` in `.to(**x)`."""
 
 
 @frozen
