@@ -79,12 +79,14 @@ class Rule:
         related: Sequence[tuple[Any, str]] = (),
         only_on: Sequence[str] = (),
         minor: str | None = None,
+        workload: str | None = None,
     ) -> Finding:
         """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
         clause to follow "if") is likely, not certain; so is one in code that only likely runs often.
         `related` are further places in this file, each with a message. `only_on` are the device types
         on which this finding has a cost, if other findings of the rule have a cost on all. `minor` says why
-        this one costs little, whatever other findings of the rule cost.
+        this one costs little, whatever other findings of the rule cost. `workload` names the workload of the
+        rule's fixture that does the same, if not all do: the impact is estimated from its gain alone.
         """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
@@ -108,6 +110,7 @@ class Rule:
             steps=_steps(model, node, large=not self.scales_with_network),
             only_on=tuple(only_on),
             minor=minor,
+            workload=workload,
             related=tuple(_related(model, place, said) for place, said in related),
         )
 

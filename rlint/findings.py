@@ -266,6 +266,8 @@ class Finding:
     """The only device types on which it has a cost, if the rule was measured on another one."""
     minor: str | None = None
     """Why this finding costs little, whatever the fixes of its rule were measured to gain."""
+    workload: str | None = None
+    """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
     advice_needs: tuple[Requirement, ...] = ()
     """The library versions that the code in `advice` needs."""
     impact: Impact | None = field(default=None, compare=False)

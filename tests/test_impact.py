@@ -14,7 +14,7 @@ from fixture_folders import FIXTURES
 from reports import finding
 from rlint.cli import cli
 from rlint.evidence import recorded
-from rlint.evidence.impact import Saving, impact_of, saving_of
+from rlint.evidence.impact import Saving, WorkloadSaving, impact_of, saving_of
 from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
 from rlint.findings import Heat, ImpactLevel, TrainingStep
@@ -24,6 +24,11 @@ from rlint.registry import catalogue
 ONE = replace(finding("x = cat(x)", "cat(x)"), steps=(TrainingStep.GRADIENT,))
 SMALL, LARGE = step_costs("cpu")[TrainingStep.GRADIENT]
 MIDDLE = (SMALL * LARGE) ** 0.5
+
+
+def measured(*seconds: float) -> Saving:
+    """Return savings measured on a CPU, one for each workload: `w0`, `w1`, …."""
+    return Saving("cpu", tuple(WorkloadSaving(f"w{number}", one) for number, one in enumerate(seconds)))
 
 
 def test_steps_were_measured() -> None:
@@ -39,7 +44,7 @@ def test_steps_were_measured() -> None:
 )
 def test_the_level_is_the_share_of_the_step(share: float, level: ImpactLevel) -> None:
     """The saving, compared with a step between the small and the large one, and the basis of the estimate."""
-    found = impact_of(ONE, Saving("cpu", (share * MIDDLE,)))
+    found = impact_of(ONE, measured(share * MIDDLE))
     assert found is not None
     assert found.level is level
     assert "a gradient step takes" in found.basis
@@ -58,14 +63,14 @@ def test_the_level_is_the_share_of_the_step(share: float, level: ImpactLevel) ->
 )
 def test_the_sizes_that_were_measured_are_named(sizes: tuple[tuple[int, str], ...], shown: str) -> None:
     """Up to two; more would not be read."""
-    found = impact_of(ONE, Saving("cpu", (MIDDLE,), sizes))
+    found = impact_of(ONE, Saving("cpu", tuple(WorkloadSaving("w", MIDDLE, *size) for size in sizes)))
     assert found is not None
     assert shown in found.basis
 
 
 def test_what_runs_rarely_matters_less() -> None:
     """The same saving once per episode is a hundredth of what it is in each step."""
-    saving = Saving("cpu", (0.5 * MIDDLE,))
+    saving = measured(0.5 * MIDDLE)
     hot, warm = impact_of(ONE, saving), impact_of(replace(ONE, heat=Heat.WARM), saving)
     assert hot is not None
     assert warm is not None
@@ -73,10 +78,42 @@ def test_what_runs_rarely_matters_less() -> None:
     assert "once per 100 steps" in warm.basis
 
 
+@pytest.mark.parametrize("heat", [Heat.WARM, Heat.HOT])
+def test_what_processes_a_rollout_runs_once_for_its_steps(heat: Heat) -> None:
+    """A loop over the 2,048 steps of a rollout, however often the training loop is said to run it."""
+    once = replace(ONE, heat=heat)
+    rollout = Saving("cpu", (WorkloadSaving("returns", 0.5 * MIDDLE, 2048, "steps", steps=2048),))
+    each = Saving("cpu", (WorkloadSaving("grown", 0.5 * MIDDLE, 2048, "steps"),))
+    found, of_each = impact_of(once, rollout), impact_of(replace(once, heat=Heat.HOT), each)
+    assert found is not None
+    assert of_each is not None
+    assert found.level is ImpactLevel.LOW
+    assert "; 2,048 environment steps with gradient step take " in found.basis
+    assert of_each.level is ImpactLevel.HIGH
+
+
+def test_a_finding_that_names_its_workload_has_its_gain() -> None:
+    """`choice(n)` gains microseconds, `choice(items)` milliseconds: one must not speak for the other."""
+    saving = measured(0.001 * MIDDLE, MIDDLE)
+    found = [impact_of(replace(ONE, workload=name), saving) for name in ("w0", "w1", "unknown")]
+    assert [each and each.level for each in found] == [ImpactLevel.LOW, ImpactLevel.HIGH, None]
+
+
+def test_savings_of_several_orders_of_magnitude_are_a_range() -> None:
+    """The level is that of the geometric mean: the largest workload must not decide alone."""
+    found = impact_of(ONE, measured(1e-6, 1e-4))
+    assert found is not None
+    assert found.basis.startswith("saves about 1 µs to 100 µs each time; ")
+    assert found.level is ImpactLevel.LOW  # 10 µs of 3 ms; 50 µs were medium
+    mostly_nothing = impact_of(ONE, measured(0.0, 0.0, MIDDLE))
+    assert mostly_nothing is not None
+    assert mostly_nothing.level is ImpactLevel.LOW
+
+
 def test_a_message_stands_for_the_step_that_it_requests() -> None:
     """Sending takes microseconds, so every saving would be a large share of that alone."""
     costs = step_costs("cpu")
-    saving = Saving("cpu", (costs[TrainingStep.MESSAGE][0],))
+    saving = measured(costs[TrainingStep.MESSAGE][0])
     found = impact_of(replace(ONE, steps=(TrainingStep.MESSAGE,)), saving)
     assert found is not None
     assert found.level is not ImpactLevel.HIGH
@@ -85,7 +122,7 @@ def test_a_message_stands_for_the_step_that_it_requests() -> None:
 
 def test_what_is_not_known_to_run_in_a_loop_matters_little() -> None:
     """However much its rule saves."""
-    found = impact_of(replace(ONE, heat=Heat.COLD), Saving("cpu", (1000 * MIDDLE,)))
+    found = impact_of(replace(ONE, heat=Heat.COLD), measured(1000 * MIDDLE))
     assert found is not None
     assert found.level is ImpactLevel.LOW
     assert "not known to run in a training loop" in found.basis
@@ -94,7 +131,7 @@ def test_what_is_not_known_to_run_in_a_loop_matters_little() -> None:
 def test_a_finding_that_costs_little_by_itself_says_why() -> None:
     """Whether its rule was measured or not."""
     minor = replace(ONE, minor="the array has four elements")
-    for saving in (None, Saving("cpu", (MIDDLE,)), Saving(only_on=("cuda",))):
+    for saving in (None, measured(MIDDLE), Saving(only_on=("cuda",))):
         found = impact_of(minor, saving)
         assert found is not None
         assert (found.level, found.basis) == (ImpactLevel.LOW, "the array has four elements")
@@ -104,7 +141,7 @@ def test_a_step_of_several_kinds_costs_what_they_cost_together() -> None:
     """An environment step with a gradient step in each iteration."""
     both = replace(ONE, steps=(TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT))
     alone = replace(ONE, steps=(TrainingStep.ENVIRONMENT,))
-    saving = Saving("cpu", (2 * step_costs("cpu")[TrainingStep.ENVIRONMENT][0],))
+    saving = measured(2 * step_costs("cpu")[TrainingStep.ENVIRONMENT][0])
     found = [impact_of(each, saving) for each in (alone, both)]
     assert [each.level for each in found if each] == [ImpactLevel.HIGH, ImpactLevel.MEDIUM]
 
@@ -118,13 +155,13 @@ def test_what_was_not_measured_is_not_ranked_high() -> None:
     adjacent = impact_of(replace(ONE, steps=(TrainingStep.TOKEN,)), Saving(only_on=("cuda",)))
     assert adjacent is not None
     assert (adjacent.level, "language model" in adjacent.basis) == (ImpactLevel.LOW, True)
-    other_edits = impact_of(replace(ONE, only_on=("cuda",)), Saving("cpu", (1.0,)))
+    other_edits = impact_of(replace(ONE, only_on=("cuda",)), measured(1.0))
     assert other_edits == found
     assert impact_of(ONE, None) is None
     memory = impact_of(ONE, Saving("cpu", memory=5.5))
     assert memory is not None
     assert (memory.level, memory.basis) == (ImpactLevel.MEDIUM, "5.5 times less memory (on cpu)")
-    nothing = impact_of(ONE, Saving("cpu", (0.0,)))
+    nothing = impact_of(ONE, measured(0.0))
     assert nothing is not None
     assert nothing.level is ImpactLevel.LOW
     assert "no gain was measured" in nothing.basis
@@ -136,7 +173,7 @@ def test_the_recorded_evidence_gives_savings() -> None:
     for entry in catalogue.catalogue():
         if entry.module and read_occurrences(FIXTURES, entry.name) is not None:
             saving = saving_of(recorded.of(entry))
-            known += saving is not None and bool(saving.seconds)
+            known += saving is not None and bool(saving.workloads)
     assert known > 40
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
@@ -26,6 +27,8 @@ from fixture_folders import (
     rule_folders,
     safety_of,
 )
+from rlint.evidence import recorded
+from rlint.evidence.impact import saving_of
 from rlint.findings import Finding, Heat
 from rlint.registry import catalogue
 from rlint.registry.catalogue import RuleEntry
@@ -162,6 +165,7 @@ def test_findings_are_well_formed(rule: RuleEntry, before: Workspace) -> None:
         assert finding.message == finding.message.strip()
         assert not finding.message.endswith(".")
         assert bool(finding.chain) == (finding.heat > Heat.COLD)
+        assert finding.workload in measured_workloads(rule.code)
         if finding.fix is None:
             assert finding.advice, f"line {finding.start.line}: neither a fix nor advice"
             continue
@@ -170,6 +174,13 @@ def test_findings_are_well_formed(rule: RuleEntry, before: Workspace) -> None:
         assert finding.fix.edits
         assert all(0 <= edit.start <= edit.end <= len(text) for edit in finding.fix.edits)
         assert bool(finding.fix.reason) == (safety_of(finding) == "unsafe")
+
+
+@functools.cache
+def measured_workloads(code: str) -> frozenset[str | None]:
+    """Return the workloads with a measured saving, which a finding of a rule may name; None names none."""
+    saving = saving_of(recorded.of(catalogue.find(code)))
+    return frozenset({None, *(one.workload for one in saving.workloads)} if saving is not None else {None})
 
 
 @every_fixing_rule
@@ -277,6 +288,7 @@ def test_case(case: Case, workspace: Build) -> None:
     program = workspace(case.given)
     checked = program.checked({code})
     found = checked.findings
+    assert {finding.workload for finding in found} <= measured_workloads(code)
     if case.finding is not None:
         assert found, "no finding"
         assert {safety_of(finding) for finding in found} == {case.finding}

@@ -84,14 +84,14 @@ def _packed(figures: RuleFigures) -> list[Any]:
 
 
 def _unpacked(data: list[Any]) -> RuleFigures:
-    from rlint.evidence.impact import Saving
+    from rlint.evidence.impact import Saving, WorkloadSaving
 
     line, saving = data
     if saving is None:
         return RuleFigures(line)
-    device, seconds, sizes, memory, only_on = saving
-    sizes = tuple((size, unit) for size, unit in sizes)
-    return RuleFigures(line, Saving(device, tuple(seconds), sizes, memory, tuple(only_on)))
+    device, workloads, memory, only_on = saving
+    measured = tuple(WorkloadSaving(*one) for one in workloads)
+    return RuleFigures(line, Saving(device, measured, memory, tuple(only_on)))
 
 
 def _stamps(entry: RuleEntry) -> list[list[str] | FileStamp | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlint.evidence.occurrences import read_occurrences
@@ -26,19 +26,33 @@ _LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
 """Minimum ratio for less memory to count if no time is claimed."""
 _SIZES_SHOWN = 2
+_STEPS = "steps"
+"""The unit of workloads whose size is the number of steps that were collected."""
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
 
 
 @frozen
+class WorkloadSaving:
+    """The measured saving of a rule's fixes in one step of a workload, at its typical size."""
+
+    workload: str
+    seconds: float
+    """0 if there was no gain."""
+    size: int = 0
+    unit: str = ""
+    """What the size counts: "numbers"."""
+    steps: int = 1
+    """The number of environment steps whose data one run of the place processes."""
+
+
+@frozen
 class Saving:
-    """Measured savings of a rule's fixes in each step, at their workloads' typical sizes."""
+    """Measured savings of a rule's fixes."""
 
     device: str = ""
-    seconds: tuple[float, ...] = ()
-    """One for each workload that claims time; 0 if there was no gain."""
-    sizes: tuple[tuple[int, str], ...] = ()
-    """The typical sizes of these workloads: `(7056, "numbers")`."""
+    workloads: tuple[WorkloadSaving, ...] = ()
+    """Those of the workloads that claim time."""
     memory: float = 1.0
     """The maximum factor by which less memory is needed."""
     only_on: tuple[str, ...] = ()
@@ -53,14 +67,14 @@ def saving_of(evidence: Evidence) -> Saving | None:
     recording = next((one for one in measured if one.gain is Gain.SOME), measured[0])
     place = evidence.entry.fixtures
     counted = read_occurrences(place, evidence.entry.name) if place is not None else None
-    saved: list[float] = []
-    sizes: list[tuple[int, str]] = []
+    saved: list[WorkloadSaving] = []
     for outcome in recording.claimed:
-        seconds = _seconds(outcome, counted.by_workload.get(outcome.workload, 0) if counted else 0)
+        occurrences = counted.by_workload.get(outcome.workload, 0) if counted else 0
+        seconds = _seconds(outcome, occurrences)
         if seconds is not None:
-            saved.append(seconds)
-            sizes.append((outcome.typical, outcome.unit))
-    return Saving(recording.device, tuple(saved), tuple(sizes), _memory(recording))
+            steps = max(1, outcome.typical // occurrences) if outcome.unit == _STEPS else 1
+            saved.append(WorkloadSaving(outcome.workload, seconds, outcome.typical, outcome.unit, steps))
+    return Saving(recording.device, tuple(saved), _memory(recording))
 
 
 def _seconds(outcome: RuleOutcome, occurrences: int) -> float | None:
@@ -95,7 +109,8 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
             # a transfer takes microseconds, the step of a language model milliseconds to seconds
             return Impact(ImpactLevel.LOW, f"{basis}, compared with the step of a language model")
         return Impact(ImpactLevel.UNKNOWN, basis)
-    if not saving.seconds:
+    measured = _measured(finding, saving)
+    if not measured:
         if saving.memory >= _MUCH_MEMORY:
             return Impact(ImpactLevel.MEDIUM, f"{_factor(saving.memory)} less memory (on {saving.device})")
         return Impact(ImpactLevel.LOW, "little memory") if saving.memory > 1 else None
@@ -103,19 +118,58 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     steps = [step for step in _with_work(finding.steps) or _UNKNOWN_STEP if step in costs]
     if not steps:
         return None
-    saved = sum(saving.seconds) / len(saving.seconds)
-    tokens = TOKENS_OF_A_SEQUENCE if len(steps) > 1 else 1
-    small, large = (
-        sum(costs[step][size] * (tokens if step is TrainingStep.TOKEN else 1) for step in steps)
-        for size in (0, 1)
-    )
-    number = 1 if finding.heat is Heat.HOT else STEPS_OF_A_ROUND
-    basis = _basis(saved, saving, (small, large), steps, number)
+    cost = _cost(steps, costs, max(one.steps for one in measured))
+    number = 1 if finding.heat is Heat.HOT or cost.rollout > 1 else STEPS_OF_A_ROUND
+    basis = _basis(measured, cost, number, saving.device)
     if finding.heat is Heat.COLD:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
-    share = saved / (math.sqrt(small * large) * number)
+    share = _usual(measured) / (math.sqrt(cost.small * cost.large) * number)
     level = ImpactLevel.HIGH if share >= HIGH else ImpactLevel.MEDIUM if share >= MEDIUM else ImpactLevel.LOW
     return Impact(level, basis)
+
+
+@frozen
+class _Cost:
+    """The seconds of one training step."""
+
+    steps: tuple[TrainingStep, ...]
+    rollout: int
+    """The number of environment steps."""
+    small: float
+    large: float
+
+
+def _cost(
+    steps: Sequence[TrainingStep], costs: Mapping[TrainingStep, tuple[float, float]], rollout: int
+) -> _Cost:
+    """Return the cost of a step with these parts. A place that processes the data of a whole `rollout` runs
+    once for so many environment steps.
+    """
+    if rollout > 1 and TrainingStep.TOKEN not in steps and TrainingStep.ENVIRONMENT in costs:
+        steps = (TrainingStep.ENVIRONMENT, *(one for one in steps if one is not TrainingStep.ENVIRONMENT))
+    else:
+        rollout = 1
+    tokens = TOKENS_OF_A_SEQUENCE if len(steps) > 1 else 1
+    number = {TrainingStep.TOKEN: tokens, TrainingStep.ENVIRONMENT: rollout}
+    small, large = (sum(costs[step][size] * number.get(step, 1) for step in steps) for size in (0, 1))
+    return _Cost(tuple(steps), rollout, small, large)
+
+
+def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
+    """Return the measurements that apply to a finding: of the workload that it names, else of all."""
+    if finding.workload is None:
+        return saving.workloads
+    return tuple(one for one in saving.workloads if one.workload == finding.workload)
+
+
+def _usual(measured: Sequence[WorkloadSaving]) -> float:
+    """Return the geometric mean of the seconds saved, as they differ by orders of magnitude and it is unknown
+    which workload the place resembles. 0 if most workloads gain nothing.
+    """
+    gains = [one.seconds for one in measured if one.seconds > 0]
+    if 2 * len(gains) < len(measured):
+        return 0.0
+    return math.exp(sum(map(math.log, gains)) / len(gains))
 
 
 def _with_work(steps: tuple[TrainingStep, ...]) -> tuple[TrainingStep, ...]:
@@ -126,22 +180,36 @@ def _with_work(steps: tuple[TrainingStep, ...]) -> tuple[TrainingStep, ...]:
 _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 
 
-def _basis(
-    saved: float, saving: Saving, cost: tuple[float, float], steps: Sequence[TrainingStep], number: int
-) -> str:
-    names = " with ".join(
-        _LONG if step is TrainingStep.TOKEN and len(steps) > 1 else str(step.value) for step in steps
-    )
-    article = "an" if names[0] in "aeiou" else "a"
-    often = "each time" if number == 1 else f"once per {number} steps"
-    what = f"saves about {_duration(saved)} {often}{_at(saving.sizes)}" if saved else "no gain was measured"
-    small, large = map(_duration, cost)
-    return f"{what}; {article} {names} takes {small} to {large} (measured on {saving.device})"
+def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str) -> str:
+    names = " with ".join(_name(step, cost) for step in cost.steps)
+    article = "" if cost.rollout > 1 else "an " if names[0] in "aeiou" else "a "
+    takes = "take" if cost.rollout > 1 else "takes"
+    often = "each time" if number == 1 else f"once per {number:,} steps"
+    saved = _saved(measured)
+    what = f"saves about {saved} {often}{_at(measured)}" if saved else "no gain was measured"
+    steps = f"{article}{names} {takes} {_duration(cost.small)} to {_duration(cost.large)}"
+    return f"{what}; {steps} (measured on {device})"
 
 
-def _at(sizes: Sequence[tuple[int, str]]) -> str:
+def _name(step: TrainingStep, cost: _Cost) -> str:
+    if step is TrainingStep.TOKEN and len(cost.steps) > 1:
+        return _LONG
+    if step is TrainingStep.ENVIRONMENT and cost.rollout > 1:
+        return f"{cost.rollout:,} {step.value}s"
+    return str(step.value)
+
+
+def _saved(measured: Sequence[WorkloadSaving]) -> str:
+    """Return the duration that is saved, or the range of durations; "" if there was no gain."""
+    low, high = (_duration(bound(one.seconds for one in measured)) for bound in (min, max))
+    if not any(one.seconds for one in measured):
+        return ""
+    return high if low == high else f"{low} to {high}"
+
+
+def _at(measured: Sequence[WorkloadSaving]) -> str:
     """Return the sizes that a saving was measured at; "" if there are too many to show."""
-    distinct = sorted(set(sizes))
+    distinct = sorted({(one.size, one.unit) for one in measured if one.unit})
     if not 0 < len(distinct) <= _SIZES_SHOWN:
         return ""
     (size, unit), (last, last_unit) = distinct[0], distinct[-1]

@@ -137,7 +137,14 @@ class DeepcopyOfArray(Rule):
             message = f"copies the {what} `{text}`, which is already a new object"
             advice = "Remove the copy"
         fix = build_fix(node, value, kind, model)
-        yield self.finding(model, node, f"`{model.source.text(node.func)}` {message}", fix=fix, advice=advice)
+        yield self.finding(
+            model,
+            node,
+            f"`{model.source.text(node.func)}` {message}",
+            fix=fix,
+            advice=advice,
+            workload="rollout" if kind.tag in (TypeTag.NDARRAY, TypeTag.TENSOR) else None,
+        )
 
 
 def is_just_made(value: ast.expr, kind: Type) -> bool:

@@ -80,8 +80,8 @@ _COSTS = {
     "loader": "its workers and samplers are set up each time",
     "dataset": "its data are read or wrapped again each time",
 }
-
-
+_MEASURED_IN = {"optimizer": "values", "loss": "values", "loader": "imitation"}
+"""The workload of the fixture that creates each."""
 _SORTS = frozenset({TypeTag.OPTIMIZER, TypeTag.MODULE, TypeTag.POOL, TypeTag.LOADER, TypeTag.DATASET})
 _TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
@@ -122,6 +122,7 @@ class RebuiltPerUpdate(Rule):
             f"`{text}` creates the same {what} again {often}: {_COSTS[what]}",
             fix=fix,
             advice=f"Create it {where}",
+            workload=_MEASURED_IN.get(what),
         )
 
 

@@ -114,7 +114,8 @@ class ChoiceForIndices(Rule):
                 same = shown(p, model)
                 message = f"{choice} checks and sums all of `{same}` on every call, though it never changes"
                 advice = f"Keep `np.cumsum({same})`, and draw with `searchsorted` on it"
-                yield self.finding(model, node, message, fix=keep_sums(draw, model), advice=advice)
+                fix = keep_sums(draw, model)
+                yield self.finding(model, node, message, fix=fix, advice=advice, workload="weighted-tasks")
             return
         first = shown(draw.given["a"], model)
         if population.made:
@@ -127,5 +128,10 @@ class ChoiceForIndices(Rule):
         size = f", size={model.source.text(draw.size)}" if draw.size is not None else ""
         advice = f"Draw the numbers with `{other}({low}, {model.source.text(population.high)}{size})`"
         yield self.finding(
-            model, node, message, fix=draw_numbers(draw, population, model), advice=" ".join(advice.split())
+            model,
+            node,
+            message,
+            fix=draw_numbers(draw, population, model),
+            advice=" ".join(advice.split()),
+            workload="remembered-transitions" if population.made else "exploring-steps",
         )

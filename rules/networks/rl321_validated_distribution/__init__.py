@@ -154,6 +154,7 @@ class ValidatedDistribution(Rule):
             advice="Pass `validate_args=False`, or disable validation globally at start-up: "
             "`torch.distributions.Distribution.set_default_validate_args(False)`",
             assumes=f"no caller passes another `{parameter}`" if parameter else None,
+            workload="acting",
         )
 
     def diagonal(self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel) -> Finding:
@@ -166,11 +167,19 @@ class ValidatedDistribution(Rule):
             fix=normal.fix,
             advice="Use `Independent(Normal(mean, std), 1)` with the square roots of the diagonal: the same "
             "distribution without a matrix",
+            workload="joints",
         )
 
     def needless(self, softmax: NeedlessSoftmax, model: SemanticModel) -> Finding:
         """Return a finding for a redundant softmax."""
-        return self.finding(model, softmax.node, softmax.message, fix=softmax.fix, advice=softmax.advice)
+        return self.finding(
+            model,
+            softmax.node,
+            softmax.message,
+            fix=softmax.fix,
+            advice=softmax.advice,
+            workload="acting",
+        )
 
 
 def distribution(qualified: str, model: SemanticModel) -> str | None:

@@ -23,7 +23,7 @@ The rule does not flag:
 The tensor is allocated and filled on the host, then `.to(device)` blocks on a host-to-device copy. With
 `device=` the tensor is created on the device, and the host does not wait. Host data
 (`torch.tensor(rewards)`) has to be copied either way. For an array, `device=` then saves a copy within host
-memory; for a list it saves little more than a call.
+memory; for a list it saves little more than a call. Such findings have a low impact.
 
 On the CPU, `.to(device)` returns the same tensor, so the fix saves only the call.
 
@@ -96,6 +96,7 @@ from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_
 _DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
 """Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
+_HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"
 DEVICE_AWARE = ("cuda", "device", "accelerator")
 """A program that reads none of these names computes on the host."""
 
@@ -138,7 +139,7 @@ class CreateThenMove(Rule):
             fix=build_fix(creation, data, model) if not creation.made.drawn_from else None,
             advice=advice(creation, data, model),
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
-            minor=_SHARED if copies_nothing(creation, model) else None,
+            minor=_cheap(creation, data, model),
         )
 
     def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -162,6 +163,13 @@ class CreateThenMove(Rule):
                 related=[(copy, "copied into the network here")],
                 assumes=f"`{buffer}` is on an accelerator",
             )
+
+
+def _cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str | None:
+    """Return why a creation costs little: host data have to be moved, constants and random numbers do not."""
+    if copies_nothing(creation, model):
+        return _SHARED
+    return _HOST_DATA if data and len(data) == len(creation.made.calls) else None
 
 
 def _is_empty(call: ast.Call) -> bool:
