@@ -91,6 +91,7 @@ class Rule:
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
+        steps, nested_steps = _steps(model, node, large=not self.scales_with_network)
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
@@ -107,7 +108,8 @@ class Rule:
             fix=fix,
             confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
             assumption=assumes,
-            steps=_steps(model, node, large=not self.scales_with_network),
+            steps=steps,
+            nested_steps=nested_steps,
             only_on=tuple(only_on),
             minor=minor,
             workload=workload,
@@ -115,19 +117,22 @@ class Rule:
         )
 
 
-def _steps(model: SemanticModel | LibcstModel, node: Any, *, large: bool) -> tuple[TrainingStep, ...]:
-    """Return the training steps that an iteration around a node performs; with `large`, count language
-    models, too.
+def _steps(
+    model: SemanticModel | LibcstModel, node: Any, *, large: bool
+) -> tuple[tuple[TrainingStep, ...], tuple[TrainingStep, ...]]:
+    """Return the training steps that an iteration around a node performs, and those that it performs many
+    times; with `large`, count language models, too.
     """
     cadence = model.frequency.cadence(node)
     found = {driver.step for driver in cadence.drivers} if cadence is not None else set()
+    nested = {driver.step for driver in cadence.nested} if cadence is not None else set()
     if not large:
         pass
     elif TrainingStep.ENVIRONMENT in found:
         found |= {TrainingStep.TOKEN} if model.program.handles_tokens() else set()
     elif model.program.uses_language_models():
         found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
-    return tuple(sorted(found, key=str))
+    return tuple(sorted(found, key=str)), tuple(sorted(nested, key=str))
 
 
 def _related(model: SemanticModel | LibcstModel, place: Any, said: str) -> Related:

@@ -262,6 +262,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     steps: tuple[TrainingStep, ...] = ()
     """The steps in each iteration of the training loop around the place; empty if none is known."""
+    nested_steps: tuple[TrainingStep, ...] = ()
+    """The steps that each iteration of that loop performs many times, in loops of its own."""
     only_on: tuple[str, ...] = ()
     """The only device types on which it has a cost, if the rule was measured on another one."""
     minor: str | None = None

@@ -105,21 +105,23 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     if only_on:
         where = " or ".join(_DEVICES.get(device, device) for device in only_on)
         basis = f"not measured on {where}, where the cost arises"
+        # a transfer takes microseconds, the step of a language model milliseconds to seconds
         if TrainingStep.TOKEN in finding.steps:
-            # a transfer takes microseconds, the step of a language model milliseconds to seconds
             return Impact(ImpactLevel.LOW, f"{basis}, compared with the step of a language model")
+        if finding.nested_steps:
+            steps = " and ".join(f"{step.value}s" for step in finding.nested_steps)
+            return Impact(ImpactLevel.LOW, f"{basis}, compared with many {steps}")
         return Impact(ImpactLevel.UNKNOWN, basis)
     measured = _measured(finding, saving)
     if not measured:
         if saving.memory >= _MUCH_MEMORY:
             return Impact(ImpactLevel.MEDIUM, f"{_factor(saving.memory)} less memory (on {saving.device})")
         return Impact(ImpactLevel.LOW, "little memory") if saving.memory > 1 else None
-    costs = step_costs(saving.device)
-    steps = [step for step in _with_work(finding.steps) or _UNKNOWN_STEP if step in costs]
-    if not steps:
+    cost = _cost(finding, step_costs(saving.device), max(one.steps for one in measured))
+    if cost is None:
         return None
-    cost = _cost(steps, costs, max(one.steps for one in measured))
-    number = 1 if finding.heat is Heat.HOT or cost.rollout > 1 else STEPS_OF_A_ROUND
+    is_round = finding.heat is not Heat.HOT and not cost.is_round
+    number = STEPS_OF_A_ROUND if is_round else 1
     basis = _basis(measured, cost, number, saving.device)
     if finding.heat is Heat.COLD:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
@@ -130,29 +132,38 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
 
 @frozen
 class _Cost:
-    """The seconds of one training step."""
+    """The seconds of one iteration of a training loop."""
 
-    steps: tuple[TrainingStep, ...]
-    rollout: int
-    """The number of environment steps."""
+    steps: tuple[tuple[TrainingStep, int], ...]
+    """Its steps, and how often it performs each."""
     small: float
     large: float
 
+    @property
+    def is_round(self) -> bool:
+        """Whether an iteration performs steps many times: a whole rollout, or a number of updates."""
+        return any(number > 1 for step, number in self.steps if step is not TrainingStep.TOKEN)
 
-def _cost(
-    steps: Sequence[TrainingStep], costs: Mapping[TrainingStep, tuple[float, float]], rollout: int
-) -> _Cost:
-    """Return the cost of a step with these parts. A place that processes the data of a whole `rollout` runs
-    once for so many environment steps.
+
+def _cost(finding: Finding, costs: Mapping[TrainingStep, tuple[float, float]], rollout: int) -> _Cost | None:
+    """Return the cost of an iteration around a finding, None if it was not measured. A place that processes
+    the data of a whole `rollout` runs once for so many environment steps.
     """
-    if rollout > 1 and TrainingStep.TOKEN not in steps and TrainingStep.ENVIRONMENT in costs:
-        steps = (TrainingStep.ENVIRONMENT, *(one for one in steps if one is not TrainingStep.ENVIRONMENT))
-    else:
-        rollout = 1
-    tokens = TOKENS_OF_A_SEQUENCE if len(steps) > 1 else 1
-    number = {TrainingStep.TOKEN: tokens, TrainingStep.ENVIRONMENT: rollout}
-    small, large = (sum(costs[step][size] * number.get(step, 1) for step in steps) for size in (0, 1))
-    return _Cost(tuple(steps), rollout, small, large)
+    steps = finding.steps
+    if not steps and not finding.nested_steps:
+        steps = _UNKNOWN_STEP
+    numbers = dict.fromkeys(steps, 1) | dict.fromkeys(finding.nested_steps, STEPS_OF_A_ROUND)
+    if set(numbers) == {TrainingStep.MESSAGE}:
+        numbers[TrainingStep.ENVIRONMENT] = 1  # a message requests work
+    if rollout > 1 and TrainingStep.TOKEN not in numbers:
+        numbers[TrainingStep.ENVIRONMENT] = max(rollout, numbers.get(TrainingStep.ENVIRONMENT, 1))
+    if TrainingStep.TOKEN in numbers and len(numbers) > 1:
+        numbers[TrainingStep.TOKEN] = TOKENS_OF_A_SEQUENCE
+    known = sorted(((step, number) for step, number in numbers.items() if step in costs), key=str)
+    if not known:
+        return None
+    small, large = (sum(costs[step][size] * number for step, number in known) for size in (0, 1))
+    return _Cost(tuple(known), small, large)
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
@@ -172,31 +183,25 @@ def _usual(measured: Sequence[WorkloadSaving]) -> float:
     return math.exp(sum(map(math.log, gains)) / len(gains))
 
 
-def _with_work(steps: tuple[TrainingStep, ...]) -> tuple[TrainingStep, ...]:
-    """Add an environment step if only messages are exchanged: a message requests work."""
-    return (TrainingStep.ENVIRONMENT, *steps) if steps == (TrainingStep.MESSAGE,) else steps
-
-
 _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 
 
 def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str) -> str:
-    names = " with ".join(_name(step, cost) for step in cost.steps)
-    article = "" if cost.rollout > 1 else "an " if names[0] in "aeiou" else "a "
-    takes = "take" if cost.rollout > 1 else "takes"
+    names = [_name(step, number, alone=len(cost.steps) == 1) for step, number in cost.steps]
+    several = names[0][0].isdigit()
+    article = "" if several else "an " if names[0][0] in "aeiou" else "a "
     often = "each time" if number == 1 else f"once per {number:,} steps"
     saved = _saved(measured)
     what = f"saves about {saved} {often}{_at(measured)}" if saved else "no gain was measured"
-    steps = f"{article}{names} {takes} {_duration(cost.small)} to {_duration(cost.large)}"
+    takes = "take" if several else "takes"
+    steps = f"{article}{' with '.join(names)} {takes} {_duration(cost.small)} to {_duration(cost.large)}"
     return f"{what}; {steps} (measured on {device})"
 
 
-def _name(step: TrainingStep, cost: _Cost) -> str:
-    if step is TrainingStep.TOKEN and len(cost.steps) > 1:
+def _name(step: TrainingStep, number: int, *, alone: bool) -> str:
+    if step is TrainingStep.TOKEN and not alone:
         return _LONG
-    if step is TrainingStep.ENVIRONMENT and cost.rollout > 1:
-        return f"{cost.rollout:,} {step.value}s"
-    return str(step.value)
+    return f"{number:,} {step.value}s" if number > 1 else str(step.value)
 
 
 def _saved(measured: Sequence[WorkloadSaving]) -> str:
