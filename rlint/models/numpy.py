@@ -324,7 +324,8 @@ _LINALG: Table = table(
     facts("numpy.linalg", PURE, NEW_ARRAY, "cholesky eigvals eigvalsh inv pinv solve svdvals tensorinv"),
     facts("numpy.linalg", PURE, NEW_ARRAY, "tensorsolve"),
     facts("numpy.linalg", PURE, NEW, "cond cross det matmul matrix_norm matrix_rank multi_dot"),
-    facts("numpy.linalg", PURE, NEW, "norm outer tensordot trace vecdot vector_norm"),
+    facts("numpy.linalg", PURE, NEW, "norm vector_norm", by_count={1: SCALAR}),
+    facts("numpy.linalg", PURE, NEW, "outer tensordot trace vecdot"),
     facts("numpy.linalg", PURE, TUPLE, "eig eigh lstsq slogdet"),
     # A tuple or an array, depending on the arguments.
     facts("numpy.linalg", PURE, NEW, "qr svd"),

@@ -26,6 +26,8 @@ _ROWS = regex(
     r"^_*(current_|cur_)?(size|len|length|count|counter|cntr|cnt|ctr|capacity|n|pos|position|ptr|idx|index|filled"
     r"|total|n_entries|max_size)$"
 )
+_COUNTING = regex(r"^_*(get_)?(current_|cur_|total_)?(size|len|length|count|capacity)$|^__len__$")
+"""Methods of a buffer that return the number of its rows."""
 _DEPTH = 8
 
 
@@ -58,6 +60,10 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
             return counts_a_store(shared, model, depth - 1)  # of a `multiprocessing.Value`
         case ast.Call(func=ast.Attribute(value=owner, attr="size" | "__len__"), args=[], keywords=[]):
             return holds_transitions(owner, model)
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr) as method, args=[], keywords=[]) if (
+            model.names.is_self(method.value)
+        ):
+            return bool(_COUNTING.search(attr.lower())) and is_store_class(model.class_of(expression), model)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             return counts_a_store(left, model, depth - 1) or counts_a_store(right, model, depth - 1)
         case ast.IfExp(body=body, orelse=orelse):

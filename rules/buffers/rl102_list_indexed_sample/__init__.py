@@ -95,6 +95,11 @@ ARRAYS = (
 _DRAWS = ("random.sample", "random.choices")
 
 
+def is_counted(indices: ast.expr, model: SemanticModel) -> bool:
+    """Whether indices are not drawn, but counted: `range(n_agents)`."""
+    return isinstance(indices, ast.Call) and model.names.qualified(indices.func) == "builtins.range"
+
+
 class ListIndexedSample(Rule):
     """RL102."""
 
@@ -130,6 +135,9 @@ class ListIndexedSample(Rule):
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             model.silent("only a few items of {} are drawn", picked.held)
+            return None
+        if is_counted(picked.indices, model):
+            model.silent("{} are not drawn, but counted", picked.indices)  # the arrays of all agents
             return None
         kind = model.types.type_of(picked.held)
         held, indices = shown(picked.held, model), shown(picked.indices, model)

@@ -6,7 +6,8 @@ Flags draws in hot code whose population is a replay buffer:
 - `np.random.choice(n, k, replace=False)` and `RandomState.choice`, where `n` is the number of transitions:
   `len(self.buffer)`, `min(self.mem_cntr, self.mem_size)`, a `size` of a replay memory, or a `range(n)` or
   `np.arange(n)` of one of these;
-- `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work;
+- `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work, also by way of
+  `.numpy()` or `.to(device)`;
 - `np.random.choice(n, k, p=p)`.
 
 The rule does not flag:
@@ -82,7 +83,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, SemanticModel, is_constant, last_names
+from rlint.rule import (
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    is_constant,
+    last_names,
+    models,
+)
 from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
 from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
@@ -97,6 +109,8 @@ TORCH = (
     "Draw with `torch.randint(n, (k,))` if duplicates are acceptable, else with a `numpy.random.Generator`"
 )
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
+
+CONVERSIONS = models.having(Trait.TO_HOST | Trait.RELOCATES | Trait.CASTS, TypeTag.TENSOR)
 
 
 class NoReplaceChoice(Rule):
@@ -132,13 +146,14 @@ class NoReplaceChoice(Rule):
         if not call.args or isinstance(call.args[0], ast.Starred):
             return None
         kept = only_use(call, model)
-        match model.parent(kept if kept is not None else call):
+        order = converted(kept if kept is not None else call, model)
+        match model.parent(order):
             case (
                 ast.Subscript(
                     value=value, slice=ast.Slice(lower=None, upper=ast.expr() as size, step=None)
                 ) as cut
             ):
-                if value is not call and value is not kept:
+                if value is not order:
                     return None
             case _:
                 return None
@@ -151,7 +166,7 @@ class NoReplaceChoice(Rule):
         if model.names.qualified(call.func) == "torch.randperm":
             return self.finding(model, cut, message, advice=TORCH)
         fix = None
-        in_place = kept is None and numbers is None and not call.keywords and len(call.args) == 1
+        in_place = order is call and numbers is None and not call.keywords and len(call.args) == 1
         if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
@@ -218,6 +233,17 @@ def only_use(call: ast.Call, model: SemanticModel) -> ast.Name | None:
             if len(after) == 1 and model.frequency.loops(after[0]) == model.frequency.loops(kept):
                 return after[0]
     return None
+
+
+def converted(order: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return what a permutation becomes by conversions that keep its order: `torch.randperm(n).numpy()`."""
+    method = model.parent(order)
+    while isinstance(method, ast.Attribute) and method.attr in CONVERSIONS:
+        call = model.parent(method)
+        if not isinstance(call, ast.Call) or call.func is not method:
+            break
+        order, method = call, model.parent(call)
+    return order
 
 
 def shuffles(function: str, count: ast.expr, size: str, model: SemanticModel) -> str:

@@ -192,8 +192,8 @@ class ScalarRewardLoop(Rule):
         loop = loop_of(front, model)
         if loop is None or not model.frequency.may_be_warm(front.statement):
             return
-        parts = [model.source.text(front.held), *_names(front.value), *_names(getattr(loop, "iter", None))]
-        if not any(_WORDS.search(part.rpartition(".")[2]) for part in parts):
+        parts = [*_names(front.held), *_names(front.value), *_names(getattr(loop, "iter", None))]
+        if not any(_WORDS.search(part) for part in parts):
             return
         if model.analysis.loops.is_bounded(loop):
             return  # a few iterations
@@ -201,15 +201,16 @@ class ScalarRewardLoop(Rule):
             return
         held = model.source.text(front.held)
         if isinstance(front.statement, ast.Assign):
-            message = f"`{held}` is copied for every item that is prepended"
+            message, workload = f"`{held}` is copied for every item that is prepended", "targets"
         else:
-            message = f"`{held}.insert(0, …)` moves all existing items"
+            message, workload = f"`{held}.insert(0, …)` moves all existing items", "returns"
         yield self.finding(
             model,
             front.statement.value if isinstance(front.statement, ast.Expr) else front.statement,
             f"{message}: the cost is quadratic in the length",
             fix=append_fix(front, model),
             advice="Append, and reverse the list once after the loop (or `appendleft` to a deque)",
+            workload=workload,
         )
 
 

@@ -19,6 +19,7 @@ from rlint.rule import (
     UseKind,
     descendants,
     frozen,
+    names_bound,
 )
 from rlint.rules.computation._shared.early import may_end_early
 
@@ -28,7 +29,7 @@ class GrownFront:
     """A statement that inserts `value` before all other items of the list `held`."""
 
     statement: ast.stmt
-    held: ast.Name | ast.Attribute
+    held: ast.Name | ast.Attribute | ast.Subscript
     value: ast.expr
 
 
@@ -38,7 +39,7 @@ def front_of(node: ast.AST, model: SemanticModel) -> GrownFront | None:
         return None
     match node:
         case ast.Call(
-            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert"),
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute() | ast.Subscript()) as held, attr="insert"),
             args=[ast.Constant(value=0 as first), value],
             keywords=[],
         ):
@@ -63,8 +64,15 @@ def is_list(front: GrownFront, model: SemanticModel) -> bool:
 
 
 def loop_of(front: GrownFront, model: SemanticModel) -> Loop | None:
-    """Return the innermost loop of the same function that fills the list."""
-    return next(iter(_loops_around(front.statement, model)), None)
+    """Return the innermost loop of the same function that fills the list; None if it fills another list of a
+    list of lists in each iteration.
+    """
+    loop = next(iter(_loops_around(front.statement, model)), None)
+    if loop is not None and isinstance(front.held, ast.Subscript):
+        bound = {name for node in descendants(loop) for name in names_bound(node)}
+        if any(isinstance(node, ast.Name) and node.id in bound for node in descendants(front.held)):
+            return None
+    return loop
 
 
 def _loops_around(node: ast.AST, model: SemanticModel) -> Iterator[Loop]:
