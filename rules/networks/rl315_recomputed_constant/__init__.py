@@ -131,7 +131,6 @@ class RecomputedConstant(Rule):
             return
         found = constant_at(node, model)
         if found is None:
-            model.silent("{} is not known to be created only from constants and settings", node)
             return
         destination = constant_place(found, model)
         if destination is None and found.names:  # a part of it may depend on nothing

@@ -93,6 +93,7 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
     reader = _Reader(model)
     found = reader.read(call)
     if found is None or (found.names and not may_read_names):
+        model.silent("{} is not known to be created only from constants and settings", call)
         return None
     for whole in around(call, model):
         if size_of(whole) > size_of(call) + _MOST_AROUND:
@@ -112,7 +113,10 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
     # filled tensors count if they are inputs of a computation, or if their size is a setting
     computed = any(_is_computed(node, model) for node in descendants(found.node) if node not in makers)
     sized = bool(found.settings) and model.types.type_of(call).tag is TypeTag.TENSOR
-    return found if computed or sized else None
+    if computed or sized:
+        return found
+    model.silent("{} takes little time", found.node)
+    return None
 
 
 def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
