@@ -125,14 +125,14 @@ def _steps(
     """
     cadence = model.frequency.cadence(node)
     found = {driver.step for driver in cadence.drivers} if cadence is not None else set()
-    nested = {driver.step for driver in cadence.nested} if cadence is not None else set()
+    inner = {driver.step for driver in cadence.inner} if cadence is not None else set()
     if not large:
         pass
     elif TrainingStep.ENVIRONMENT in found:
         found |= {TrainingStep.TOKEN} if model.program.handles_tokens() else set()
     elif model.program.uses_language_models():
         found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
-    return tuple(sorted(found, key=str)), tuple(sorted(nested, key=str))
+    return tuple(sorted(found, key=str)), tuple(sorted(inner - {TrainingStep.MESSAGE}, key=str))
 
 
 def _related(model: SemanticModel | LibcstModel, place: Any, said: str) -> Related:

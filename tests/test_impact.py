@@ -293,3 +293,33 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path / "lab")])
     (found,) = json.loads(ran.output)
     assert ("tokens of a language model" in found["impact"]["basis"]) == tokens
+
+
+READS = """\
+import torch
+from torch import nn
+
+net, optimizer = nn.Linear(4, 2).cuda(), torch.optim.Adam([])
+
+
+def train(loader):
+    losses = []
+    for batch in loader:
+        value = net(batch.cuda()).mean()
+        BETWEEN
+        entropy = net(batch.cuda()).std()
+        (value + entropy).backward()
+        optimizer.step()
+        losses.append((value.item(), entropy.item()))
+    return losses
+"""
+
+
+@pytest.mark.parametrize(("between", "level"), [("pass", "low"), ("losses.append(value.item())", "unknown")])
+def test_reads_that_follow_one_another_cost_little(between: str, level: str, tmp_path: Path) -> None:
+    """The first one waits, the next ones find the device idle; a read in the middle keeps it idle."""
+    (tmp_path / "train.py").write_text(READS.replace("BETWEEN", between))
+    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

@@ -230,6 +230,34 @@ def test_a_generator_that_plays() -> None:
     assert beat.nested == {Driver.ENVIRONMENT_STEP}
 
 
+def test_inner_loops_that_run_in_each_iteration() -> None:
+    """A rollout before each update; not the loop around a place, an evaluation at times, or a few agents."""
+    model = model_of(
+        """
+        import gymnasium, torch
+        env, optimizer = gymnasium.make("CartPole-v1"), torch.optim.Adam([])
+        for update in range(1000):
+            for _ in range(128):
+                env.step(0)
+                inside()
+            optimizer.step()
+            line()
+        for step in range(1000):
+            env.step(0)
+            if step % 100 == 0:
+                for _ in range(10):
+                    optimizer.step()
+            for agent in agents:
+                agent.optimizer.step()
+            other()
+        """
+    )
+    cadences = [
+        model.frequency.cadence(expression(model, text)) for text in ("line()", "inside()", "other()")
+    ]
+    assert [beat and beat.inner for beat in cadences] == [{Driver.ENVIRONMENT_STEP}, frozenset(), frozenset()]
+
+
 def test_no_beat() -> None:
     """Lines outside of training have their own conditions, and no cadence."""
     model = model_of("def f(step):\n    if step % 10 == 0:\n        line()\n")

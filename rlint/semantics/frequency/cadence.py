@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
+from rlint.regex import regex
 from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCall
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
@@ -15,6 +16,9 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
+
+_COUNTING = regex(r"^while\b|\brange\(")
+"""Headers of loops that run many times. Other loops often iterate over a few agents or environments."""
 
 
 @frozen
@@ -28,7 +32,9 @@ class Cadence:
     entered between the loop and the line, the line's own last; if empty, `loop` is the index of the loop in
     the line's function (-1 if there is none). `header` is the source of the loop header, if there is a loop.
     It `resets` if each iteration calls `reset` outside of nested loops, and is `layered` if one of these
-    contains the loop over environment steps (epochs of episodes of steps).
+    contains the loop over environment steps (epochs of episodes of steps). `inner` is what its inner loops
+    drive that run in each iteration and count (`range(n_steps)`, `while not done`): the rest of `nested` may
+    be the parts of a vectorised environment.
     """
 
     drivers: frozenset[Driver]
@@ -40,6 +46,7 @@ class Cadence:
     header: str = ""
     resets: bool = False
     layered: bool = False
+    inner: frozenset[Driver] = frozenset()
 
 
 class Cadences(CallerWalk[Cadence]):
@@ -75,6 +82,7 @@ class Cadences(CallerWalk[Cadence]):
                         for inner, loop in enumerate(function.loops)
                         if loop.parent == index and inner < len(driven)
                     ),
+                    inner=_driven_within(function, index, place, driven),
                 )
         once, many = self._heat.driven_by(function)
         return Cadence(once, many, guards) if once else None
@@ -101,3 +109,20 @@ class Cadences(CallerWalk[Cadence]):
         guards = self._heat.settled(place.guards, place.function)
         called = (*answer.calls, place.function.path)
         return replace(answer, guards=(*guards, *answer.guards), calls=called)
+
+
+def _driven_within(
+    function: FunctionSummary,
+    index: int,
+    place: CodePlace,
+    driven: Sequence[tuple[frozenset[Driver], frozenset[Driver]]],
+) -> frozenset[Driver]:
+    """Return what the counting loops inside of a loop drive in each iteration, except those around a
+    place.
+    """
+    found: set[Driver] = set()
+    for inner, loop in enumerate(function.loops[: len(driven)]):
+        is_within = index in function.loops_from(loop.parent) and inner not in place.loops
+        if is_within and not loop.guards and not loop.bounded and _COUNTING.search(loop.header):
+            found.update(*driven[inner])
+    return frozenset(found)

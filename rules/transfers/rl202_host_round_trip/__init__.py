@@ -107,6 +107,7 @@ from rlint.rule import (
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
+from rlint.rules.transfers.rl202_host_round_trip.adjacent_reads import why_cheap
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -223,6 +224,7 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group),
             assumes=assumption(group, model),
+            minor=why_cheap(group, model),
         )
 
     def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
