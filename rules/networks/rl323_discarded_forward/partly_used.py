@@ -1,4 +1,4 @@
-"""Forward passes that run a sub-network for each of their results, of which some are not used."""
+"""Calls that run a sub-network, or compute a log-probability, for a result that is not used."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rlint.rule import (
     descendants,
     frozen,
     last_name,
+    separate_outputs,
 )
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
@@ -23,15 +24,16 @@ _SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
 @frozen
 class Unused:
     """The sub-networks that run for unused results: some attributes, or (`each`) all items of one but the
-    first.
+    first. With `log_probability`, the log-probability of a squashed action is computed as well.
     """
 
     attributes: tuple[str, ...]
     each: bool = False
+    log_probability: bool = False
 
 
 def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
-    """Return the sub-networks that a call of a network runs only for results that are not used."""
+    """Return the sub-networks that a call runs only for results that are not used."""
     used = _used_places(call, model)
     if (
         used is None
@@ -75,10 +77,17 @@ def _unused_in(
         if place not in used and place - count not in used
         for name in names
     }
-    if not needed or needed & unused:
-        return None  # heads of a common trunk cost little
-    networks = tuple(sorted(name for name in unused if _is_network(name, call, model)))
-    return Unused(networks) if networks else None
+    computed = unused - needed - set(function.conditional_outputs)
+    is_squashed = computed >= separate_outputs.SQUASHED and _runs_per_step(call, model)
+    parts = unused - separate_outputs.SQUASHED
+    networks: tuple[str, ...] = ()
+    if needed - separate_outputs.SQUASHED and not parts & needed:  # heads of a common trunk cost little
+        networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
+    return Unused(networks, log_probability=is_squashed) if networks or is_squashed else None
+
+
+def _runs_per_step(call: ast.Call, model: SemanticModel) -> bool:
+    return model.frequency.heat_of(call).level is Heat.HOT
 
 
 def _used_places(call: ast.Call, model: SemanticModel) -> frozenset[int] | None:
@@ -103,7 +112,7 @@ def _used_places(call: ast.Call, model: SemanticModel) -> frozenset[int] | None:
 
 
 def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
-    """Return the methods of networks that a call may run."""
+    """Return the methods that a call may run."""
     found = model.types.call_targets(call)
     if found:
         return found
@@ -115,7 +124,8 @@ def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
 
 def _is_network(name: str, call: ast.Call, model: SemanticModel) -> bool:
     run = model.nn.network_run(call)
-    cls = model.types.class_of_value(run[0]) if run is not None else None
+    receiver = run[0] if run is not None else getattr(call.func, "value", None)
+    cls = model.types.class_of_value(receiver) if receiver is not None else None
     return cls is not None and model.index.attribute(cls, name).tag is TypeTag.MODULE
 
 
