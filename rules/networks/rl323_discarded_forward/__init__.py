@@ -6,8 +6,8 @@ needed on some paths: one branch of a following `if` reads them, another branch 
 loop before they are read, or a branch overwrites them. The typical case is a greedy action that is computed
 before the epsilon draw. A result that is never read is flagged as well. If a call returns several values,
 all of them must be unused, or those that are unused must come from sub-networks of their own: the second of
-two critics in `self.critic(state, action)[0]`. That also holds for methods that are no networks themselves, and
-for the log-probability of a squashed action that is computed in every step: `action, _ = self.actor(state)`.
+two critics in `self.critic(state, action)[0]`. That also holds for methods that are no networks, and for the
+log-probability of a squashed action that is computed in every step: `action, _ = self.actor(state)`.
 
 All layers of the network must be known. The rule is silent:
 
@@ -172,6 +172,7 @@ class DiscardedForward(Rule):
             call,
             message,
             advice="Call the sub-network whose result is used, or add a method that runs it alone",
+            assumes=part.assumes,
         )
 
     def dropped(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
