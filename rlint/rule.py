@@ -32,7 +32,7 @@ from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.summary import Application, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn import gradient_sinks, made_networks, torch_settings, weight_sync
+from rlint.semantics.nn import gradient_sinks, made_networks, separate_outputs, torch_settings, weight_sync
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.module_graph import MODULE_METHODS, Architecture
@@ -185,6 +185,7 @@ __all__ = [
     "roles",
     "root_of",
     "same_code",
+    "separate_outputs",
     "size_of",
     "spawn",
     "torch_settings",

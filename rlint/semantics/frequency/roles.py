@@ -23,11 +23,17 @@ _HOT = _roles(
     is_called_on_each_step="_on_step on_step",
     takes_a_gradient_step="training_step train_step optimize_model optimize update learn learn_step",
     computes_a_loss="compute_loss loss_fn",
-    updates_the_target_network="""update_target update_targets update_target_network soft_update
-        hard_update""",
+    updates_the_target_network="hard_update",
     learns_from_replayed_transitions="replay experience_replay",
     is_called_per_batch="collate_fn",
     runs_per_observation="preprocess_observation preprocess_obs process_observation normalize_obs",
+)
+_UPDATES_TARGET = regex(
+    r"^_*((soft|polyak|ema)_(\w+_)?update|(soft|polyak|ema)_update(_\w+)?|(soft_|polyak_)?(update|sync)_(the_)?(\w+_)?targets?(_\w+)?"
+    r"|targets?_(\w+_)?(soft_|polyak_)?update)$"
+)
+_NO_NETWORK = regex(
+    r"position|pos(e|$)|goal|entropy|frame|label|veloc|heading|rate|freq|interval|every|kl|lr$"
 )
 _AGENT_ONLY = frozenset("learn update optimize policy explore replay compute_loss loss_fn".split())
 _AGENT_CLASS = regex(
@@ -101,6 +107,11 @@ def evaluates(name: str) -> bool:
     return bool(_EVALUATES.search(name.lower()))
 
 
+def updates_target_network(name: str) -> bool:
+    """Whether a function of this name copies or blends weights into a target network."""
+    return bool(_UPDATES_TARGET.search(name)) and not _NO_NETWORK.search(name)
+
+
 LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
 """Names of methods that take gradient steps."""
 _LEARNS = LEARNS | {"update"}
@@ -154,13 +165,14 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
         return Role(Heat.HOT, "rewards each sample")
     if _ANSWER.search(name):
         return Role(Heat.HOT, "looks at each answer")
-    if name not in _HOT or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):
+    what = _HOT.get(name, "updates the target network" if updates_target_network(name) else "")
+    if not what or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):
         return None
     if in_loops & {Driver.ENVIRONMENT_STEP, Driver.GENERATION}:
         return None  # holds the training loop itself
     if in_loops & {Driver.GRADIENT_STEP, Driver.BATCH}:
         return Role(Heat.WARM, "learns from a batch of rollouts")
-    return Role(Heat.HOT, _HOT[name])
+    return Role(Heat.HOT, what)
 
 
 def role_of_learner(function: FunctionSummary, in_loops: frozenset[Driver]) -> Role | None:

@@ -42,7 +42,7 @@ from rlint.semantics.nn.architecture_summary import parts_of_file
 from rlint.semantics.nn.checkpoints import functions_that_save
 from rlint.semantics.nn.forward_summary import forward_summaries
 from rlint.semantics.nn.gradient_summary import GradientSummaries
-from rlint.semantics.nn.separate_outputs import outputs_of, run_each
+from rlint.semantics.nn.separate_outputs import conditional_outputs, outputs_of, run_each
 from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
 from rlint.semantics.types.algebra import OPTIONS, along, each_of, refines, with_default
@@ -198,6 +198,7 @@ def _function(
     returned = [each.value for each in syntax.written.returns.get(node, ()) if each.value is not None]
     is_method = isinstance(syntax.parents.get(node), ast.ClassDef)
     may_run_networks = is_method and len(returned) == 1 and "torch" in syntax.text
+    outputs = outputs_of(node, returned) if may_run_networks else ()
     return FunctionSummary(
         analysis.name,
         syntax.qualname(node),
@@ -228,7 +229,8 @@ def _function(
         needs=_needs(node, analysis),
         returns_values=bool(returned),
         hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
-        outputs=intern(outputs_of(node, returned)) if may_run_networks else (),
+        outputs=intern(outputs),
+        conditional_outputs=conditional_outputs(node) if any(outputs) else (),
         runs_each=run_each(node, returned) if may_run_networks else "",
         off=tuple(
             name

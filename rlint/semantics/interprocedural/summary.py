@@ -145,6 +145,7 @@ class FunctionSummary:
     )
     hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns
     outputs: tuple[tuple[str, ...], ...] = ()  # attributes called for each item (see separate_outputs.py)
+    conditional_outputs: tuple[str, ...] = ()  # those of them that only run under a condition
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
     takes_more: bool = False  # by `*args` or `**kwargs`

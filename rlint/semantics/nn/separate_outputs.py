@@ -5,16 +5,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import root_name
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
+
+LOG_PROBABILITY = "log_prob()"
+"""Stands for `distribution.log_prob(x)` among the attributes that a method calls."""
+LOGARITHM = "log()"
+"""Stands for a logarithm of a tensor."""
+SQUASHED = frozenset({LOG_PROBABILITY, LOGARITHM})
+"""Stand for the log-probability of a squashed action, with its correction."""
+_LOGARITHMS = frozenset({"log", "log1p", "softplus", "logsigmoid"})
+_CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try)
 
 _Values = dict[str, list[ast.expr]]
 
 
 def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str, ...], ...]:
     """Return the attributes of the receiver that a method calls for each item of the tuple that it returns:
-    `(("q1",), ("q2",))` for `return self.q1(x), self.q2(x)`. Empty if it returns something else.
+    `(("q1",), ("q2",))` for `return self.q1(x), self.q2(x)`. Calls of an item of an attribute count as calls
+    of the attribute, log-probabilities and logarithms as `log_prob()` and `log()`. Empty if it returns
+    something else.
     """
     receiver = _receiver(function)
     if len(returned) != 1 or not receiver:
@@ -22,8 +34,22 @@ def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str,
     items = returned[0].elts if isinstance(returned[0], ast.Tuple) else []
     if len(items) < 2 or any(isinstance(item, ast.Starred) for item in items):
         return ()
-    values = _values(function)
-    return tuple(tuple(sorted(_called_for(item, receiver, values))) for item in items)
+    values, iterated = _values(function), _iterated(function)
+    return tuple(tuple(sorted(_called_for(item, receiver, values, iterated))) for item in items)
+
+
+def conditional_outputs(function: Function) -> tuple[str, ...]:
+    """Return what a method calls only under a condition, in the same form."""
+    receiver, iterated = _receiver(function), _iterated(function)
+    found = {
+        name
+        for condition in descendants(function)
+        if isinstance(condition, _CONDITIONS)
+        for call in descendants(condition)
+        if isinstance(call, ast.Call)
+        for name in _called_by(call, receiver, iterated)
+    }
+    return tuple(sorted(found))
 
 
 def run_each(function: Function, returned: list[ast.expr]) -> str:
@@ -108,19 +134,41 @@ def _bind(target: ast.expr, value: ast.expr, found: _Values) -> None:
             found.setdefault(node.id, []).append(value)
 
 
-def _called_for(item: ast.expr, receiver: str, values: _Values) -> set[str]:
-    """Return the attributes of the receiver that are called to compute a value."""
+def _iterated(function: Function) -> dict[str, ast.expr]:
+    """Return what loops and comprehensions iterate over, by their variables."""
+    return {
+        node.target.id: node.iter
+        for node in descendants(function)
+        if isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.target, ast.Name)
+    }
+
+
+def _called_for(item: ast.expr, receiver: str, values: _Values, iterated: dict[str, ast.expr]) -> set[str]:
+    """Return what is called to compute a value: attributes of the receiver, and logarithms."""
     found: set[str] = set()
     seen: set[str] = set()
     stack: list[ast.expr] = [item]
     while stack:
         for node in descendants(stack.pop()):
             if isinstance(node, ast.Call):
-                found.update(_attributes(node.func, receiver))
+                found.update(_called_by(node, receiver, iterated))
             if isinstance(node, ast.Name) and node.id != receiver and node.id not in seen:
                 seen.add(node.id)
                 stack += values.get(node.id, ())
     return found
+
+
+def _called_by(call: ast.Call, receiver: str, iterated: dict[str, ast.expr]) -> Iterator[str]:
+    """Yield the attribute of the receiver that a call runs, or the logarithm that it computes."""
+    called = call.func
+    yield from _attributes(called, receiver)
+    match called:
+        case ast.Name(id=name) if name in iterated and isinstance(iterated[name], ast.Attribute):
+            yield from _attributes(iterated[name], receiver)
+        case ast.Attribute(attr="log_prob"):
+            yield LOG_PROBABILITY
+    if last_name(called) in _LOGARITHMS:
+        yield LOGARITHM
 
 
 def _attributes(called: ast.expr, receiver: str) -> Iterator[str]:

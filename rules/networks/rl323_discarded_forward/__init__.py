@@ -6,7 +6,8 @@ needed on some paths: one branch of a following `if` reads them, another branch 
 loop before they are read, or a branch overwrites them. The typical case is a greedy action that is computed
 before the epsilon draw. A result that is never read is flagged as well. If a call returns several values,
 all of them must be unused, or those that are unused must come from sub-networks of their own: the second of
-two critics in `self.critic(state, action)[0]`.
+two critics in `self.critic(state, action)[0]`. That also holds for methods that are no networks, and for the
+log-probability of a squashed action that is computed in every step: `action, _ = self.actor(state)`.
 
 All layers of the network must be known. The rule is silent:
 
@@ -108,14 +109,16 @@ class DiscardedForward(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or model.nn.network_run(node) is None:
-            return
-        if isinstance(model.parent(node), ast.Expr):
-            yield from self.dropped(node, model)
+        if not (node.args or node.keywords):
             return
         part = unused_parts(node, model)
         if part is not None:
             yield self.partly(node, part, model)
+            return
+        if model.nn.network_run(node) is None:
+            return
+        if isinstance(model.parent(node), ast.Expr):
+            yield from self.dropped(node, model)
             return
         unit = unit_of(node, model)
         names = bound_names(unit)
@@ -156,6 +159,12 @@ class DiscardedForward(Rule):
         names = " and ".join(f"`{name}`" for name in part.attributes)
         if part.each:
             message = f"`{called(call, model)}` runs each of its {names}, and only the first result is used"
+        elif part.log_probability:
+            also = f"{names} and " if names else ""
+            message = (
+                f"`{called(call, model)}` also computes {also}the log-probability of the squashed action, "
+                f"which is unused here"
+            )
         else:
             message = f"`{called(call, model)}` also runs {names}, whose result is unused here"
         return self.finding(
@@ -163,6 +172,7 @@ class DiscardedForward(Rule):
             call,
             message,
             advice="Call the sub-network whose result is used, or add a method that runs it alone",
+            assumes=part.assumes,
         )
 
     def dropped(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:

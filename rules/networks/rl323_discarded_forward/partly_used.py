@@ -1,4 +1,4 @@
-"""Forward passes that run a sub-network for each of their results, of which some are not used."""
+"""Calls that run a sub-network, or compute a log-probability, for a result that is not used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from rlint.rule import (
     TypeTag,
     descendants,
     frozen,
+    is_in_block,
     last_name,
+    roles,
+    separate_outputs,
 )
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
@@ -23,15 +26,18 @@ _SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
 @frozen
 class Unused:
     """The sub-networks that run for unused results: some attributes, or (`each`) all items of one but the
-    first.
+    first. With `log_probability`, the log-probability of a squashed action is computed as well.
     """
 
     attributes: tuple[str, ...]
     each: bool = False
+    log_probability: bool = False
+    assumes: str = ""
+    """What must hold: which class the network has."""
 
 
 def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
-    """Return the sub-networks that a call of a network runs only for results that are not used."""
+    """Return the sub-networks that a call runs only for results that are not used."""
     used = _used_places(call, model)
     if (
         used is None
@@ -40,10 +46,8 @@ def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
     ):
         return None
     functions = _functions(call, model)
-    if not functions:
-        return None
     found = {_unused_in(function, used, call, model) for function in functions}
-    return found.pop() if len(found) == 1 else None
+    return found.pop() if len(found) == 1 else _of_one_class(functions, used, call, model)
 
 
 def _is_dwarfed(call: ast.Call, model: SemanticModel) -> bool:
@@ -75,10 +79,57 @@ def _unused_in(
         if place not in used and place - count not in used
         for name in names
     }
-    if not needed or needed & unused:
-        return None  # heads of a common trunk cost little
-    networks = tuple(sorted(name for name in unused if _is_network(name, call, model)))
-    return Unused(networks) if networks else None
+    computed = unused - needed - set(function.conditional_outputs)
+    is_squashed = (
+        computed >= separate_outputs.SQUASHED
+        and model.frequency.heat_of(call).level is Heat.HOT
+        and not _only_evaluates(call, model)
+    )
+    parts = unused - separate_outputs.SQUASHED
+    networks: tuple[str, ...] = ()
+    if needed - separate_outputs.SQUASHED and not parts & needed:  # heads of a common trunk cost little
+        networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
+    return Unused(networks, log_probability=is_squashed) if networks or is_squashed else None
+
+
+def _of_one_class(
+    methods: list[FunctionSummary], used: frozenset[int], call: ast.Call, model: SemanticModel
+) -> Unused | None:
+    """Return the same for a network of one of several classes, or of unknown class, if the method of just one
+    class computes the log-probability.
+    """
+    called = call.func
+    if not isinstance(called, ast.Attribute) or model.nn.network_run(call) is None:
+        return None
+    found = [
+        method
+        for method in methods or model.index.network_methods(called.attr)
+        if (unused := _unused_in(method, used, call, model)) is not None and unused.log_probability
+    ]
+    if len(found) != 1:
+        return None
+    owner = found[0].qualname.rpartition(".")[0]
+    return Unused((), log_probability=True, assumes=f"`{model.source.text(called.value)}` is a `{owner}`")
+
+
+def _only_evaluates(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is in the branch that is taken to evaluate the policy: `if evaluate:`."""
+    for branch in model.ancestors(call):
+        if not isinstance(branch, ast.If):
+            continue
+        names = [last_name(node) or "" for node in descendants(branch.test)]
+        if any(map(roles.evaluates, names)):
+            return is_in_block(call, branch.orelse if _is_negated(branch.test) else branch.body)
+    return False
+
+
+def _is_negated(test: ast.expr) -> bool:
+    match test:
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=False)]):
+            return True
+    return False
 
 
 def _used_places(call: ast.Call, model: SemanticModel) -> frozenset[int] | None:
@@ -103,8 +154,12 @@ def _used_places(call: ast.Call, model: SemanticModel) -> frozenset[int] | None:
 
 
 def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
-    """Return the methods of networks that a call may run."""
+    """Return the methods that a call may run: of `self.method(x)`, the one of the class around it."""
     found = model.types.call_targets(call)
+    if len(found) > 1 and isinstance(call.func, ast.Attribute) and model.names.is_self(call.func.value):
+        cls = model.types.class_of_value(call.func.value)
+        own = model.index.method(cls, call.func.attr) if cls is not None else None
+        found = [each for each in found if each is own] or found
     if found:
         return found
     run = model.nn.network_run(call)
@@ -115,7 +170,8 @@ def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
 
 def _is_network(name: str, call: ast.Call, model: SemanticModel) -> bool:
     run = model.nn.network_run(call)
-    cls = model.types.class_of_value(run[0]) if run is not None else None
+    receiver = run[0] if run is not None else getattr(call.func, "value", None)
+    cls = model.types.class_of_value(receiver) if receiver is not None else None
     return cls is not None and model.index.attribute(cls, name).tag is TypeTag.MODULE
 
 
