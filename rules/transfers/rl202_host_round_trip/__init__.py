@@ -118,11 +118,13 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
     where,
 )
+from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
     others_of_step,
     step_of,
 )
+from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
@@ -159,11 +161,30 @@ class HostRoundTrip(Rule):
                 return
             if is_copied_to_host(node, model):
                 yield from self.check_way_back(node, model)
+            else:
+                yield from self.check_list(node, model)
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
             elif not is_others(read, model):
                 yield from self.check_read(read, model)
+
+    def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `torch.tensor([x.sum(), y.sum()])`."""
+        listed = listed_tensors(call, model)
+        if listed is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        first = shown(listed.tensors[0], model)
+        more = len(listed.tensors) - 1
+        read = f"`{first}` for each element" if listed.each else f"`{first}`"
+        read += f" and {more} more" if more else ""
+        back = ", only for the result to be copied back" if listed.returns else ", one by one"
+        yield self.finding(
+            model,
+            call,
+            f"`{shown(call.func, model)}` reads {read} from the device{back}: each synchronises",
+            advice="Combine the tensors on the device: `torch.stack((...))`",
+        )
 
     def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `probs = net(x).cpu()`, arithmetic, `probs = probs.cuda()`."""
@@ -211,6 +232,10 @@ class HostRoundTrip(Rule):
         if len(group) == 1:
             yield from self._of_parts(read, model)
         if len(group) < fewest(group):
+            state = tested_state(read, model)
+            if state is not None:
+                yield self._of_state(read, state, model)
+                return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
@@ -223,6 +248,16 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group),
             assumes=assumption(group, model),
+        )
+
+    def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
+        """Return a finding for a condition on a buffer or parameter of a network."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step: "
+            f"`{shown(state, model)}` is a tensor that moves to the device with its network",
+            advice="Keep a Python number or bool beside it, and test that",
         )
 
     def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
