@@ -332,7 +332,7 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
     definitions = model.dataflow.definitions(name)
     if len(definitions) > MAX_DEFINITIONS:
         return None
-    joined = _joined(
+    joined = _either(
         [
             where(binding.value, model, depth - 1)
             for binding in definitions
@@ -397,6 +397,12 @@ def _joined(found: list[Device | None]) -> Device | None:
     if Device.HOST in devices:
         return Device.HOST
     return devices[0]
+
+
+def _either(found: list[Device | None]) -> Device | None:
+    """Return the device of a variable with several definitions: `if cuda: x = x.cuda()` may move it."""
+    devices = [device for device in found if device is not None]
+    return next((device for device in devices if device is not Device.HOST), devices[0] if devices else None)
 
 
 def is_hot(read: HostRead, model: SemanticModel) -> bool:
