@@ -107,6 +107,7 @@ from rlint.rule import (
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
+from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -232,6 +233,10 @@ class HostRoundTrip(Rule):
         if len(group) == 1:
             yield from self._of_parts(read, model)
         if len(group) < fewest(group):
+            there = copy_there(read, model)
+            if there is not None:
+                yield self._of_arithmetic(read, there, model)
+                return
             state = tested_state(read, model)
             if state is not None:
                 yield self._of_state(read, state, model)
@@ -248,6 +253,17 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group),
             assumes=assumption(group, model),
+        )
+
+    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for an array that is copied to the device for a little arithmetic."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device to read what was computed, by "
+            f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
+            advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
+            related=[(there, "copied to the device here")],
         )
 
     def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
