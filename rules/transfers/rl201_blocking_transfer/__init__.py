@@ -7,7 +7,8 @@ or a buffer of the project. The move may be guarded by a device test (`if args.c
 a helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
 tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
 (`.to(**options)`). Where the origin of the tensor is not known, the finding is `likely` and states the
-assumption.
+assumption, as it is for several parts of a batch that are moved one by one
+(`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
 The rule does not flag:
 
@@ -215,7 +216,8 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
         return True
-    return is_part_of_batch(source, model)
+    is_part: bool = is_part_of_batch(source, model)
+    return is_part
 
 
 def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:

@@ -8,6 +8,7 @@ from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, regex
 
 _BATCH = regex(r"(^|_)(mini_?|micro_?)?batch$|^(samples?|transitions|experiences?)$")
 _PARTS = frozenset({"items", "values"})
+_CONTAINERS = frozenset({TypeTag.INSTANCE, TypeTag.DICT})
 _FEWEST = 2
 """Moves of parts of one batch. If only one part is moved, the others may be on the device already."""
 _GIVEN = frozenset({BindingKind.PARAMETER, BindingKind.FOR})
@@ -42,7 +43,7 @@ def _batch_of(part: ast.expr, model: SemanticModel) -> ast.Name | None:
 
 def _is_batch(name: ast.Name, model: SemanticModel) -> bool:
     kind = model.types.type_of(name)
-    if not _BATCH.search(name.id) or (kind and kind.tag is not TypeTag.INSTANCE):
+    if not _BATCH.search(name.id) or (kind and kind.tag not in _CONTAINERS):
         return False
     bound = model.dataflow.definitions(name)
     return bool(bound) and all(binding.kind in _GIVEN for binding in bound)

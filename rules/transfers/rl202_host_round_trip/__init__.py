@@ -9,7 +9,11 @@ Flags the following in hot code of programs that use accelerators:
 - Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
-- A read for each tensor of a list, or for each parameter of a network, in a loop.
+- A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
+  of a network, in a loop.
+- A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
+- An array that is copied to the device for arithmetic only, and the result read back.
+- A condition on a buffer or parameter of a network: `if self.count >= self.until`.
 - A condition that reads each element of a tensor. (`item-per-element` covers elements that are read by
   `.item()` and similar calls.)
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
