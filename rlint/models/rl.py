@@ -32,6 +32,7 @@ from rlint.models.fact import (
 )
 from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
+from rlint.regex import regex
 
 LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
 """Libraries imported by files that train or run language models."""
@@ -309,13 +310,20 @@ _AROUND: Table = table(
     facts("torchmetrics.functional", PURE, TENSOR, "accuracy"),
 )
 
+_MODEL_CLASS = regex(
+    r"^[A-Z]\w*(Model|For(CausalLM|ConditionalGeneration|QuestionAnswering|Seq2SeqLM|(Sequence|Token)"
+    r"Classification))$"
+)
+
 FACTS: Table = table(_ENVIRONMENTS, _REPLAY, _LANGUAGE, _AROUND)
 
 
 def pretrained(qualified: str) -> Fact | None:
-    """Return the row for loading one of the many model and tokenizer classes of transformers."""
+    """Return the row for loading or creating one of the many model and tokenizer classes of transformers."""
     library, _, rest = qualified.partition(".")
     name, _, constructor = rest.rpartition(".")
+    if library == "transformers" and not name and _MODEL_CLASS.search(constructor):
+        return Fact(DRAWS, Type(TypeTag.MODULE, of=qualified, fresh=True))
     if library != "transformers" or constructor not in ("from_pretrained", "from_config") or "." in name:
         return None
     tag = TypeTag.UNKNOWN

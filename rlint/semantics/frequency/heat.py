@@ -601,7 +601,8 @@ class HeatMap:
         cls = self.index.modules[function.module].classes.get(owner)
         tag = self._environments.tag_of(cls) if cls is not None else TypeTag.UNKNOWN
         many = self._many[function.path]
-        role = role_of(function, owner if cls is not None else "", tag, many)
+        bases = cls.bases if cls is not None else ()
+        role = role_of(function, owner if cls is not None else "", tag, many, bases)
         if role is None and not self._calls.of(function):
             role = role_of_learner(function, many)
         return (

@@ -63,6 +63,7 @@ _LIBRARY = {
     (TypeTag.DATASET, "__getitem__"): "loads one sample",
 }
 
+_TOKEN_CLASS = regex(r"LogitsProcessor|LogitsWarper|StoppingCriteria")
 _REWARD = regex(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
 _NOT_A_REWARD = regex(
     r"plot|print|log|save|load|make|build|create|prepare|get_reward_f|init|parse_args|config|register|setup|model"
@@ -146,9 +147,16 @@ class Role:
     what: str
 
 
-def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: frozenset[Driver]) -> Role | None:
-    """Return the role of a function. `owner` and `tag` are the name and type of its class ("" for none);
-    `in_loops` is what drives its loops, including those of functions that it calls.
+def role_of(
+    function: FunctionSummary,
+    owner: str,
+    tag: TypeTag,
+    in_loops: frozenset[Driver],
+    bases: tuple[str, ...] = (),
+) -> Role | None:
+    """Return the role of a function. `owner`, `tag` and `bases` are the name and type of its class ("" for
+    none) and the dotted names of its bases; `in_loops` is what drives its loops, including those of functions
+    that it calls.
     """
     name = function.name
     if owner:
@@ -158,6 +166,8 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
             return Role(Heat.HOT, _LIBRARY[tag, name])
         if name in _BUFFER and (_BUFFER_CLASS.search(owner) or name in _UNMISTAKABLE):
             return Role(Heat.HOT, _BUFFER[name])
+    if name == "__call__" and any(map(_TOKEN_CLASS.search, (owner, *bases))):
+        return Role(Heat.HOT, "is called for each generated token")
     rewards = name == "__call__" and _REWARD_CLASS.search(owner)
     if rewards or (_REWARD.search(name) and not _NOT_A_REWARD.search(name)):
         if _OF_MANY & set(function.parameters):

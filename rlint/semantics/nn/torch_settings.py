@@ -1,5 +1,5 @@
-"""Settings of torch that a file mentions: precision, compilation, device; and whether it is for language
-models.
+"""Settings of torch that a file mentions: precision, compilation, device, pinned memory; and whether it is
+for language models.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ COMPILED = "compiled"
 CUDA = "cuda"
 """A CUDA device is requested, or chosen if there is one."""
 
+PINS = "pins"
+"""Memory is pinned, by `pin_memory=` or `tensor.pin_memory()`."""
 THREADS = "threads"
 """The number of threads of torch is set, here or for the process by its environment."""
 TOKENS = "tokens"
@@ -82,9 +84,22 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update((CUDA,) if _ON_CUDA.match(text) else ())
     if any(isinstance(call.func, ast.Attribute) for call in tree.written.calls.get("cuda", ())):
         found.add(CUDA)
+    if "pin_memory" in tree.text and _pins(analysis):
+        found.add(PINS)
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)
     return frozenset(found)
+
+
+def _pins(analysis: FileAnalysis) -> bool:
+    """Whether a file names pinned memory, other than to refuse it."""
+    tree = analysis.syntax
+    if "pin_memory" in tree.written.attributes:
+        return True
+    given = (keyword.value for keyword in tree.of_type(ast.keyword) if keyword.arg == "pin_memory")
+    if any(not isinstance(value, ast.Constant) or value.value for value in given):
+        return True
+    return any(node.value == "pin_memory" for node in tree.of_type(ast.Constant))
 
 
 def _shown_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:

@@ -7,7 +7,8 @@ or a buffer of the project. The move may be guarded by a device test (`if args.c
 a helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
 tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
 (`.to(**options)`). Where the origin of the tensor is not known, the finding is `likely` and states the
-assumption.
+assumption, as it is for several parts of a batch that are moved one by one
+(`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
 The rule does not flag:
 
@@ -25,8 +26,9 @@ cannot launch the next kernels, and after the copy the device idles until they a
 `non_blocking=True` the call returns immediately; kernels that use the tensor still run after the copy.
 
 From pinned memory (`DataLoader(..., pin_memory=True)`) the copy also overlaps with work on the host.
-Without pinning the gain is small, because the driver first copies the tensor to a staging buffer. Pinning
-each tensor just before its copy does not help: it takes as long as the copy.
+Without pinning the gain is small, because the driver first copies the tensor to a staging buffer; findings
+in programs that pin no memory have a low impact. Pinning each tensor just before its copy does not help: it
+takes as long as the copy.
 
 ## Example
 ```python
@@ -95,10 +97,12 @@ from rlint.rule import (
     Type,
     TypeTag,
     batches,
+    torch_settings,
     unpacked_options,
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers._shared.there_and_back import left_device
+from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import is_part_of_batch
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
     has_unknown_source,
@@ -112,6 +116,7 @@ POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
 KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
 LONGEST_SHOWN = 40
 _UNPINNED = "an asynchronous copy gains little while the source is not pinned"
+_NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
 
 class BlockingTransfer(Rule):
@@ -151,7 +156,7 @@ class BlockingTransfer(Rule):
         if left_device(source, model) is not None:
             model.silent("{} has been on the device before: a round trip", source)
             return
-        if not is_sure and not has_unknown_source(source, model):
+        if not is_sure and not is_part_of_batch(source, model) and not has_unknown_source(source, model):
             model.silent("where {} comes from is not known", source)
             return
         kind = model.types.type_of(source)
@@ -162,7 +167,7 @@ class BlockingTransfer(Rule):
             fix=build_fix(node, source, target, model),
             advice=advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
-            minor=_UNPINNED if is_unpinned(kind) else None,
+            minor=minor_gain(kind, model),
         )
 
 
@@ -198,8 +203,8 @@ def is_on_host(source: ast.expr, model: SemanticModel) -> bool:
 
 def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
     """Whether the program moves an unknown tensor in a way that makes no sense if it is on the device
-    already: by `.cuda()`, under a condition that tests for a device, or after converting it if it is an
-    array.
+    already: by `.cuda()`, under a condition that tests for a device, part by part of a batch, or after
+    converting it if it is an array.
     """
     kind = model.types.type_of(source)
     if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
@@ -209,7 +214,10 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
         given = model.types.type_of(array)
         return is_converted_by_helper(source, model) and not given and not given.short
     assert isinstance(call.func, ast.Attribute)
-    return call.func.attr == "cuda" or is_guarded_by_device_test(call, model)
+    if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
+        return True
+    is_part: bool = is_part_of_batch(source, model)
+    return is_part
 
 
 def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:
@@ -260,6 +268,15 @@ def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
     if is_unpinned(kind):
         return f"{waits}; the source is not pinned, so an asynchronous copy gains little"
     return f"{waits}; an asynchronous copy gains little unless the source is pinned"
+
+
+def minor_gain(kind: Type, model: SemanticModel) -> str | None:
+    """Return why an asynchronous copy gains little here; None if the source is, or may be, pinned."""
+    if is_unpinned(kind):
+        return _UNPINNED
+    if batches.is_pinned(kind) or model.program.sets(torch_settings.PINS):
+        return None
+    return _NOTHING_PINNED
 
 
 def is_unpinned(kind: Type) -> bool:

@@ -9,7 +9,11 @@ Flags the following in hot code of programs that use accelerators:
 - Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
-- A read for each tensor of a list, or for each parameter of a network, in a loop.
+- A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
+  of a network, in a loop.
+- A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
+- An array that is copied to the device for arithmetic only, and the result read back.
+- A condition on a buffer or parameter of a network: `if self.count >= self.until`.
 - A condition that reads each element of a tensor. (`item-per-element` covers elements that are read by
   `.item()` and similar calls.)
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
@@ -108,6 +112,7 @@ from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.adjacent_reads import why_cheap
+from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -119,11 +124,13 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
     where,
 )
+from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
     others_of_step,
     step_of,
 )
+from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
@@ -160,11 +167,30 @@ class HostRoundTrip(Rule):
                 return
             if is_copied_to_host(node, model):
                 yield from self.check_way_back(node, model)
+            else:
+                yield from self.check_list(node, model)
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
             elif not is_others(read, model):
                 yield from self.check_read(read, model)
+
+    def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `torch.tensor([x.sum(), y.sum()])`."""
+        listed = listed_tensors(call, model)
+        if listed is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        first = shown(listed.tensors[0], model)
+        more = len(listed.tensors) - 1
+        read = f"`{first}` for each element" if listed.each else f"`{first}`"
+        read += f" and {more} more" if more else ""
+        back = ", only for the result to be copied back" if listed.returns else ", one by one"
+        yield self.finding(
+            model,
+            call,
+            f"`{shown(call.func, model)}` reads {read} from the device{back}: each synchronises",
+            advice="Combine the tensors on the device: `torch.stack((...))`",
+        )
 
     def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `probs = net(x).cpu()`, arithmetic, `probs = probs.cuda()`."""
@@ -212,6 +238,14 @@ class HostRoundTrip(Rule):
         if len(group) == 1:
             yield from self._of_parts(read, model)
         if len(group) < fewest(group):
+            there = copy_there(read, model)
+            if there is not None:
+                yield self._of_arithmetic(read, there, model)
+                return
+            state = tested_state(read, model)
+            if state is not None:
+                yield self._of_state(read, state, model)
+                return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
@@ -225,6 +259,27 @@ class HostRoundTrip(Rule):
             advice=advice_for_step(group),
             assumes=assumption(group, model),
             minor=why_cheap(group, model),
+        )
+
+    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for an array that is copied to the device for a little arithmetic."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device to read what was computed, by "
+            f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
+            advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
+            related=[(there, "copied to the device here")],
+        )
+
+    def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
+        """Return a finding for a condition on a buffer or parameter of a network."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step: "
+            f"`{shown(state, model)}` is a tensor that moves to the device with its network",
+            advice="Keep a Python number or bool beside it, and test that",
         )
 
     def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:

@@ -44,7 +44,9 @@ _LEAVES = models.having(Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {"back
 _OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
 _GIVES_WEIGHTS = models.giving(TypeTag.ITERATOR, TypeTag.MODULE) | {"parameters", "state_dict"}
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
-_DEPTH = 5
+_BOUNDS = (ast.Name, ast.Subscript)
+_SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm")
+_DEPTH = 7
 
 
 @frozen
@@ -78,7 +80,7 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         return [HostRead(node.value, original(node.value, model)[0], "print")]
     if isinstance(node, ast.Slice):
         bounds = (node.lower, node.upper, node.step)
-        return [HostRead(bound, bound, "slice") for bound in bounds if isinstance(bound, ast.Name)]
+        return [HostRead(bound, bound, "slice") for bound in bounds if isinstance(bound, _BOUNDS)]
     return []
 
 
@@ -264,7 +266,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
         ):
             if method in _LEAVES:
                 return None
-            if method in ("to", "cuda") and where(owner, model, depth - 1) is not None:
+            if method in ("to", "cuda") and _is_moved_tensor(expression, owner, model, depth):
                 return _target(expression, owner, model, depth)
             if method in _OF_TENSORS:
                 return where(owner, model, depth - 1) or Device.UNKNOWN
@@ -278,6 +280,39 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
                 return _joined(given)
             return Device.UNKNOWN if model.gradients.gives_gradient(expression) else None
     return None
+
+
+def _is_moved_tensor(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -> bool:
+    """Whether `.to(…)` or `.cuda()` moves a tensor: what a loop iterates over is no network."""
+    if where(owner, model, depth - 1) is not None:
+        return True
+    if not isinstance(owner, ast.Name) or model.types.type_of(owner):
+        return False
+    bound = model.dataflow.definitions(owner)
+    is_item = bool(bound) and all(binding.kind in _LOOPED and binding.path for binding in bound)
+    return is_item and (not move.args or model.types.is_device(move.args[0]))
+
+
+def is_placed_on_device(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
+    """Whether a value is computed from what this function moves to a device, creates there or gets from a
+    network.
+    """
+    for node in descendants(value):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="cuda")):
+                return True
+            case ast.Call(func=ast.Attribute(attr="to"), args=[target, *_]) if model.types.is_device(target):
+                return model.types.device_of(target) is not Device.HOST
+            case ast.Call() if model.gradients.gives_gradient(node):
+                return True
+            case ast.Name() if depth > 0:
+                made = model.dataflow.definitions(node)
+                values = [each.value for each in made if each.kind is BindingKind.ASSIGN]
+                if len(made) <= MAX_DEFINITIONS and any(
+                    is_placed_on_device(each, model, depth - 1) for each in values if each is not None
+                ):
+                    return True
+    return False
 
 
 def _target(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -> Device | None:
@@ -297,7 +332,7 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
     definitions = model.dataflow.definitions(name)
     if len(definitions) > MAX_DEFINITIONS:
         return None
-    joined = _joined(
+    joined = _either(
         [
             where(binding.value, model, depth - 1)
             for binding in definitions
@@ -306,9 +341,9 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
             and not binding.path
         ]
         + [
-            _items(binding.value, model, depth - 1)
+            _items(binding.value, binding.path, model, depth - 1)
             for binding in definitions
-            if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None
+            if binding.kind in _LOOPED and binding.value is not None
         ]
     )
     if joined is not None:
@@ -324,9 +359,9 @@ def _is_differentiated(variable: tuple[str, Scope], model: SemanticModel) -> boo
     return any(isinstance(user, ast.Attribute) and user.attr in _OF_GRADIENTS for user in users)
 
 
-def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | None:
+def _items(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Device | None:
     """Return the device of the tensors that a loop iterates over, if they are the parts of one:
-    `torch.split(x, sizes)`.
+    `torch.split(x, sizes)`. `path` is the place of the loop variable in the items.
     """
     if depth <= 0:
         return None
@@ -336,10 +371,22 @@ def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | Non
             for binding in model.dataflow.definitions(iterable)
             if binding.kind is BindingKind.ASSIGN and not binding.path
         ]
-        return _joined([_items(value, model, depth - 1) for value in made if value is not None])
-    if isinstance(iterable, ast.Call):
-        return _joined([where(argument, model, depth - 1) for argument in iterable.args])
-    return None
+        found = _joined([_items(value, path, model, depth - 1) for value in made if value is not None])
+        return found or (where(iterable, model, depth - 1) if not path else None)
+    if not isinstance(iterable, ast.Call):
+        return None
+    called = model.names.qualified(iterable.func)
+    if called == "builtins.zip":
+        zipped = iterable.args
+        if not path or any(isinstance(argument, ast.Starred) for argument in zipped):
+            return None
+        return _items(zipped[path[0]], path[1:], model, depth) if 0 <= path[0] < len(zipped) else None
+    if called == "builtins.enumerate":
+        is_item = path[:1] == (1,) and bool(iterable.args)
+        return _items(iterable.args[0], path[1:], model, depth) if is_item else None
+    if called in _SAME_ITEMS and iterable.args:
+        return _items(iterable.args[0], path, model, depth)
+    return _joined([where(argument, model, depth - 1) for argument in iterable.args])
 
 
 def _joined(found: list[Device | None]) -> Device | None:
@@ -350,6 +397,12 @@ def _joined(found: list[Device | None]) -> Device | None:
     if Device.HOST in devices:
         return Device.HOST
     return devices[0]
+
+
+def _either(found: list[Device | None]) -> Device | None:
+    """Return the device of a variable with several definitions: `if cuda: x = x.cuda()` may move it."""
+    devices = [device for device in found if device is not None]
+    return next((device for device in devices if device is not Device.HOST), devices[0] if devices else None)
 
 
 def is_hot(read: HostRead, model: SemanticModel) -> bool:

@@ -17,11 +17,15 @@ from rlint.rule import (
     TypeTag,
     descendants,
     is_in,
-    last_name,
     models,
     vocabulary,
 )
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_below
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
+    HostRead,
+    is_hot,
+    is_placed_on_device,
+    reads_below,
+)
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _PUTS_ASIDE = (
@@ -161,7 +165,19 @@ def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
         return False
     if statement is later and not isinstance(statement, _COMPOUND):
         return True
-    return _is_put_aside(statement, second.node, model) or is_known_at(second.tensor, statement, model)
+    if _only_raises(statement) or _is_put_aside(statement, second.node, model):
+        return True
+    return is_known_at(second.tensor, statement, model)
+
+
+def _only_raises(statement: ast.stmt) -> bool:
+    """Whether a statement only checks a value, so that it could be checked later: `assert`, `if x.isnan():
+    raise …`.
+    """
+    match statement:
+        case ast.Assert() | ast.If(body=[ast.Raise()], orelse=[]):
+            return True
+    return False
 
 
 def exclusive(first: ast.stmt, second: ast.stmt, model: SemanticModel) -> bool:
@@ -252,8 +268,10 @@ def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
     variables = {node.id for node in descendants(target) if isinstance(node, ast.Name)}
     if not _is_made_of(read.tensor, variables, loop, model):
         return None
+    if read.method == "slice" and not is_placed_on_device(read.tensor, model):
+        return None  # lengths of sequences are often on the host
     counts = isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "builtins.range"
-    if counts and not _is_indexed(read.tensor, variables):
+    if counts and not _is_indexed(read.tensor, variables, loop, model):
         return None
     return None if _drives(loop, model) else loop
 
@@ -264,47 +282,65 @@ def _is_made_of(
     """Whether a tensor is taken from the variables of a loop with little computation, and without other
     values of the loop.
     """
-    if depth <= 0 or not _is_plain(tensor):
+    if depth <= 0 or not _is_plain(tensor, model):
         return False
     uses_variable = False
     for name in (node for node in descendants(tensor) if isinstance(node, ast.Name)):
         if name.id in variables:
             uses_variable = True
         elif _is_bound_in(name, loop, model):
-            made = model.dataflow.definitions(name)
-            value = made[0].value if len(made) == 1 and made[0].kind is BindingKind.ASSIGN else None
-            if value is None or made[0].path or not _is_made_of(value, variables, loop, model, depth - 1):
+            value = _only_value(name, model)
+            if value is None or not _is_made_of(value, variables, loop, model, depth - 1):
                 return False
             uses_variable = True
     return uses_variable
 
 
-def _is_plain(tensor: ast.expr) -> bool:
-    """Whether an expression consists of accesses (`getattr(param, "grad")`, too), of cheap methods, and of
-    arithmetic.
+def _is_plain(tensor: ast.expr, model: SemanticModel) -> bool:
+    """Whether an expression consists of accesses (`getattr(param, "grad")`, too), of cheap methods and
+    functions of tensors, and of arithmetic.
     """
     calls = (node.func for node in descendants(tensor) if isinstance(node, ast.Call))
-    return all(
-        func.attr in _CHEAP if isinstance(func, ast.Attribute) else last_name(func) == "getattr"
-        for func in calls
-    )
+    return all(_is_cheap(func, model) for func in calls)
 
 
-_CHEAP = models.having(Trait.KEEPS_ORDER | Trait.REDUCES, TypeTag.TENSOR) | {"abs", "detach", "numel", "pow"}
+def _is_cheap(func: ast.expr, model: SemanticModel) -> bool:
+    qualified = model.names.qualified(func)
+    if qualified in _CHEAP_FUNCTIONS:
+        return True
+    return isinstance(func, ast.Attribute) and qualified is None and func.attr in _CHEAP
 
 
-def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
-    """Whether an expression is indexed by loop variables: `rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`,
-    `mask[i].sum()`.
+_CHEAP_TRAITS = Trait.KEEPS_ORDER | Trait.REDUCES | Trait.ELEMENTWISE | Trait.COMPARES
+_CHEAP = models.having(_CHEAP_TRAITS, TypeTag.TENSOR) | {"abs", "detach", "numel", "pow"}
+_CHEAP_FUNCTIONS = models.having(_CHEAP_TRAITS, "torch") | {"builtins.getattr"}
+
+
+def _is_indexed(
+    tensor: ast.expr, variables: set[str], loop: AnyLoop, model: SemanticModel, depth: int = 3
+) -> bool:
+    """Whether an expression is computed from an element that the loop variables index: `rewards[i]`,
+    `rewards[0, i]`, `rewards[i + 1]`, `mask[i].sum()`, `row[:n]` of `row = rewards[i]`.
     """
-    while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and not tensor.args:
-        tensor = tensor.func.value
-    match tensor:
-        case ast.Subscript(value=value, slice=index):
-            used = {node.id for node in descendants(index) if isinstance(node, ast.Name)}
-            if used & variables:
-                return not {node.id for node in descendants(value) if isinstance(node, ast.Name)} & variables
+    for node in descendants(tensor):
+        match node:
+            case ast.Subscript(value=value, slice=index):
+                used = {part.id for part in descendants(index) if isinstance(part, ast.Name)}
+                owners = {part.id for part in descendants(value) if isinstance(part, ast.Name)}
+                if used & variables and not owners & variables:
+                    return True
+            case ast.Name() if depth > 0 and node.id not in variables and _is_bound_in(node, loop, model):
+                made = _only_value(node, model)
+                if made is not None and _is_indexed(made, variables, loop, model, depth - 1):
+                    return True
     return False
+
+
+def _only_value(name: ast.Name, model: SemanticModel) -> ast.expr | None:
+    """Return the value of a variable that one assignment sets."""
+    made = model.dataflow.definitions(name)
+    is_plain = len(made) == 1 and made[0].kind is BindingKind.ASSIGN and not made[0].path
+    return made[0].value if is_plain else None
 
 
 def _is_bound_in(name: ast.Name, loop: AnyLoop, model: SemanticModel) -> bool:

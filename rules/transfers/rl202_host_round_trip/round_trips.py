@@ -23,6 +23,7 @@ _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _COPIES = frozenset({"torch.tensor"})
 _FLOATS = frozenset({"torch.FloatTensor", "torch.Tensor"})
 _MAKERS = _WRAPS | _COPIES | _FLOATS
+MAKES_FROM_LISTS = _MAKERS - {"torch.from_numpy"}
 MAKERS = last_names(*_MAKERS)
 """Functions that create tensors from numbers, by last name."""
 _KEEPS = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY) | {"detach"}
@@ -59,7 +60,7 @@ def round_trip(made: ast.Call, model: SemanticModel) -> RoundTrip | None:
             return None
         given, named = binding.value, True
     found = [read for read in reads_at(given, model) if read.method in _READS]
-    moved = _moved(made, model)
+    moved = moved_to_device(made, model)
     if not found or moved is None or not waits(found[0], model):
         return None
     if named and not _is_still(found[0].tensor, given, made, model):
@@ -102,7 +103,7 @@ def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: Semantic
     ) or model.dataflow.unchanged_between(tensor, value, made)
 
 
-def _moved(made: ast.Call, model: SemanticModel) -> ast.Call | None:
+def moved_to_device(made: ast.Call, model: SemanticModel) -> ast.Call | None:
     """Return the call that moves a tensor to a device: itself, or a following `.to(device)` or `.cuda()`."""
     for keyword in made.keywords:
         if keyword.arg == "device":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import BindingKind, SemanticModel, descendants
+from rlint.rules.transfers._shared.buffers import registered_in
 from rlint.rules.transfers._shared.made import draws_on_host
 
 _DEPTH = 6
@@ -15,7 +16,7 @@ def drawn_for_buffers(cls: ast.ClassDef, model: SemanticModel) -> dict[ast.Call,
     """Return the draws in host memory that a class of networks copies into its buffers and parameters, each
     with the first `copy_` of it; query it through `model.once`.
     """
-    registered = _registered(cls, model)
+    registered = registered_in(cls, model)
     found: dict[ast.Call, ast.Call] = {}
     for node in descendants(cls) if registered else ():
         match node:
@@ -29,23 +30,6 @@ def drawn_for_buffers(cls: ast.ClassDef, model: SemanticModel) -> dict[ast.Call,
                     if model.source.span(node) < model.source.span(first):
                         found[draw] = node
     return found
-
-
-def _registered(cls: ast.ClassDef, model: SemanticModel) -> frozenset[str]:
-    """Return the attributes that move with a network of a class."""
-    found = set()
-    for node in descendants(cls):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=owner, attr="register_buffer" | "register_parameter"),
-                args=[ast.Constant(value=str(name)), *_],
-            ) if model.names.is_self(owner):
-                found.add(name)
-            case ast.Assign(targets=[ast.Attribute(value=owner, attr=name)], value=ast.Call(func=func)) if (
-                model.names.is_self(owner) and model.names.qualified(func) == "torch.nn.Parameter"
-            ):
-                found.add(name)
-    return frozenset(found)
 
 
 def _draws(value: ast.expr, model: SemanticModel, depth: int) -> list[ast.Call]:

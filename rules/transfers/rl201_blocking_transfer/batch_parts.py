@@ -1,0 +1,77 @@
+"""Parts of a batch of unknown type that are each moved to a device."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, regex
+
+_BATCH = regex(r"(^|_)(mini_?|micro_?)?batch$|^(samples?|transitions|experiences?)$")
+_PARTS = frozenset({"items", "values"})
+_CONTAINERS = frozenset({TypeTag.INSTANCE, TypeTag.DICT})
+_FEWEST = 2
+"""Moves of parts of one batch. If only one part is moved, the others may be on the device already."""
+_GIVEN = frozenset({BindingKind.PARAMETER, BindingKind.FOR})
+_LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
+
+
+def is_part_of_batch(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a program takes a batch from a caller or a loop and moves its parts: `batch.states.to(device)`
+    beside `batch.rewards.to(device)`, `{key: value.to(device) for key, value in batch.items()}`. If the batch
+    were on the device already, it would not.
+    """
+    if isinstance(source, ast.Name):
+        bound = model.dataflow.definitions(source)
+        return len(bound) == 1 and _is_each_part(bound[0], model)
+    batch = _batch_of(source, model)
+    if batch is None:
+        return False
+    assert isinstance(source, (ast.Attribute, ast.Subscript))
+    if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Name):
+        key = model.dataflow.definitions(source.slice)
+        return len(key) == 1 and key[0].kind in _LOOPED
+    return len(model.once(_moved_parts, (model.function(source), batch.id))) >= _FEWEST
+
+
+def _batch_of(part: ast.expr, model: SemanticModel) -> ast.Name | None:
+    """Return the variable of a batch from which an expression takes a part."""
+    match part:
+        case ast.Attribute(value=ast.Name() as batch) | ast.Subscript(value=ast.Name() as batch):
+            return batch if _is_batch(batch, model) else None
+    return None
+
+
+def _is_batch(name: ast.Name, model: SemanticModel) -> bool:
+    kind = model.types.type_of(name)
+    if not _BATCH.search(name.id) or (kind and kind.tag not in _CONTAINERS):
+        return False
+    bound = model.dataflow.definitions(name)
+    return bool(bound) and all(binding.kind in _GIVEN for binding in bound)
+
+
+def _is_each_part(binding: Binding, model: SemanticModel) -> bool:
+    """Whether a loop over all parts of a batch binds a variable."""
+    match binding.value:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as batch, attr=method), args=[]):
+            return binding.kind in _LOOPED and method in _PARTS and _is_batch(batch, model)
+    return False
+
+
+def _moved_parts(place: tuple[ast.AST | None, str], model: SemanticModel) -> frozenset[str]:
+    """Return the parts of the batch in a variable of a function that are moved to a device."""
+    function, name = place
+    found = set()
+    for method in ("to", "cuda"):
+        for use in model.names.attribute_uses(method):
+            call = model.parent(use)
+            if not isinstance(call, ast.Call) or call.func is not use or model.function(use) is not function:
+                continue
+            batch = _batch_of(use.value, model)
+            if batch is not None and batch.id == name and (method == "cuda" or _names_device(call, model)):
+                found.add(ast.dump(use.value))
+    return frozenset(found)
+
+
+def _names_device(call: ast.Call, model: SemanticModel) -> bool:
+    targets = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
+    return bool(targets) and model.types.is_device(targets[0])

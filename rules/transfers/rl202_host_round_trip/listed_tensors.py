@@ -1,0 +1,44 @@
+"""Tensors that are elements of a Python list from which a constructor creates another tensor."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import COMPREHENSIONS, Device, SemanticModel, frozen
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import where
+from rlint.rules.transfers.rl202_host_round_trip.round_trips import MAKES_FROM_LISTS, moved_to_device
+
+_OFF_DEVICE = (None, Device.HOST, Device.OTHER)
+
+
+@frozen
+class ListedTensors:
+    """`tensors` are the elements that a constructor reads from a device, one by one; `each` says that there
+    is one for each iteration of a comprehension, and `returns` that the result is copied back to the device.
+    """
+
+    tensors: tuple[ast.expr, ...]
+    each: bool
+    returns: bool
+
+
+def listed_tensors(made: ast.Call, model: SemanticModel) -> ListedTensors | None:
+    """Return the tensors that `torch.tensor([x.sum(), y.sum()])` reads; None if they cost little: one
+    that the program needs on the host.
+    """
+    if len(made.args) != 1 or model.names.qualified(made.func) not in MAKES_FROM_LISTS:
+        return None
+    given = made.args[0]
+    if isinstance(given, (ast.List, ast.Tuple)):
+        found = tuple(element for element in given.elts if _is_on_device(element, model))
+    elif isinstance(given, ast.ListComp) and _is_on_device(given.elt, model):
+        found = (given.elt,)
+    else:
+        return None
+    returns = moved_to_device(made, model) is not None
+    each = isinstance(given, COMPREHENSIONS)
+    return ListedTensors(found, each, returns) if each or len(found) > 1 or (found and returns) else None
+
+
+def _is_on_device(element: ast.expr, model: SemanticModel) -> bool:
+    return where(element, model) not in _OFF_DEVICE
