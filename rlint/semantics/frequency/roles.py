@@ -22,12 +22,14 @@ _HOT = _roles(
         act_batch get_action_and_value explore policy epsilon_greedy""",
     is_called_on_each_step="_on_step on_step",
     takes_a_gradient_step="training_step train_step optimize_model optimize update learn learn_step",
-    computes_a_loss="compute_loss loss_fn",
+    computes_a_loss="loss_fn",
     updates_the_target_network="hard_update",
     learns_from_replayed_transitions="replay experience_replay",
     is_called_per_batch="collate_fn",
     runs_per_observation="preprocess_observation preprocess_obs process_observation normalize_obs",
 )
+_LOSS_CLASS = regex(r"loss$", re.IGNORECASE)
+_COMPUTES_LOSS = regex(r"^_*(compute|calculate|calc)_(\w+_)?loss(es)?(_\w+)?$")
 _UPDATES_TARGET = regex(
     r"^_*((soft|polyak|ema)_(\w+_)?update|(soft|polyak|ema)_update(_\w+)?|(soft_|polyak_)?(update|sync)_(the_)?(\w+_)?targets?(_\w+)?"
     r"|targets?_(\w+_)?(soft_|polyak_)?update)$"
@@ -35,7 +37,7 @@ _UPDATES_TARGET = regex(
 _NO_NETWORK = regex(
     r"position|pos(e|$)|goal|entropy|frame|label|veloc|heading|rate|freq|interval|every|kl|lr$"
 )
-_AGENT_ONLY = frozenset("learn update optimize policy explore replay compute_loss loss_fn".split())
+_AGENT_ONLY = frozenset("learn update optimize policy explore replay loss_fn".split())
 _AGENT_CLASS = regex(
     r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE
 )
@@ -108,6 +110,11 @@ def evaluates(name: str) -> bool:
     return bool(_EVALUATES.search(name.lower()))
 
 
+def computes_loss(name: str) -> bool:
+    """Whether a function computes the loss of a gradient step, judging by its name: `compute_policy_loss`."""
+    return bool(_COMPUTES_LOSS.search(name)) and not evaluates(name)
+
+
 def updates_target_network(name: str) -> bool:
     """Whether a function of this name copies or blends weights into a target network."""
     return bool(_UPDATES_TARGET.search(name)) and not _NO_NETWORK.search(name)
@@ -175,6 +182,8 @@ def role_of(
         return Role(Heat.HOT, "rewards each sample")
     if _ANSWER.search(name):
         return Role(Heat.HOT, "looks at each answer")
+    if (name == "__call__" and _LOSS_CLASS.search(owner)) or computes_loss(name):
+        return Role(Heat.HOT, "computes a loss")
     what = _HOT.get(name, "updates the target network" if updates_target_network(name) else "")
     if not what or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):
         return None
