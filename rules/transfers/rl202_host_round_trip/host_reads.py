@@ -253,7 +253,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
         case ast.UnaryOp(operand=operand):
             return where(operand, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            parts = [part for part in (left, right) if model.types.type_of(part).rank != 0]
+            parts = [part for part in (left, right) if not _has_no_dimensions(part, model, depth)]
             # a tensor without dimensions combines with tensors of any device
             found = _joined([where(part, model, depth - 1) for part in parts])
             return found or _joined([where(part, model, depth - 1) for part in (left, right)])
@@ -280,6 +280,19 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
                 return _joined(given)
             return Device.UNKNOWN if model.gradients.gives_gradient(expression) else None
     return None
+
+
+def _has_no_dimensions(part: ast.expr, model: SemanticModel, depth: int) -> bool:
+    """Whether a value is a tensor without dimensions, also after arithmetic with numbers."""
+    if model.types.type_of(part).rank == 0:
+        return True
+    if not isinstance(part, ast.BinOp):
+        return False
+    found = [_has_no_dimensions(side, model, depth) for side in (part.left, part.right)]
+    return any(found) and all(
+        known or where(side, model, depth - 1) is None
+        for known, side in zip(found, (part.left, part.right), strict=True)
+    )
 
 
 def _is_moved_tensor(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -> bool:
