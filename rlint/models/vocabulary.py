@@ -114,7 +114,8 @@ WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
 
 OF_BATCHES = frozenset(
     words("""adv advs advantage advantages done dones entropy entropies error errors log_prob log_probs logp
-    logps logprob logprobs loss losses mask masks ratio ratios return returns reward rewards td_error td_errors""")
+    logps logprob logprobs loss losses mask masks ratio ratios return returns reward rewards td_error
+    td_errors""")
 )
 """Values of a batch or of its loss, which no optimizer trains: `entropy.mean()`, `batch["mask"].sum()`."""
 
