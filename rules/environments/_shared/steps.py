@@ -58,7 +58,7 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
         return False
     if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
         return True
-    called = [name for path in beat.calls for name in path.split(".")]
+    called = [name for path in (beat.within, *beat.calls) for name in path.split(".")]
     function = model.function(node)
     if function is not None:
         called += model.syntax.qualname(function).split(".")
@@ -68,6 +68,11 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     return Driver.GRADIENT_STEP in model.frequency.drivers(node) or any(
         _TRAINS.search(name.lower()) for name in called
     )
+
+
+def is_called_training(path: str) -> bool:
+    """Whether a function has the name of a training: `Agent.train`."""
+    return _TRAINS.search(path.rpartition(".")[2].lower()) is not None
 
 
 def is_played(node: ast.AST, model: SemanticModel) -> bool:
