@@ -169,7 +169,8 @@ def _storages(node: ast.AST, model: SemanticModel) -> list[Entry]:
             ast.Assign(targets=[target], value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as parts)
             | ast.AnnAssign(target=target, value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as parts)
         ):
-            return entries(target, parts, model)
+            found: list[Entry] = entries(target, parts, model)
+            return found
         case (
             ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=ast.Call() as call)
             | ast.AnnAssign(target=ast.Attribute() | ast.Name() as target, value=ast.Call() as call)
