@@ -112,6 +112,13 @@ LOGS = frozenset(
 WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
 """Methods of writers of event files, whose class programs seldom name: `writer.add_scalar("loss", loss)`."""
 
+OF_BATCHES = frozenset(
+    words("""adv advs advantage advantages done dones entropy entropies error errors log_prob log_probs logp
+    logps logprob logprobs loss losses mask masks ratio ratios return returns reward rewards td_error
+    td_errors""")
+)
+"""Values of a batch or of its loss, which no optimizer trains: `entropy.mean()`, `batch["mask"].sum()`."""
+
 MEASURES_TIME = tuple(words("perf_counter perf_counter_ns time monotonic synchronize elapsed_time timeit"))
 """Last names of functions that measure time: `start = time.perf_counter()`."""
 

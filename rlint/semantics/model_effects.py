@@ -76,9 +76,15 @@ class EffectQueries:
 
     def writes_log(self, call: ast.Call) -> bool:
         """Whether a library call writes to a log at once, rather than buffering."""
-        is_own = isinstance(call.func, ast.Attribute) and bool(self._types.call_targets(call))
-        return is_log_write(call, self._analysis) and not (
-            is_own and self._names.qualified(call.func) is None
+        if not is_log_write(call, self._analysis):
+            return False
+        if not isinstance(call.func, ast.Attribute) or self._names.qualified(call.func) is not None:
+            return True
+        if self._types.call_targets(call):
+            return False
+        is_known = bool(self._types.type_of(call.func.value))
+        return is_known or not self._program.log_writers.holds_back(
+            self._caller_of(call), call.func.attr, call.lineno
         )
 
     def writes_log_by_method(self, call: ast.Call) -> bool:
@@ -86,12 +92,14 @@ class EffectQueries:
         as the receiver's name determines the method. False if the lines of the method itself run as often as
         the call.
         """
-        function = self._syntax.function(call)
         if not isinstance(call.func, ast.Attribute):
             return False
-        caller = self._analysis.name + (f".{self._syntax.qualname(function)}" if function is not None else "")
-        relied = self._program.log_writers.called(caller, call.func.attr, call.lineno)
+        relied = self._program.log_writers.called(self._caller_of(call), call.func.attr, call.lineno)
         return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
+
+    def _caller_of(self, call: ast.Call) -> str:
+        function = self._syntax.function(call)
+        return self._analysis.name + (f".{self._syntax.qualname(function)}" if function is not None else "")
 
     def is_repeatable(self, expression: ast.expr) -> bool:
         """Whether evaluating it again, without other code in between, always gives an equal value. False for

@@ -91,7 +91,7 @@ def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> Carr
     for node in _same_places(growth, region, model):
         if is_in(node, growth.itself):
             continue
-        if _only_sized(node, model) or _is_own_update(node, growth, model):
+        if _only_sized(node, model) or _is_own_update(node, growth, model) or _is_named(node, region, model):
             part.append(node)
         elif _is_rare(node, growth, model):
             rare.append(node)
@@ -224,6 +224,20 @@ def _only_sized(node: ast.AST, model: SemanticModel) -> bool:
             return True
         case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
             return True
+    return False
+
+
+def _is_named(node: ast.AST, region: ast.AST, model: SemanticModel) -> bool:
+    """Whether a read only gives the array another name, which is first read after a loop: `samples = ids`."""
+    match model.parent(node):
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is node:
+            scope = model.names.scope(target).lookup(name)
+            return (
+                isinstance(region, LOOPS)
+                and scope is not None
+                and scope.is_function
+                and not any(is_in(read, region) for read in model.names.reads(name, scope))
+            )
     return False
 
 

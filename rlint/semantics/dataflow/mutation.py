@@ -186,6 +186,8 @@ class _Watched:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
         self.mutable: set[str] = set()
+        self._whole: set[str] = set()
+        """Those of `mutable` whose object the value depends on as a whole, not only on some attributes."""
         self.reads_state = False  # it calls project functions that read more than their arguments
         self.globals = False
         self.shared = False  # a mutable value in it was not created in this function
@@ -213,13 +215,48 @@ class _Watched:
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
                     self._held.append(node)
-                    self.mutable |= {node.id, *lenders(node, analysis)}
+                    lent = lenders(node, analysis)
+                    self.mutable |= {node.id, *lent}
+                    self._whole |= lent if self._is_read_by_attribute(node) else {node.id, *lent}
                     self.shared = self.shared or not analysis.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
                 self.attributes.add(node.attr)
 
     def _is_read(self, node: ast.Attribute) -> bool:
         return self.analysis.syntax.call_of(node) is None and self.analysis.names.qualified(node) is None
+
+    def _is_read_by_attribute(self, name: ast.Name) -> bool:
+        """Whether only an attribute of `self` is read that its class stores: `self.returns`."""
+        attribute = self.analysis.syntax.parents.get(name)
+        cls = self.analysis.names.class_of_self(name)
+        return (
+            cls is not None
+            and isinstance(attribute, ast.Attribute)
+            and self._is_read(attribute)
+            and not any(isinstance(part, FUNCTIONS) and part.name == attribute.attr for part in cls.body)
+            and any(
+                store.attr == attribute.attr
+                and isinstance(store.value, ast.Name)
+                and self.analysis.names.class_of_self(store.value) is cls
+                for store in self.analysis.syntax.written.attribute_stores
+            )
+        )
+
+    def _is_other_attribute(self, node: ast.AST) -> bool:
+        """Whether a node is an attribute, or part of one, of an object of which the value only depends on
+        other attributes: `self.writer`, or `self.sums[0]`.
+        """
+        owner, attribute = node, ""
+        while isinstance(owner, (ast.Attribute, ast.Subscript)):
+            attribute = owner.attr if isinstance(owner, ast.Attribute) else ""
+            owner = owner.value
+        return (
+            isinstance(owner, ast.Name)
+            and bool(attribute)
+            and owner.id in self.mutable
+            and owner.id not in self._whole
+            and attribute not in self.attributes
+        )
 
     def changed_by(self, node: ast.AST) -> bool:
         """Whether running this node (without its children) may change the value."""
@@ -308,6 +345,8 @@ class _Watched:
             return not (self.mutable or self.attributes or self.reads_state)
         if isinstance(node, ast.withitem):
             return not self.reads_state
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return self._is_other_attribute(node)
         if not isinstance(node, ast.Call):
             return False
         if (
@@ -329,9 +368,12 @@ class _Watched:
         """Yield the parts of a call whose values the callee receives, without the operands of values computed
         for it.
         """
-        stack: list[ast.AST] = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
+        called = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        stack: list[ast.AST] = [called, *call.args, *(keyword.value for keyword in call.keywords)]
         while stack:
             node = stack.pop()
+            if self._is_other_attribute(node):
+                continue
             yield node
             if node is not call and isinstance(node, ast.Call):
                 kind = self.analysis.types.type_of(node)

@@ -34,6 +34,8 @@ _HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.SWITCH})
 `self.writer is not None`.
 """
 
+_INTERVALS = frozenset({GuardKind.INTERVAL, GuardKind.CLOCK, GuardKind.ONCE})
+
 
 @frozen
 class LogWriter:
@@ -113,15 +115,28 @@ class LogWriters:
         """Return the parameters that a call of a method must leave out for it to write to a log at once; None
         if it does not write, or if its own lines already show it.
         """
-        targets = [
-            edge.target.path
-            for edge in self.graph.calls(caller)
-            if edge.site.method == method and edge.site.line == line
-        ]
-        writers = [self._writers.get(target) for target in targets]
+        writers = [self._writers.get(target.path) for target in self._targets(caller, method, line)]
         if not writers or None in writers or all(writer is not None and writer.bare for writer in writers):
             return None
         return tuple(sorted({name for writer in writers if writer is not None for name in writer.relies}))
+
+    def holds_back(self, caller: str, method: str, line: int) -> bool:
+        """Whether a call of a method that is named like one of a library's writer likely runs methods of the
+        project which write at intervals. Those that only pass on the call do not count.
+        """
+        targets = [each for each in self._targets(caller, method, line) if not _passes_on(each)]
+        return bool(targets) and all(
+            target.path not in self._writers
+            and any(guard.kind in _INTERVALS for guard in target.log_guards or ())
+            for target in targets
+        )
+
+    def _targets(self, caller: str, method: str, line: int) -> list[FunctionSummary]:
+        return [
+            edge.target
+            for edge in self.graph.calls(caller)
+            if edge.site.method == method and edge.site.line == line
+        ]
 
     @cached_property
     def _writers(self) -> dict[str, LogWriter]:
@@ -147,6 +162,12 @@ class LogWriters:
             found.update(reached)
             newest = reached
         return found
+
+
+def _passes_on(function: FunctionSummary) -> bool:
+    """Whether all that a method does is to call the method of the same name of another object."""
+    calls = function.calls
+    return not function.log_guards and bool(calls) and all(site.method == function.name for site in calls)
 
 
 def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWriter) -> LogWriter | None:

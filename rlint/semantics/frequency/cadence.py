@@ -34,7 +34,8 @@ class Cadence:
     It `resets` if each iteration calls `reset` outside of nested loops, and is `layered` if one of these
     contains the loop over environment steps (epochs of episodes of steps). `inner` is what its inner loops
     drive that run in each iteration and count (`range(n_steps)`, `while not done`): the rest of `nested` may
-    be the parts of a vectorised environment.
+    be the parts of a vectorised environment. `within` is the qualified name of the function that contains the
+    loop.
     """
 
     drivers: frozenset[Driver]
@@ -47,6 +48,7 @@ class Cadence:
     resets: bool = False
     layered: bool = False
     inner: frozenset[Driver] = frozenset()
+    within: str = ""
 
 
 class Cadences(CallerWalk[Cadence]):
@@ -83,6 +85,7 @@ class Cadences(CallerWalk[Cadence]):
                         if loop.parent == index and inner < len(driven)
                     ),
                     inner=_driven_within(function, index, place, driven),
+                    within=function.path,
                 )
         once, many = self._heat.driven_by(function)
         return Cadence(once, many, guards) if once else None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlint import models
+from rlint.models import vocabulary
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
@@ -62,13 +63,15 @@ class OptimizerEffects:
         )
 
     def is_likely_data(self, expression: ast.expr) -> bool:
-        """Whether all that the expression reads was computed by the function, or selected by it with an
-        index. An optimizer holds weights as a whole; a tensor whose rows a function selects is a batch.
+        """Whether all that the expression reads was computed by the function, selected by it with an index,
+        or has the name of a value of a batch. An optimizer holds weights as a whole; a tensor whose rows a
+        function selects is a batch.
         """
         if self._names_weights(expression) or self._runs_project(expression):
             return False
         return all(
-            isinstance(place, ast.Name) and (self._is_result(place) or self._is_cut(place))
+            _is_of_batch(place)
+            or (isinstance(place, ast.Name) and (self._is_result(place) or self._is_cut(place)))
             for place in self._read(expression)
             if self.analysis.types.type_of(place).tag in _MAY_BE_WEIGHTS
         )
@@ -212,6 +215,16 @@ def _cuts(value: ast.expr) -> bool:
     return any(
         isinstance(part, ast.Slice) for part in (index.elts if isinstance(index, ast.Tuple) else [index])
     )
+
+
+def _is_of_batch(place: ast.expr) -> bool:
+    """Whether a variable, attribute or entry has the name of a value of a batch: `batch.masks`."""
+    match place:
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return key.lower() in vocabulary.OF_BATCHES
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.lower() in vocabulary.OF_BATCHES
+    return False
 
 
 def _is_alias(binding: Binding) -> bool:

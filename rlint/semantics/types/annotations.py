@@ -115,7 +115,11 @@ def _generic(qualified: str | None, argument: ast.expr, names: QualifiedNames) -
         return inner._replace(optional=True) if inner else inner
     if qualified == "typing.Union" and isinstance(argument, ast.Tuple):
         return _either([annotation_kind(part, names) for part in argument.elts])
-    if qualified in ("typing.Annotated", "typing.Final", "typing.ClassVar"):
+    if qualified == "torchtyping.TensorType":
+        return Type(TypeTag.TENSOR)
+    if qualified in ("typing.Annotated", "typing.Final", "typing.ClassVar") or (qualified or "").startswith(
+        "jaxtyping."
+    ):
         first = argument.elts[0] if isinstance(argument, ast.Tuple) and argument.elts else argument
         return annotation_kind(first, names)
     if qualified == "numpy.typing.NDArray":

@@ -48,6 +48,7 @@ MOST_STARRED = 16
 """Maximum number of arguments for `*args` that are distinguished."""
 MOST_CALLS = 24
 """Uses of the variable of a lambda; with more, the types of its parameters are unknown."""
+_SEQUENCES = frozenset({TypeTag.LIST, TypeTag.DEQUE})
 _DEPTH = 40
 _PASSES = 3  # iterations within which a recursive definition must converge to one type
 _DEFERRED_PASSES = 2  # the same where the values' classes are not known yet
@@ -402,6 +403,11 @@ class TypeInference(CallInference, LiteralInference):
             if kind.tag in (TypeTag.LOADER, TypeTag.TENSOR):
                 passed = self.resolved(self._passed(parameter, function))
                 return passed if refines(passed, kind) else kind
+            if kind.tag in _SEQUENCES and kind.item is None and not kind.parts:
+                passed = self.resolved(self._passed(parameter, function))
+                return (
+                    kind._replace(item=passed.item, caveat=passed.caveat) if refines(passed, kind) else kind
+                )
             if kind.of or kind.tag is not TypeTag.UNKNOWN:
                 return kind
         return self._passed_or_default(parameter, function)

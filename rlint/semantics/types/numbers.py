@@ -29,9 +29,9 @@ class Number:
 
 
 def number_of(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Number | None:
-    """Return the numeric value of an expression: a literal, arithmetic on numbers, a name bound once to one,
-    or in a loop over some (the largest counts), the default of a parameter, an attribute of `self` that this
-    file sets to constants only (the largest counts).
+    """Return the numeric value of an expression: a literal, arithmetic on numbers, `int(1e6)`, a name bound
+    once to one, or in a loop over some (the largest counts), the default of a parameter, an attribute of
+    `self` that this file sets to constants only (the largest counts).
     """
     if depth <= 0:
         return None
@@ -43,6 +43,11 @@ def number_of(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -
             return Number(-found.value, found.fixed) if found is not None else None
         case ast.BinOp(left=left, op=op, right=right):
             return _computed(number_of(left, model, depth - 1), op, number_of(right, model, depth - 1))
+        case ast.Call(func=ast.Name(id="int") as func, args=[given], keywords=[]):
+            found = number_of(given, model, depth - 1)
+            is_int = model.names.qualified(func) == "builtins.int"
+            if is_int and found is not None and abs(found.value) < _ENDLESS:
+                return Number(float(int(found.value)), found.fixed)
         case ast.Name():
             return _named(expression, model, depth)
         case ast.Attribute(value=ast.Name(id="self" | "cls")):

@@ -10,6 +10,9 @@ The array may be an attribute, a variable, an item of a list or an entry of a di
 {"states": np.empty((size, width))}`). A method may also return its rows, which become tensors elsewhere in
 the program.
 
+The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
+one update (`np.zeros((batch_size, width))`), unless the rows may be frames.
+
 The rule does not flag small arrays, arrays that are incremented, arrays that are also read as integers or
 in ways that rlint does not understand (saving them does not count), and arrays with a comment that asks for
 float64.
@@ -71,7 +74,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, numbers
+from rlint.rule import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Function,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    last_name,
+    numbers,
+    regex,
+)
 from rlint.rules.buffers.rl109_float64_buffer.entries import Entry, entries, judged, listed
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
@@ -79,6 +95,13 @@ MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 SMALL = 1_000
 SINGLE = ("float32", "FloatTensor", "float")
 """Names in a program that convert rows to single-precision tensors."""
+LARGE = 50_000
+"""Rows of an array whose memory counts."""
+_ROLLOUT = regex(r"(^|_)(batch|rollout|horizon|episode|epoch|envs?|seq|trajectory|t|nsteps?|steps?)(_|$)")
+"""Names of the numbers of rows of buffers that one update empties."""
+_FRAMES = 3
+"""Axes of an array whose rows likely are frames."""
+_MINOR = "the arrays have few rows, or only those of one update, which take little memory"
 MEANT = ("float64", "double", "precision", "precise")
 
 
@@ -92,54 +115,69 @@ class Float64Buffer(Rule):
     triggers = ("zeros(", "empty(", "ones(", "full(")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        match node:
-            case ast.Expr() | ast.Assign(value=ast.ListComp()):
-                if (held := listed(node, model)) is not None:
-                    yield from self._entry(node, held, model)
-                return
-            case (
-                ast.Assign(targets=[target], value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as held)
-                | ast.AnnAssign(target=target, value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as held)
-            ):
-                yield from self._entries(node, target, held, model)
-                return
-            case (
-                ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=ast.Call() as call)
-                | ast.AnnAssign(target=ast.Attribute() | ast.Name() as target, value=ast.Call() as call)
-            ):
-                pass
+        assert isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
+        for group in model.once(_buffers, model.syntax.module):
+            if group[0][0] is node:
+                yield self._of_buffer([entry for _, entry in group], model)
+
+    def _of_buffer(self, entries: list[Entry], model: SemanticModel) -> Finding:
+        """Return the finding for the arrays of one buffer."""
+        first, *others = entries
+        match others:
+            case []:
+                what, whose = f"`{first.shown}` holds", "its"
+            case [other]:
+                what, whose = f"`{first.shown}` and `{other.shown}` hold", "their"
             case _:
-                return
-        if not is_doubles(call, model) or is_small(call, model):
-            return
-        surely = is_storage(target, call, model)
-        if surely is not None:
-            yield from self._entry(node, Entry(model.source.text(target), call, surely), model)
-
-    def _entries(
-        self,
-        node: ast.Assign | ast.AnnAssign,
-        target: ast.expr,
-        held: ast.Dict | ast.Call,
-        model: SemanticModel,
-    ) -> Iterator[Finding]:
-        for entry in entries(target, held, model):
-            yield from self._entry(node, entry, model)
-
-    def _entry(self, node: ast.stmt, entry: Entry, model: SemanticModel) -> Iterator[Finding]:
-        if is_meant(node, model) or not is_doubles(entry.call, model) or is_small(entry.call, model):
-            return
-        if not entry.surely and not model.program.mentions(*SINGLE):
-            return
-        read = "rows are read as float32" if entry.surely else "rows are read elsewhere"
-        yield self.finding(
+                what, whose = f"`{first.shown}` and {len(others)} more arrays of the buffer hold", "their"
+        read = "read as float32" if first.surely else "read elsewhere"
+        return self.finding(
             model,
-            entry.call,
-            f"`{entry.shown}` holds float64, and its {read}, which takes twice the memory",
-            fix=build_fix(entry.call, model),
+            first.call,
+            f"{what} float64, and {whose} rows are {read}, which takes twice the memory",
+            fix=build_fix([entry.call for entry in entries], model),
             advice="Allocate with `dtype=np.float32`, or `np.uint8` if the rows are frames",
-            assumes=None if entry.surely else "its rows become float32 tensors",
+            related=[(entry.call, "holds float64, too") for entry in others],
+            assumes=None if first.surely else f"{whose} rows become float32 tensors",
+            minor=None if any(is_large(entry.call, model) for entry in entries) else _MINOR,
         )
+
+
+def _buffers(_: ast.Module, model: SemanticModel) -> list[list[tuple[ast.stmt, Entry]]]:
+    """Return the storages of a file with their statements, in source order, grouped by the function that
+    allocates them and by whether all of their reads are known.
+    """
+    found: dict[tuple[Function | None, bool], list[tuple[ast.stmt, Entry]]] = {}
+    statements = [node for kind in Float64Buffer.visits for node in model.syntax.of_type(kind)]
+    for statement in sorted(statements, key=lambda node: (node.lineno, node.col_offset)):
+        for entry in _storages(statement, model):
+            if is_meant(statement, model) or not is_doubles(entry.call, model) or is_small(entry.call, model):
+                continue
+            if entry.surely or model.program.mentions(*SINGLE):
+                group = (model.function(statement), entry.surely)
+                found.setdefault(group, []).append((statement, entry))
+    return list(found.values())
+
+
+def _storages(node: ast.AST, model: SemanticModel) -> list[Entry]:
+    """Return the storages that a statement allocates."""
+    match node:
+        case ast.Expr() | ast.Assign(value=ast.ListComp()):
+            held = listed(node, model)
+            return [held] if held is not None else []
+        case (
+            ast.Assign(targets=[target], value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as parts)
+            | ast.AnnAssign(target=target, value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as parts)
+        ):
+            found: list[Entry] = entries(target, parts, model)
+            return found
+        case (
+            ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=ast.Call() as call)
+            | ast.AnnAssign(target=ast.Attribute() | ast.Name() as target, value=ast.Call() as call)
+        ) if is_doubles(call, model) and not is_small(call, model):
+            surely = is_storage(target, call, model)
+            return [Entry(model.source.text(target), call, surely)] if surely is not None else []
+    return []
 
 
 def is_doubles(call: ast.Call, model: SemanticModel) -> bool:
@@ -211,16 +249,36 @@ def is_like(use: ast.expr, model: SemanticModel) -> bool:
     return kind.tag is TypeTag.NONE or (kind.tag is TypeTag.NDARRAY and kind.dtype in ("float64", ""))
 
 
-def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:
-    """Pass `dtype=np.float32`."""
+def is_large(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the array may hold many rows, or frames."""
+    shape = call.args[0]
+    axes = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
+    if len(axes) > _FRAMES or any(isinstance(axis, ast.Starred) for axis in axes):
+        return True
+    if not isinstance(shape, (ast.Tuple, ast.List)) and not isinstance(shape, (ast.Name, ast.Attribute)):
+        return True
+    number = numbers.number_of(axes[0], model)
+    if number is not None and number.value:
+        return number.value >= LARGE
+    return not _ROLLOUT.search((last_name(axes[0]) or "").lower())
+
+
+def build_fix(calls: list[ast.Call], model: SemanticModel) -> Fix | None:
+    """Pass `dtype=np.float32` to each call."""
+    edits = [edit for call in calls if (edit := _edit_of(call, model)) is not None]
+    if not edits:
+        return None
+    reason = "numbers are rounded when they are stored: no code may need more than float32 precision"
+    return Fix("Allocate float32", Applicability.UNSAFE, tuple(edits), reason)
+
+
+def _edit_of(call: ast.Call, model: SemanticModel) -> Edit | None:
     wanted = model.names.spelled("numpy.float32", call)
     if wanted is None:
         return None
     position = MAKERS[model.names.qualified(call.func) or ""]
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     given = named or call.args[position : position + 1]
+    edit: Edit | None
     edit = model.edit.replace(given[0], wanted) if given else model.edit.with_keyword(call, "dtype", wanted)
-    if edit is None:
-        return None
-    reason = "numbers are rounded when they are stored: no code may need more than float32 precision"
-    return Fix("Allocate float32", Applicability.UNSAFE, (edit,), reason)
+    return edit

@@ -100,7 +100,7 @@ result unless `extract` is idempotent.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
@@ -114,7 +114,12 @@ from rlint.rules.computation.rl501_duplicate_extract_call.partly import evaluate
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
 
 _DOUBTS = 5
-"""If more nodes than this in between might change the value, it is not reported."""
+"""If more functions and stores than this in between might change the value, it is not reported."""
+
+
+def _number(doubts: Iterable[ast.AST]) -> int:
+    """Return the number of doubts; all calls of one function are one."""
+    return len({ast.dump(doubt.func) if isinstance(doubt, ast.Call) else doubt for doubt in doubts})
 
 
 class DuplicateExtractCall(Rule):
@@ -141,7 +146,7 @@ class DuplicateExtractCall(Rule):
         repetition = model.dataflow.repetition(node)
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
-        if repetition is None or len(repetition.doubts) > _DOUBTS:
+        if repetition is None or _number(repetition.doubts) > _DOUBTS:
             model.silent("the inputs of {} may change before it is evaluated again", node)
             return
         again = [other for other in repetition.again if not worth.is_covered(other, model)]

@@ -8,7 +8,7 @@ one finding.
 
 The rule does not flag:
 
-- draws whose arguments differ from item to item or are slices of arrays, and draws from the items of a list;
+- draws whose arguments differ from item to item or may be arrays, and draws from the items of a list;
 - fewer than five items;
 - `random.random` and similar functions, which a loop calls as fast as any alternative;
 - code that runs once.
@@ -53,7 +53,7 @@ same.
 Unsafe in these cases:
 
 - The number of items may be negative. `range` is then empty, but `size=` raises an error.
-- An argument is not known to be a number.
+- An argument is a number by default, but a caller may pass an array.
 - The list may be empty and its arguments invalid: with `size=`, they are checked even if no number is
   drawn.
 - A `Generator` draws integers: the list holds NumPy scalars, and Python numbers after the fix.
@@ -71,14 +71,12 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
-    BindingKind,
     Finding,
     Fix,
     Rule,
     SemanticModel,
     TypeTag,
     descendants,
-    element_at,
     numbers,
 )
 from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
@@ -108,9 +106,9 @@ class DrawPerElement(Rule):
         text = model.source.text(draw.call)
         size = shape_text(draw, counts, model)
         doubted = [argument for argument in draw.arguments if not is_number(argument, model)]
-        for argument in doubted:
-            if is_sliced(argument, model):
-                model.silent("{} is a part of an array", argument)
+        for argument in doubted if not draw.listed else ():
+            if not numbers.is_number(argument, model):
+                model.silent("{} may be an array", argument)
                 return
         assumes = f"`{model.source.text(doubted[0])}` is a number" if doubted else None
         yield self.finding(
@@ -178,26 +176,6 @@ def is_number(expression: ast.expr, model: SemanticModel) -> bool:
         return True
     found = model.types.type_of(expression)
     return found.tag in _NUMBERS and not found.optional
-
-
-def is_sliced(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether an argument is computed from slices: each draw then gives a whole array."""
-    match expression:
-        case ast.Subscript(slice=ast.Slice()):
-            return True
-        case ast.BinOp(left=left, right=right):
-            return is_sliced(left, model) or is_sliced(right, model)
-        case ast.Name() as name:
-            path: tuple[int, ...] = ()
-        case ast.Subscript(value=ast.Name() as name, slice=ast.Constant(value=int() as index)):
-            path = (index,)
-        case _:
-            return False
-    definitions = model.dataflow.definitions(name)
-    if len(definitions) != 1 or definitions[0].kind is not BindingKind.ASSIGN or definitions[0].path:
-        return False
-    value = element_at(definitions[0].value, path)
-    return isinstance(value, (ast.BinOp, ast.Subscript)) and is_sliced(value, model)
 
 
 def shape_text(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel) -> str:

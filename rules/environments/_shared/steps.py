@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, regex, roles
+from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, descendants, last_name, regex, roles
 
 _TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
 _LARGE_MODELS = frozenset(
@@ -51,14 +51,14 @@ def held_back(guards: tuple[Guard, ...]) -> bool:
 def is_training(node: ast.AST, model: SemanticModel) -> bool:
     """Whether gradient steps are taken in the loop that runs a node. Also true if they are taken around it,
     or the function or file is called `train`, unless either has a name for another purpose (`evaluate`,
-    `watch`).
+    `watch`), or a person chooses the actions.
     """
     beat = model.frequency.cadence(node)
-    if beat is None:
+    if beat is None or is_played(node, model):
         return False
     if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
         return True
-    called = [name for path in beat.calls for name in path.split(".")]
+    called = [name for path in (beat.within, *beat.calls) for name in path.split(".")]
     function = model.function(node)
     if function is not None:
         called += model.syntax.qualname(function).split(".")
@@ -67,6 +67,21 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
         return False
     return Driver.GRADIENT_STEP in model.frequency.drivers(node) or any(
         _TRAINS.search(name.lower()) for name in called
+    )
+
+
+def is_called_training(path: str) -> bool:
+    """Whether a function has the name of a training: `Agent.train`."""
+    return _TRAINS.search(path.rpartition(".")[2].lower()) is not None
+
+
+def is_played(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a person chooses an action in each iteration of the loop around a node: `input("action? ")`."""
+    loop = next(iter(model.frequency.loops(node)), None)
+    return loop is not None and any(
+        isinstance(call, ast.Call)
+        and (model.names.qualified(call.func) == "builtins.input" or "human" in (last_name(call.func) or ""))
+        for call in descendants(loop)
     )
 
 

@@ -16,7 +16,8 @@ The rule does not flag:
 
 - calls once per episode, epoch or batch of rollouts;
 - calls under any condition, except one that selects the main process;
-- code that plays or evaluates;
+- code that plays or evaluates, and loops in which a person chooses the actions;
+- methods of the project that are named like those of a writer (`add_scalar`) and write at intervals;
 - values that are only collected (`logger.record`, `list.append`), and `debug` records;
 - the training of large models, where a single step takes far longer than writing a line.
 

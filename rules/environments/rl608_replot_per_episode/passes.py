@@ -6,7 +6,7 @@ import ast
 import re
 
 from rlint.rule import Cadence, Driver, GuardKind, SemanticModel, last_name, regex, roles
-from rlint.rules.environments._shared.steps import is_training
+from rlint.rules.environments._shared.steps import is_called_training, is_training
 
 EPISODE, PASS = "episode", "pass"
 _EPISODES = regex(r"episod|(^|[\W_])(i_)?(ep|eps|epis|games?)([\W_]|$)", re.IGNORECASE)
@@ -50,10 +50,11 @@ def _is_episode(beat: Cadence) -> bool:
 
 
 def _trains(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether it is a training, judging by gradient steps, the calls in the loop (`agent.replay()`), or the
-    value table that it writes to.
+    """Whether it is a training, judging by gradient steps, the function with the loop that runs the line, the
+    calls in the loop (`agent.replay()`), or the value table that it writes to.
     """
-    if is_training(node, model):
+    beat = model.frequency.cadence(node)
+    if is_training(node, model) or (beat is not None and is_called_training(beat.within)):
         return True
     loop = model.frequency.driving_loop(node)
     return loop is not None and any(_learns(part) for part in ast.walk(loop))
