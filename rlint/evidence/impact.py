@@ -192,7 +192,7 @@ def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device:
     article = "" if several else "an " if names[0][0] in "aeiou" else "a "
     often = "each time" if number == 1 else f"once per {number:,} steps"
     saved = _saved(measured)
-    what = f"saves about {saved} {often}{_at(measured)}" if saved else "no gain was measured"
+    what = f"saves {saved} {often}{_at(measured)}" if saved else "no gain was measured"
     takes = "take" if several else "takes"
     steps = f"{article}{' with '.join(names)} {takes} {_duration(cost.small)} to {_duration(cost.large)}"
     return f"{what}; {steps} (measured on {device})"
@@ -205,11 +205,14 @@ def _name(step: TrainingStep, number: int, *, alone: bool) -> str:
 
 
 def _saved(measured: Sequence[WorkloadSaving]) -> str:
-    """Return the duration that is saved, or the range of durations; "" if there was no gain."""
-    low, high = (_duration(bound(one.seconds for one in measured)) for bound in (min, max))
-    if not any(one.seconds for one in measured):
+    """Return the words for the duration that is saved, or the range of them; "" if there was no gain."""
+    least, most = (bound(one.seconds for one in measured) for bound in (min, max))
+    if not most:
         return ""
-    return high if low == high else f"{low} to {high}"
+    low, high = _duration(least), _duration(most)
+    if low == high:
+        return f"about {high}"
+    return f"about {low} to {high}" if least else f"up to {high}"
 
 
 def _at(measured: Sequence[WorkloadSaving]) -> str:

@@ -164,6 +164,11 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
         ("def act(x):\n    work()\n    if good(x):\n        return x\n    raise ValueError", Heat.HOT),
         ("def act(x):\n    assert x > 0, work()", Heat.COLD),
         ("def act(x):\n    assert work()", Heat.HOT),
+        ("class QuantileLoss:\n    def __call__(self, q):\n        return work()", Heat.HOT),
+        ("class Lossless:\n    def __call__(self, q):\n        return work()", Heat.COLD),
+        ("def compute_policy_loss(q):\n    return work()", Heat.HOT),
+        ("def compute_eval_loss(q):\n    return work()", Heat.COLD),
+        ("def plot_loss(q):\n    return work()", Heat.COLD),
     ],
 )
 def test_roles_and_drivers(program: str, heat: Heat) -> None:

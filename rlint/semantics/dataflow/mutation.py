@@ -215,9 +215,9 @@ class _Watched:
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
                     self._held.append(node)
-                    lent = lenders(node, analysis)
-                    self.mutable |= {node.id, *lent}
-                    self._whole |= lent if self._is_read_by_attribute(node) else {node.id, *lent}
+                    lending = lenders(node, analysis)
+                    self.mutable |= {node.id, *lending}
+                    self._whole |= lending if self._is_read_by_attribute(node) else {node.id, *lending}
                     self.shared = self.shared or not analysis.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
                 self.attributes.add(node.attr)

@@ -38,6 +38,8 @@ On the CPU there is no synchronisation, and reading a number costs one call. Con
 them together takes longer there than reading them one by one. Removing a round trip or reading a whole
 tensor at once does not take longer.
 
+Up to four reads in a step, outside of inner loops, have a low impact.
+
 ## Example
 ```python
 import torch
@@ -111,8 +113,8 @@ from rlint.rule import (
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
-from rlint.rules.transfers.rl202_host_round_trip.adjacent_reads import why_cheap
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
+from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -297,6 +299,7 @@ class HostRoundTrip(Rule):
             f"{more}: later kernels cannot be queued meanwhile",
             advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
             "its end: `torch.stack((...)).tolist()`",
+            minor=why_cheap([read, *others], model),
         )
 
 
