@@ -127,14 +127,24 @@ def is_dotted_name(expression: ast.expr) -> bool:
     return isinstance(root_of(expression), ast.Name)
 
 
-def element_at(display: ast.expr | None, path: Sequence[int]) -> ast.expr | None:
-    """Return `5` in `(5, 10)` at the path (0,); None if the display does not determine it."""
-    for index in path:
-        if not isinstance(display, (ast.Tuple, ast.List)) or not 0 <= index < len(display.elts):
-            return None
-        if any(isinstance(element, ast.Starred) for element in display.elts):
-            return None
-        display = display.elts[index]
+def element_at(display: ast.expr | None, path: Sequence[int | str]) -> ast.expr | None:
+    """Return `5` in `(5, 10)` at the path (0,), or in `{"last": 5}` at ("last",); None if the display does
+    not determine it.
+    """
+    for step in path:
+        match display:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) if (
+                isinstance(step, int)
+                and -len(elements) <= step < len(elements)
+                and not any(isinstance(element, ast.Starred) for element in elements)
+            ):
+                display = elements[step]
+            case ast.Dict(keys=keys, values=values) if isinstance(step, str) and None not in keys:
+                named = zip(keys, values, strict=True)
+                found = [value for key, value in named if isinstance(key, ast.Constant) and key.value == step]
+                display = found[-1] if found else None
+            case _:
+                return None
     return display
 
 

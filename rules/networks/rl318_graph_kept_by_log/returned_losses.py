@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import BindingKind, Function, SemanticModel, descendants
+from rlint.rule import BindingKind, Function, SemanticModel, descendants, element_at
 
 _Step = int | str
 
@@ -52,7 +52,7 @@ def _results(call: ast.Call, path: tuple[_Step, ...], model: SemanticModel) -> l
         if function is None:
             return []
         for result in _returned(function, model):
-            part = _part(result, path)
+            part = element_at(result, path)
             if part is None:
                 return []
             found.append(part)
@@ -63,27 +63,3 @@ def _returned(function: Function, model: SemanticModel) -> Iterator[ast.expr]:
     for node in descendants(function):
         if isinstance(node, ast.Return) and node.value is not None and model.function(node) is function:
             yield node.value
-
-
-def _part(result: ast.expr, path: tuple[_Step, ...]) -> ast.expr | None:
-    """Return the part of a returned tuple or dict at a path; None if it is not written out there."""
-    for step in path:
-        match result:
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) if (
-                isinstance(step, int)
-                and -len(elements) <= step < len(elements)
-                and not any(isinstance(element, ast.Starred) for element in elements)
-            ):
-                result = elements[step]
-            case ast.Dict(keys=keys, values=values):
-                named = [
-                    value
-                    for key, value in zip(keys, values, strict=True)
-                    if isinstance(key, ast.Constant) and key.value == step
-                ]
-                if not named or None in keys:
-                    return None
-                result = named[-1]
-            case _:
-                return None
-    return result
