@@ -142,7 +142,9 @@ def message(wait: Wait, model: SemanticModel) -> str:
         return f"{what} is polled with `sleep(0)`, which occupies a whole core during the wait"
     seconds = f"{wait.pauses[0].seconds:.9f}".rstrip("0") + " s"
     if wait.pauses[0].seconds < _HARDLY_A_PAUSE:
-        return f"{what} is polled every {seconds}, which keeps a core busy during the wait"
+        return (
+            f"{what} is polled every {seconds}, which wakes the process more than a thousand times per second"
+        )
     cost = f"each check wakes the process, and a change is noticed up to {seconds} late"
     return f"{what} is polled every {seconds}: {cost}"
 
