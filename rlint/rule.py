@@ -70,6 +70,7 @@ from rlint.syntax.queries import (
     is_staticmethod,
     root_of,
     same_code,
+    target_of_move,
 )
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
@@ -188,6 +189,7 @@ __all__ = [
     "separate_outputs",
     "size_of",
     "spawn",
+    "target_of_move",
     "torch_settings",
     "trip_count",
     "unpacked_options",

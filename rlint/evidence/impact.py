@@ -120,8 +120,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     cost = _cost(finding, step_costs(saving.device), max(one.steps for one in measured))
     if cost is None:
         return None
-    is_round = finding.heat is not Heat.HOT and not cost.is_round
-    number = STEPS_OF_A_ROUND if is_round else 1
+    number = 1 if finding.heat is Heat.HOT or cost.is_round else STEPS_OF_A_ROUND
     basis = _basis(measured, cost, number, saving.device)
     if finding.heat is Heat.COLD:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
@@ -159,11 +158,11 @@ def _cost(finding: Finding, costs: Mapping[TrainingStep, tuple[float, float]], r
         numbers[TrainingStep.ENVIRONMENT] = max(rollout, numbers.get(TrainingStep.ENVIRONMENT, 1))
     if TrainingStep.TOKEN in numbers and len(numbers) > 1:
         numbers[TrainingStep.TOKEN] = TOKENS_OF_A_SEQUENCE
-    known = sorted(((step, number) for step, number in numbers.items() if step in costs), key=str)
+    known = tuple((step, numbers[step]) for step in sorted(numbers, key=str) if step in costs)
     if not known:
         return None
     small, large = (sum(costs[step][size] * number for step, number in known) for size in (0, 1))
-    return _Cost(tuple(known), small, large)
+    return _Cost(known, small, large)
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:

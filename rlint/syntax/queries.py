@@ -122,6 +122,14 @@ def root_name(expression: ast.AST) -> ast.Name | None:
     return expression if isinstance(expression, ast.Name) else None
 
 
+def target_of_move(move: ast.Call) -> ast.expr | None:
+    """Return what `.to(…)` names as its target: the argument `device=`, or the first one, which may also be a
+    dtype or a tensor. None for `.cuda()`.
+    """
+    named = [keyword.value for keyword in move.keywords if keyword.arg == "device"]
+    return next(iter(named or move.args[:1]), None)
+
+
 def is_dotted_name(expression: ast.expr) -> bool:
     """Whether it is a name or an attribute of one: `self.agent.net`."""
     return isinstance(root_of(expression), ast.Name)

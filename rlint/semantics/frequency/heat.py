@@ -598,7 +598,7 @@ class HeatMap:
         if function.path in self._in_tests or not function.qualname:
             return COLD
         owner = function.qualname.rpartition(".")[0]
-        cls = self.index.modules[function.module].classes.get(owner)
+        cls = self.index.owner_of(function)
         tag = self._environments.tag_of(cls) if cls is not None else TypeTag.UNKNOWN
         many = self._many[function.path]
         bases = cls.bases if cls is not None else ()

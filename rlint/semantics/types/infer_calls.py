@@ -15,7 +15,7 @@ from rlint.semantics.types.results.environment_steps import SHOWS
 from rlint.semantics.types.results.library_calls import ResultInference
 from rlint.semantics.types.results.random_draws import drawn
 from rlint.semantics.types.unpacked_options import unpacked_options
-from rlint.syntax.queries import argument_count, is_constant
+from rlint.syntax.queries import argument_count, is_constant, target_of_move
 
 _OF_CLASSES = frozenset(
     TypeTag[name]
@@ -180,10 +180,10 @@ class CallInference(ResultInference):
             return owner._replace(of="", device=Device.HOST, fresh=False, caveat=None)
         if method == "cuda":
             return owner._replace(of="", device=Device.CUDA, fresh=False, caveat=None)
-        targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
-        if not targets and any(keyword.arg is None for keyword in node.keywords):
+        target = target_of_move(node)
+        if target is None and any(keyword.arg is None for keyword in node.keywords):
             return owner._replace(of="", device=Device.UNKNOWN, fresh=False, caveat=None)
-        if not targets:
+        if target is None:
             options = unpacked_options(node, self.type_of)
             if options is None:
                 return owner._replace(of="", device=Device.UNKNOWN, fresh=False, caveat=None)
@@ -191,12 +191,12 @@ class CallInference(ResultInference):
                 device = self.device_named_by(options["device"])
                 return owner._replace(of="", device=device, fresh=False, caveat=None)
             return owner._replace(fresh=False)
-        kind = self.type_of(targets[0])
+        kind = self.type_of(target)
         if kind.tag is TypeTag.DTYPE:
             return owner._replace(fresh=False)
         if kind.tag is TypeTag.TENSOR:
             return owner._replace(of="", device=kind.device, fresh=False, caveat=None)
-        return owner._replace(of="", device=self.device_of(targets[0]), fresh=False, caveat=None)
+        return owner._replace(of="", device=self.device_of(target), fresh=False, caveat=None)
 
     HANDLERS: ClassVar[Handlers] = {ast.Attribute: _of_attribute, ast.Call: _of_call}
 

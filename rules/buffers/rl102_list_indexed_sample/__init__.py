@@ -84,7 +84,7 @@ from rlint.rules.buffers._shared.held import (
     walks,
 )
 from rlint.rules.buffers._shared.store_size import holds_transitions
-from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
+from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, is_counted, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 
@@ -93,11 +93,6 @@ ARRAYS = (
     "`self.rewards[indices]`"
 )
 _DRAWS = ("random.sample", "random.choices")
-
-
-def is_counted(indices: ast.expr, model: SemanticModel) -> bool:
-    """Whether indices are not drawn, but counted: `range(n_agents)`."""
-    return isinstance(indices, ast.Call) and model.names.qualified(indices.func) == "builtins.range"
 
 
 class ListIndexedSample(Rule):

@@ -109,7 +109,6 @@ TORCH = (
     "Draw with `torch.randint(n, (k,))` if duplicates are acceptable, else with a `numpy.random.Generator`"
 )
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
-
 CONVERSIONS = models.having(Trait.TO_HOST | Trait.RELOCATES | Trait.CASTS, TypeTag.TENSOR)
 
 

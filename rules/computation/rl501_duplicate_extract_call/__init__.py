@@ -117,11 +117,6 @@ _DOUBTS = 5
 """If more functions and stores than this in between might change the value, it is not reported."""
 
 
-def _number(doubts: Iterable[ast.AST]) -> int:
-    """Return the number of doubts; all calls of one function are one."""
-    return len({ast.dump(doubt.func) if isinstance(doubt, ast.Call) else doubt for doubt in doubts})
-
-
 class DuplicateExtractCall(Rule):
     code = "RL501"
     name = "duplicate-extract-call"
@@ -223,3 +218,8 @@ class DuplicateExtractCall(Rule):
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice)
+
+
+def _number(doubts: Iterable[ast.AST]) -> int:
+    """Return the number of doubts; all calls of one function are one."""
+    return len({ast.dump(doubt.func) if isinstance(doubt, ast.Call) else doubt for doubt in doubts})

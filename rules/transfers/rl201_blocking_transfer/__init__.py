@@ -97,6 +97,7 @@ from rlint.rule import (
     Type,
     TypeTag,
     batches,
+    target_of_move,
     torch_settings,
     unpacked_options,
 )
@@ -182,9 +183,9 @@ def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | Non
     """Return the device that a tensor is moved to; None if the call may only change the dtype."""
     if method == "cuda":
         return Device.CUDA
-    named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
-    if named:
-        return model.types.device_of(named[0]) if model.types.is_device(named[0]) else None
+    target = target_of_move(call)
+    if target is not None:
+        return model.types.device_of(target) if model.types.is_device(target) else None
     options = unpacked_options(call, model.types.type_of) or {}
     return model.types.device_of(options["device"]) if "device" in options else None
 
@@ -239,9 +240,8 @@ def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sur
         if array is not None:
             return f"`{shortened(array, model)}` is an array"
         return f"`{shortened(source, model)}` is a tensor in host memory"
-    named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
-    match named:
-        case [ast.Attribute(value=ast.Name() as other, attr="device")] if not model.names.is_self(other):
+    match target_of_move(call):
+        case ast.Attribute(value=ast.Name() as other, attr="device") if not model.names.is_self(other):
             if model.types.type_of(other).tag is TypeTag.TENSOR:
                 return f"`{other.id}` is on an accelerator"
     return None

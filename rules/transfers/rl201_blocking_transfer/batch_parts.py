@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, regex
+from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, regex, target_of_move
 
 _BATCH = regex(r"(^|_)(mini_?|micro_?)?batch$|^(samples?|transitions|experiences?)$")
 _PARTS = frozenset({"items", "values"})
@@ -73,5 +73,5 @@ def _moved_parts(place: tuple[ast.AST | None, str], model: SemanticModel) -> fro
 
 
 def _names_device(call: ast.Call, model: SemanticModel) -> bool:
-    targets = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
-    return bool(targets) and model.types.is_device(targets[0])
+    target = target_of_move(call)
+    return target is not None and model.types.is_device(target)

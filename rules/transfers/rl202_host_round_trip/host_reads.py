@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.rule import (
     MAX_DEFINITIONS,
@@ -21,6 +22,7 @@ from rlint.rule import (
     last_names,
     models,
     root_of,
+    target_of_move,
     vocabulary,
 )
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host
@@ -306,38 +308,52 @@ def _is_moved_tensor(move: ast.Call, owner: ast.expr, model: SemanticModel, dept
     return is_item and (not move.args or model.types.is_device(move.args[0]))
 
 
-def is_placed_on_device(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
+def is_placed_on_device(value: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is computed from what this function moves to a device, creates there or gets from a
     network.
     """
-    for node in descendants(value):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="cuda")):
-                return True
-            case ast.Call(func=ast.Attribute(attr="to"), args=[target, *_]) if model.types.is_device(target):
-                return model.types.device_of(target) is not Device.HOST
-            case ast.Call() if model.gradients.gives_gradient(node):
-                return True
-            case ast.Name() if depth > 0:
-                made = model.dataflow.definitions(node)
-                values = [each.value for each in made if each.kind is BindingKind.ASSIGN]
-                if len(made) <= MAX_DEFINITIONS and any(
-                    is_placed_on_device(each, model, depth - 1) for each in values if each is not None
+    level, seen = [value], {value}
+    for _ in range(_DEPTH + 1):
+        assigned: list[ast.expr] = []
+        for node in (node for part in level for node in _until_moved_to_host(part, model)):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="cuda")):
+                    return True
+                case ast.Call(func=ast.Attribute(attr="to"), args=[target, *_]) if model.types.is_device(
+                    target
                 ):
                     return True
+                case ast.Call() if model.gradients.gives_gradient(node):
+                    return True
+                case ast.Name():
+                    made = model.dataflow.definitions(node)
+                    values = [each.value for each in made if each.kind is BindingKind.ASSIGN]
+                    if len(made) <= MAX_DEFINITIONS:
+                        assigned += (each for each in values if each is not None and each not in seen)
+                        seen.update(assigned)
+        level = assigned
     return False
+
+
+def _until_moved_to_host(value: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
+    """Yield the nodes of a value up to a move to the host, after which nothing is on a device."""
+    for node in descendants(value):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="to"), args=[target, *_]) if (
+                model.types.is_device(target) and model.types.device_of(target) is Device.HOST
+            ):
+                return
+        yield node
 
 
 def _target(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -> Device | None:
     """Return the device to which `.to(…)` or `.cuda()` moves a tensor."""
-    targets = [keyword.value for keyword in move.keywords if keyword.arg == "device"] or move.args[:1]
-    if not targets:
+    target = target_of_move(move)
+    if target is None:
         return Device.CUDA
-    return (
-        model.types.device_of(targets[0])
-        if model.types.is_device(targets[0])
-        else where(owner, model, depth - 1)
-    )
+    if model.types.is_device(target):
+        return model.types.device_of(target)
+    return where(owner, model, depth - 1)
 
 
 def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:

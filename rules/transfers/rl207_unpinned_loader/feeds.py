@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Device, Heat, SemanticModel, Trait, TypeTag, Use, UseKind, models
+from rlint.rule import Device, Heat, SemanticModel, Trait, TypeTag, Use, UseKind, models, target_of_move
 
 _WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins", "itertools", "tqdm") - {
     "builtins.list",
@@ -38,7 +38,7 @@ class Feeds:
 
     def target(self, call: ast.Call) -> Device:
         """Return the device that a call moves to."""
-        named = _device_of(call)
+        named = target_of_move(call)
         return Device.CUDA if named is None else self.model.types.device_of(named)
 
     def _leads_on(self, use: Use) -> bool:
@@ -53,7 +53,7 @@ class Feeds:
         return use.kind in _PARTS
 
     def _may_be_cuda(self, call: ast.Call) -> bool:
-        named = _device_of(call)
+        named = target_of_move(call)
         if named is None:
             return isinstance(call.func, ast.Attribute) and call.func.attr == "cuda"
         return self.model.types.is_device(named) and self.model.types.device_of(named) in (
@@ -92,9 +92,3 @@ def is_on_host(loader: ast.Call, model: SemanticModel) -> bool:
         if known.tag is TypeTag.TENSOR and known.device is not Device.HOST:
             return False
     return True
-
-
-def _device_of(call: ast.Call) -> ast.expr | None:
-    return next((word.value for word in call.keywords if word.arg == "device"), None) or (
-        call.args[0] if call.args else None
-    )
