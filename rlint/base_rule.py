@@ -110,6 +110,7 @@ class Rule:
             assumption=assumes,
             steps=steps,
             nested_steps=nested_steps,
+            scale=model.program.scale(),
             only_on=tuple(only_on),
             minor=minor,
             workload=workload,

@@ -70,6 +70,17 @@ class TrainingStep(Enum):
     MESSAGE = "message"
 
 
+class ProgramScale(Enum):
+    """How long the training steps of a program take, by the networks and environments that it uses."""
+
+    SMALL = "small"
+    """Fully connected networks, and environments of a few numbers."""
+    MIXED = "mixed"
+    """Both, as in a library of algorithms."""
+    LARGE = "large"
+    """Images, sequences or simulators."""
+
+
 @ordered
 class Position:
     """A place in a source: line and column, both counted from 1, the column in characters."""
@@ -264,6 +275,8 @@ class Finding:
     """The steps in each iteration of the training loop around the place; empty if none is known."""
     nested_steps: tuple[TrainingStep, ...] = ()
     """The steps that each iteration of that loop performs many times, in loops of its own."""
+    scale: ProgramScale = ProgramScale.MIXED
+    """How long such steps take in the program of the place."""
     only_on: tuple[str, ...] = ()
     """The only device types on which it has a cost, if the rule was measured on another one."""
     minor: str | None = None

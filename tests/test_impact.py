@@ -17,12 +17,12 @@ from rlint.evidence import recorded
 from rlint.evidence.impact import Saving, WorkloadSaving, impact_of, saving_of
 from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
-from rlint.findings import Heat, ImpactLevel, TrainingStep
+from rlint.findings import Heat, ImpactLevel, ProgramScale, TrainingStep
 from rlint.harness.measure.count_steps import count_occurrences
 from rlint.registry import catalogue
 
 ONE = replace(finding("x = cat(x)", "cat(x)"), steps=(TrainingStep.GRADIENT,))
-SMALL, LARGE = step_costs("cpu")[TrainingStep.GRADIENT]
+SMALL, MEDIUM, LARGE = step_costs("cpu")[TrainingStep.GRADIENT]
 MIDDLE = (SMALL * LARGE) ** 0.5
 
 
@@ -35,7 +35,7 @@ def test_steps_were_measured() -> None:
     """Each kind of step has a cost, larger for the large one; other devices have none."""
     costs = step_costs("cpu")
     assert set(costs) == {TrainingStep[name] for name in ("ENVIRONMENT", "GRADIENT", "TOKEN", "MESSAGE")}
-    assert all(0 < small < large for small, large in costs.values())
+    assert all(0 < small < medium < large for small, medium, large in costs.values())
     assert step_costs("abacus") == {}
 
 
@@ -295,6 +295,39 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
     assert ("tokens of a language model" in found["impact"]["basis"]) == tokens
 
 
+@pytest.mark.parametrize(
+    ("files", "scale"),
+    [
+        ({}, ProgramScale.SMALL),
+        ({"net.py": "from torch import nn\n\nnet = nn.Conv2d(4, 32, 8)\n"}, ProgramScale.LARGE),
+        ({"net.py": "from torch.nn import LSTM\n"}, ProgramScale.LARGE),
+        ({"game.py": "import ale_py\n"}, ProgramScale.LARGE),
+        (
+            {"a.py": "import torch\n", "b.py": "import torch\n", "c.py": "import torch, cv2\n"},
+            ProgramScale.MIXED,
+        ),
+    ],
+)
+def test_programs_with_images_or_simulators_take_longer_steps(
+    files: dict[str, str], scale: ProgramScale, tmp_path: Path
+) -> None:
+    """A program is compared with the steps of its networks and environments, a library of both with all."""
+    together = "".join(f"from . import {name.removesuffix('.py')}\n" for name in (*files, "train.py"))
+    (tmp_path / "lab").mkdir()
+    for name, text in {
+        **files,
+        "__init__.py": together,
+        "train.py": REPEATS.replace("NAMED", "batch"),
+    }.items():
+        (tmp_path / "lab" / name).write_text(text)
+    options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path / "lab")])
+    (found,) = json.loads(ran.output)
+    expected = impact_of(replace(ONE, scale=scale), measured(1.0))
+    assert expected is not None
+    assert found["impact"]["basis"].partition("; ")[2] == expected.basis.partition("; ")[2]
+
+
 READS = """\
 import torch
 from torch import nn
@@ -318,6 +351,41 @@ def test_a_few_reads_of_a_step_cost_little(number: int, level: str, tmp_path: Pa
     """A step of milliseconds does not notice two reads of a loss; many reads take their share of it."""
     reads = ", ".join(f"value[{row}].sum().item()" for row in range(number))
     (tmp_path / "train.py").write_text(READS.replace("READ", reads))
+    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level
+
+
+READS_OF_PARTS = """\
+import torch
+from torch import nn
+
+net, optimizer = nn.Linear(4, 2).cuda(), torch.optim.Adam([])
+
+
+def train(loader, found):
+    for batch in loader:
+        values = net(batch.cuda())
+        values.mean().backward()
+        optimizer.step()
+        parts = {"value": values, "half": values / 2}
+        READ
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "level"),
+    [
+        ("for name, each in parts.items():\n            found[name] = each.cpu()", "low"),
+        ("first, last = [each.cpu() for each in parts.values()]", "low"),
+        ("for row in range(64):\n            found[row] = values[row].cpu()", "unknown"),
+        ("found += [weight.detach().cpu().numpy() for weight in net.parameters()]", "unknown"),
+    ],
+)
+def test_one_read_for_each_of_a_few_parts_costs_little(read: str, level: str, tmp_path: Path) -> None:
+    """Entries of a dict and agents are few; rows and weights are many."""
+    (tmp_path / "train.py").write_text(READS_OF_PARTS.replace("READ", read))
     options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)

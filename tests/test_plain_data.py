@@ -29,6 +29,7 @@ from rlint.findings import (
     OtherFileEdits,
     Position,
     Problem,
+    ProgramScale,
     Related,
     Requirement,
     TrainingStep,
@@ -72,7 +73,7 @@ RESULT = FileResult(
         Finding(
             "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
             Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
-            (TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), ("cuda",), "minor", "rollout", (NEEDED,),
+            (TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), ProgramScale.LARGE, ("cuda",), "minor", "rollout", (NEEDED,),
             Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),

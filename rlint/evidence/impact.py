@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
-from rlint.findings import Finding, Heat, Impact, ImpactLevel, TrainingStep
+from rlint.findings import Finding, Heat, Impact, ImpactLevel, ProgramScale, TrainingStep
 from rlint.frozen import frozen
 from rlint.registry.recorded_gain import Gain
 
@@ -28,6 +28,8 @@ _MUCH_MEMORY = 1.5
 _SIZES_SHOWN = 2
 _STEPS = "steps"
 """The unit of workloads whose size is the number of steps that were collected."""
+_SIZES = {ProgramScale.SMALL: (0, 1), ProgramScale.MIXED: (0, 2), ProgramScale.LARGE: (1, 2)}
+"""The smallest and the largest of the measured steps that the steps of a program resemble."""
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
 
@@ -144,7 +146,9 @@ class _Cost:
         return any(number > 1 for step, number in self.steps if step is not TrainingStep.TOKEN)
 
 
-def _cost(finding: Finding, costs: Mapping[TrainingStep, tuple[float, float]], rollout: int) -> _Cost | None:
+def _cost(
+    finding: Finding, costs: Mapping[TrainingStep, tuple[float, float, float]], rollout: int
+) -> _Cost | None:
     """Return the cost of an iteration around a finding, None if it was not measured. A place that processes
     the data of a whole `rollout` runs once for so many environment steps.
     """
@@ -161,7 +165,9 @@ def _cost(finding: Finding, costs: Mapping[TrainingStep, tuple[float, float]], r
     known = tuple((step, numbers[step]) for step in sorted(numbers, key=str) if step in costs)
     if not known:
         return None
-    small, large = (sum(costs[step][size] * number for step, number in known) for size in (0, 1))
+    small, large = (
+        sum(costs[step][size] * number for step, number in known) for size in _SIZES[finding.scale]
+    )
     return _Cost(known, small, large)
 
 

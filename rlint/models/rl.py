@@ -37,6 +37,15 @@ from rlint.regex import regex
 LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
 """Libraries imported by files that train or run language models."""
 
+SIMULATORS = frozenset(
+    """ale_py atari_py carla crafter cv2 deepmind_lab dm_control gfootball habitat isaacgym isaaclab jsbsim
+    metaworld minedojo minerl mlagents mlagents_envs mujoco mujoco_py nes_py procgen pybullet pybullet_envs
+    retro robosuite smac smacv2 traci unityagents vizdoom""".split()
+)
+"""Libraries whose environments render images or simulate bodies, units or traffic: a step takes from half a
+millisecond to many.
+"""
+
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
 _LOGS = Effect(EffectKind.LOGS, "writes to the log")

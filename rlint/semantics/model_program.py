@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlint import models
+from rlint.findings import ProgramScale
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -69,13 +70,13 @@ class ProgramQueries:
         """Whether this file itself processes tokens, or imports a library for language models."""
         return TOKENS in self._symbols.module.speedups
 
+    def scale(self) -> ProgramScale:
+        """Return how long the training steps of the program take."""
+        return self._names.scale(self._symbols.module.module)
+
     def is_imported(self, name: str) -> bool:
         """Whether another file of the project imports a name of this module, or all of its names."""
         return self._names.imports(name, self._symbols.module.module)
-
-    def is_starred(self) -> bool:
-        """Whether another file of the project imports all names of this module."""
-        return self._names.is_starred(self._symbols.module.module)
 
     def is_imported_anywhere(self, path: str) -> bool:
         """Whether any file of the project imports a dotted path."""

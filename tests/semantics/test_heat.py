@@ -294,6 +294,29 @@ def test_a_method_that_libraries_have_shows_nothing_of_its_class() -> None:
 
 
 @pytest.mark.parametrize(
+    ("declared", "heat"), [("global NOISE", Heat.COLD), ("NOISE = kept.get('noise')", Heat.HOT)]
+)
+def test_what_a_global_variable_keeps_is_made_once(declared: str, heat: Heat) -> None:
+    """A local variable that is None may be None at each call."""
+    model = model_of(
+        f"""
+        NOISE = None
+
+        def noisy(action, kept):
+            {declared}
+            if NOISE is None:
+                NOISE = make()
+            return action + NOISE()
+
+        def train(env, net):
+            while True:
+                env.step(noisy(net(env.obs), {{}}))
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "make()")).level is heat
+
+
+@pytest.mark.parametrize(
     ("guard", "made", "heat"),
     [
         ("if self.model is not None: return", "self.model = load()", Heat.COLD),

@@ -1,4 +1,4 @@
-"""The reference steps: small and large steps of the kinds in published RL code."""
+"""The reference steps: small, medium and large steps of the kinds in published RL code."""
 
 from __future__ import annotations
 
@@ -23,18 +23,24 @@ def small_rollout() -> Callable[[], object]:
     return _acting(_small_net(3), _pendulum())
 
 
-def large_rollout() -> Callable[[], object]:
+def medium_rollout() -> Callable[[], object]:
     """Return a step of an environment of pixels with a forward pass of the network of Mnih et al. (2015)."""
     return _acting(_large_net(), _pixels())
 
 
-def _acting(net: nn.Module, environment: Callable[[], np.ndarray]) -> Callable[[], object]:
+def large_rollout() -> Callable[[], object]:
+    """Return a step of eight environments of pixels with one forward pass of that network."""
+    return _acting(_large_net(), *(_pixels() for _ in range(8)))
+
+
+def _acting(net: nn.Module, *environments: Callable[[], np.ndarray]) -> Callable[[], object]:
+    import numpy as np
     import torch
 
     def step() -> object:
-        observation = torch.as_tensor(environment(), dtype=torch.float32).unsqueeze(0)
+        observations = np.stack([environment() for environment in environments])
         with torch.no_grad():
-            return int(net(observation).argmax())
+            return net(torch.as_tensor(observations, dtype=torch.float32)).argmax(-1).tolist()
 
     return step
 
@@ -92,6 +98,23 @@ def small_update() -> Callable[[], object]:
     return _update(_small_net(8), torch.zeros(64, 8), torch.zeros(64, 2))
 
 
+def medium_update() -> Callable[[], object]:
+    """Return a gradient step of a recurrent layer of 64 units on 32 sequences of 32 steps, with Adam."""
+    import torch
+    from torch import nn
+
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.recurrent, self.head = nn.GRU(8, 64, batch_first=True), nn.Linear(64, 2)
+
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            outputs: torch.Tensor = self.head(self.recurrent(inputs)[0])
+            return outputs
+
+    return _update(Recurrent(), torch.zeros(32, 32, 8), torch.zeros(32, 32, 2))
+
+
 def large_update() -> Callable[[], object]:
     """Return a gradient step of the network of Mnih et al. (2015) on 32 stacks of four frames, with Adam."""
     import torch
@@ -136,6 +159,11 @@ def small_token() -> Callable[[], object]:
     return _token(layers=2, width=128, length=64, batch=1)
 
 
+def medium_token() -> Callable[[], object]:
+    """Return a forward pass of four transformer layers of 256 units over 128 tokens."""
+    return _token(layers=4, width=256, length=128, batch=1)
+
+
 def large_token() -> Callable[[], object]:
     """Return a forward pass of eight transformer layers of 512 units over 128 tokens, for 4 sequences."""
     return _token(layers=8, width=512, length=128, batch=4)
@@ -161,9 +189,14 @@ def small_message() -> Callable[[], object]:
     return _message(8)
 
 
-def large_message() -> Callable[[], object]:
+def medium_message() -> Callable[[], object]:
     """Return a function that passes a stack of four frames, pickled as between processes."""
     return _message(4 * 84 * 84)
+
+
+def large_message() -> Callable[[], object]:
+    """Return a function that passes 32 stacks of four frames."""
+    return _message(32 * 4 * 84 * 84)
 
 
 def _message(numbers: int) -> Callable[[], object]:
@@ -181,10 +214,10 @@ def _message(numbers: int) -> Callable[[], object]:
     return step
 
 
-PROGRAMS: dict[TrainingStep, tuple[StepProgram, StepProgram]] = {
-    TrainingStep.ENVIRONMENT: (small_rollout, large_rollout),
-    TrainingStep.GRADIENT: (small_update, large_update),
-    TrainingStep.TOKEN: (small_token, large_token),
-    TrainingStep.MESSAGE: (small_message, large_message),
+PROGRAMS: dict[TrainingStep, tuple[StepProgram, StepProgram, StepProgram]] = {
+    TrainingStep.ENVIRONMENT: (small_rollout, medium_rollout, large_rollout),
+    TrainingStep.GRADIENT: (small_update, medium_update, large_update),
+    TrainingStep.TOKEN: (small_token, medium_token, large_token),
+    TrainingStep.MESSAGE: (small_message, medium_message, large_message),
 }
-"""A small and a large step of each kind."""
+"""A small, a medium and a large step of each kind."""

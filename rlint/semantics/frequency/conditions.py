@@ -268,7 +268,7 @@ class Conditions:
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
             # created once, at first use; a parameter that may be None does not show that
-            is_kept = isinstance(test.left, ast.Attribute) and isinstance(test.ops[0], ast.Is)
+            is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
         if isinstance(constant, bool):
             return self.of(test.left, taken=constant is same)
@@ -282,6 +282,12 @@ class Conditions:
         if _COUNTER.search(names[0]) and not isinstance(test.left, ast.Call):
             return Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM) if same else None
         return Condition(GuardKind.OTHER)
+
+    def _outlives_call(self, kept: ast.expr) -> bool:
+        """Whether a value is still there at the next call: an attribute, or a `global` variable."""
+        if isinstance(kept, ast.Name):
+            return any(kept.id in declared.names for declared in self.syntax.of_type(ast.Global))
+        return isinstance(kept, ast.Attribute)
 
     def _words_of_value(self, expression: ast.expr) -> set[str]:
         """Return the names and texts in an expression, and in the value of a variable: `score =

@@ -12,7 +12,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.driver_calls import STEPS_ENVIRONMENT
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.last_names import last_name
-from rlint.syntax.syntax_index import LOOPS
+from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
@@ -38,7 +38,14 @@ _WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 
 
 def passes(loop: ast.AST, model: SemanticModel) -> int | None:
-    """Return the maximum number of iterations, if constants determine it."""
+    """Return the maximum number of iterations, if constants determine it, or the number of variables that
+    the items of a comprehension are assigned to: `a, b = [x.cpu() for x in pair]`.
+    """
+    if isinstance(loop, COMPREHENSIONS):
+        parent = model.parent(loop)
+        if isinstance(parent, ast.Assign) and isinstance(target := parent.targets[0], (ast.Tuple, ast.List)):
+            return None if any(isinstance(each, ast.Starred) for each in target.elts) else len(target.elts)
+        return _length(loop.generators[0].iter, model) if len(loop.generators) == 1 else None
     if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
         return None
     return _length(loop.iter, model)
@@ -50,8 +57,19 @@ def over_components(loop: ast.AST, model: SemanticModel) -> bool:
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
-    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) and loop.target.elts else loop.target
-    return bool(_KEYS.search(last_name(target) or "")) or _components(loop.iter, model)
+    return _names_components(loop.target, loop.iter, model)
+
+
+def collects_components(loop: ast.AST, model: SemanticModel) -> bool:
+    """Whether a comprehension with one loop iterates over the parts of an object."""
+    if not isinstance(loop, COMPREHENSIONS) or len(loop.generators) != 1:
+        return False
+    return _names_components(loop.generators[0].target, loop.generators[0].iter, model)
+
+
+def _names_components(target: ast.expr, iterable: ast.expr, model: SemanticModel) -> bool:
+    last = target.elts[-1] if isinstance(target, ast.Tuple) and target.elts else target
+    return bool(_KEYS.search(last_name(last) or "")) or _components(iterable, model)
 
 
 def over_environments(

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
+from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
-from rlint.semantics.nn.torch_settings import TOKENS
+from rlint.semantics.nn.torch_settings import LARGE_STEPS, TOKENS
 
 _SHARE_OF_FILES = 3
 _FAR_MORE = 4
@@ -26,6 +27,7 @@ class ProgramSymbols:
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
         self._for_language_models: dict[str, bool] = {}
+        self._scales: dict[str, ProgramScale] = {}
         self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
 
     def is_attribute_read(self, attribute: str) -> bool:
@@ -63,15 +65,35 @@ class ProgramSymbols:
         return known
 
     def _is_for_language_models(self, module: str) -> bool:
-        files = [
+        files = self._torch_files(module)
+        for_tokens = sum(TOKENS in each.speedups for each in files)
+        playing = sum(_steps_environments(each) for each in files)
+        return for_tokens * _SHARE_OF_FILES >= max(1, len(files)) and for_tokens >= playing * _FAR_MORE
+
+    def scale(self, module: str) -> ProgramScale:
+        """Return how long training steps take in the program of a module: long if a third of its files that
+        use torch has layers for images or sequences or imports a simulator, or the module itself does.
+        """
+        if LARGE_STEPS in self.index.modules[module].speedups:
+            return ProgramScale.LARGE
+        program = self.graph.program(module)
+        known = self._scales.get(program)
+        if known is None:
+            files = self._torch_files(module)
+            large = sum(LARGE_STEPS in each.speedups for each in self._program(module))
+            many = large * _SHARE_OF_FILES >= len(files)
+            known = ProgramScale.LARGE if many else ProgramScale.MIXED
+            known = self._scales[program] = known if large else ProgramScale.SMALL
+        return known
+
+    def _torch_files(self, module: str) -> list[ModuleSummary]:
+        """Return the files of the program of a module that import torch, without tests."""
+        return [
             each
             for each in self._program(module)
             if not each.is_test
             if any(target.partition(".")[0] == "torch" for target in each.imports.values())
         ]
-        for_tokens = sum(TOKENS in each.speedups for each in files)
-        playing = sum(_steps_environments(each) for each in files)
-        return for_tokens * _SHARE_OF_FILES >= max(1, len(files)) and for_tokens >= playing * _FAR_MORE
 
     def is_imported(self, path: str) -> bool:
         """Whether any file imports a dotted path."""

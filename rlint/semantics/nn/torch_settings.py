@@ -1,5 +1,5 @@
 """Settings of torch that a file mentions: precision, compilation, device, pinned memory; and whether it is
-for language models.
+for language models, or its training steps are large.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rlint.models import vocabulary
-from rlint.models.rl import LANGUAGE_MODELS
+from rlint.models.rl import LANGUAGE_MODELS, SIMULATORS
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 
@@ -28,6 +28,13 @@ THREADS = "threads"
 TOKENS = "tokens"
 """Language models are trained or run: a library for them is imported, or text is processed as tokens."""
 
+LARGE_STEPS = "large steps"
+"""Layers for images or sequences, or environments that render or simulate: a training step takes long."""
+
+_LARGE_LAYERS = frozenset(
+    """Conv2d Conv3d GRU GRUCell LSTM LSTMCell MultiheadAttention TransformerEncoder TransformerEncoderLayer
+    LazyConv2d ConvTranspose2d""".split()
+)
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
     torch_num_threads""".split()
@@ -71,6 +78,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
         found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
         found.update((TOKENS,) if parts[0] in LANGUAGE_MODELS else ())
+        found.update((LARGE_STEPS,) if parts[0] in SIMULATORS or parts[-1] in _LARGE_LAYERS else ())
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for name, attributes in tree.written.attributes.items():
@@ -86,6 +94,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(CUDA)
     if "pin_memory" in tree.text and _pins(analysis):
         found.add(PINS)
+    if not _LARGE_LAYERS.isdisjoint(tree.written.attributes):
+        found.add(LARGE_STEPS)
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)
     return frozenset(found)

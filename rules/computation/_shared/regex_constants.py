@@ -55,7 +55,7 @@ def _spellings(_module: ast.Module, _site: SemanticModel) -> dict[str, tuple[str
 
 def exported(wanted: str, model: SemanticModel) -> str:
     """Return a name for a new constant: a private one if other files import all public names of this one."""
-    return f"_{wanted}" if model.program.is_starred() else wanted
+    return f"_{wanted}" if model.program.is_imported(wanted) else wanted
 
 
 def compiler_for(use: PatternUse, model: SemanticModel) -> tuple[str, Sequence[ast.stmt], EditTuple] | None:

@@ -114,7 +114,7 @@ from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
-from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap
+from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap, why_few_parts
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -232,7 +232,11 @@ class HostRoundTrip(Rule):
             first = first_in(loop, model)
             if first is not None and first is read.node:
                 yield self.finding(
-                    model, first, of_elements(read, model), advice=advice_for_elements(read, loop, model)
+                    model,
+                    first,
+                    of_elements(read, model),
+                    advice=advice_for_elements(read, loop, model),
+                    minor=why_few_parts(loop, model),
                 )
             return
         group = [other for other in step_of(read, model) if not is_others(other, model)]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
-from rlint.rule import SemanticModel
+from rlint.rule import AnyLoop, SemanticModel, descendants, trip_count
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
+_PARTS = "one read for each of a few parts, once per step"
+_WEIGHTS = ("parameters", "named_parameters", "modules", "named_modules", "state_dict")
+"""Methods that return one item for each of many layers."""
 
 
 def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
@@ -22,3 +26,20 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
         if loops and loops[0] is not model.frequency.driving_loop(read.node):
             return None  # several times per step
     return _CHEAP
+
+
+def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:
+    """Return why a read in each iteration of a loop costs little: the loop has a few iterations (the agents
+    of a team, the entries of a dict), and no other loop repeats it in a step.
+    """
+    around = model.frequency.loops(loop)
+    if around and around[0] is not model.frequency.driving_loop(loop):
+        return None
+    count = trip_count.passes(loop, model)
+    if count is not None:
+        return _PARTS if count <= _FEW else None
+    if not (trip_count.over_components(loop, model) or trip_count.collects_components(loop, model)):
+        return None
+    header = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop
+    called = (node.attr for node in descendants(header) if isinstance(node, ast.Attribute))
+    return None if any(name in _WEIGHTS for name in called) else _PARTS

@@ -270,10 +270,28 @@ def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
         return None
     if read.method == "slice" and not is_placed_on_device(read.tensor, model):
         return None  # lengths of sequences are often on the host
+    if _is_for_one_item(read.node, variables, loop, model):
+        return None
     counts = isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "builtins.range"
     if counts and not _is_indexed(read.tensor, variables, loop, model):
         return None
     return None if _drives(loop, model) else loop
+
+
+def _is_for_one_item(node: ast.AST, variables: set[str], loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether a line only runs for one of the items of a loop: `if key == "camera":`."""
+    child = node
+    for around in model.ancestors(node):
+        if around is loop:
+            return False
+        match around:
+            case ast.If(
+                test=ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant()]),
+                body=body,
+            ) if name in variables and child in body:
+                return True
+        child = around
+    return False
 
 
 def _is_made_of(
