@@ -294,6 +294,33 @@ def test_a_method_that_libraries_have_shows_nothing_of_its_class() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("if size not in self.masks: self.masks[size] = make()", Heat.WARM),
+        ("if size in self.masks: return self.masks[size]\n            self.masks[size] = make()", Heat.WARM),
+        ("if size not in self.masks: self.masks[self.size] = make()", Heat.HOT),
+        ("if size not in masks: masks[size] = make()", Heat.HOT),
+        ("if size in self.masks: self.masks[size] = make()", Heat.HOT),
+        ("self.masks[size] = make()", Heat.HOT),
+    ],
+)
+def test_what_a_dict_keeps_is_made_once_for_each_key(body: str, heat: Heat) -> None:
+    """A dict that outlives the call; one that the caller passes may be new."""
+    model = model_of(
+        f"""
+        class Agent:
+            def mask(self, size, masks):
+                {body.replace(chr(10) + " " * 12, chr(10) + " " * 16)}
+
+            def train(self, env):
+                while True:
+                    self.mask(len(env.step(0)[0]), {{}})
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "make()")).level is heat
+
+
+@pytest.mark.parametrize(
     ("declared", "heat"), [("global NOISE", Heat.COLD), ("NOISE = kept.get('noise')", Heat.HOT)]
 )
 def test_what_a_global_variable_keeps_is_made_once(declared: str, heat: Heat) -> None:

@@ -14,6 +14,7 @@ from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.by_hand import ByHand
 from rlint.semantics.frequency.guards import OFTEN, GuardKind
+from rlint.semantics.frequency.lazy_init import is_kept_by_key
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
@@ -235,6 +236,8 @@ class Conditions:
             if _COUNTER.search(names[0]):
                 moments = bool(_PROGRESS.search(names[0]) or _RARE.search(names[1]))
                 return self._moment(test, reached=moments) if inside else None
+            if not inside and self._is_kept_by_key(test):
+                return Condition(GuardKind.ONCE, Heat.WARM)
             return Condition(GuardKind.OTHER)
         more = isinstance(op, (ast.Gt, ast.GtE)) is taken
         if any(_BEST.search(word) for word in words):
@@ -282,6 +285,10 @@ class Conditions:
         if _COUNTER.search(names[0]) and not isinstance(test.left, ast.Call):
             return Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM) if same else None
         return Condition(GuardKind.OTHER)
+
+    def _is_kept_by_key(self, test: ast.Compare) -> bool:
+        function = self.syntax.function(test)
+        return function is not None and is_kept_by_key(test, function)
 
     def _outlives_call(self, kept: ast.expr) -> bool:
         """Whether a value is still there at the next call: an attribute, or a `global` variable."""

@@ -1,5 +1,5 @@
 """Lazy initialisation: code that a function runs at its first call only, after `if self._model is not None:
-return`.
+return`, or once for each key of a dict that keeps the results.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from rlint.regex import regex
+from rlint.syntax.queries import same_code
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
 
@@ -25,6 +26,21 @@ def where_it_leaves(function: Function) -> ast.stmt | None:
             if kept is not None and _is_made(kept, function):
                 return statement
     return None
+
+
+def is_kept_by_key(test: ast.Compare, function: Function) -> bool:
+    """Whether a function tests for a key of a dict that outlives its calls, and sets the key itself:
+    `if key not in self._cache: self._cache[key] = …`.
+    """
+    key, kept = test.left, test.comparators[0]
+    is_global = isinstance(kept, ast.Name) and kept.id.isupper()
+    return (is_global or isinstance(kept, ast.Attribute)) and any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and same_code(node.value, kept)
+        and same_code(node.slice, key)
+        for node in descendants(function)
+    )
 
 
 def _tested_attribute(test: ast.expr) -> tuple[str, str] | None:

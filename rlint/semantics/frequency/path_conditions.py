@@ -186,10 +186,13 @@ class PathConditions:
         repeated = self._is_repeated(branch)
         for block, taken in ((branch.body, False), (branch.orelse, True)):
             if _leaves(block, repeated=repeated):
+                guards = self.of_test(branch.test, taken=taken)
                 # code that returns if an object exists may do more than create it
                 return [
-                    replace(guard, cap=Heat.HOT) if guard.kind is GuardKind.ONCE else guard
-                    for guard in self.of_test(branch.test, taken=taken)
+                    replace(guard, cap=Heat.HOT)
+                    if guard.kind is GuardKind.ONCE and guard.cap is Heat.COLD
+                    else guard
+                    for guard in guards
                 ]
         if any(_leaves([inner], repeated=repeated) for inner in (*branch.body, *branch.orelse)):
             return [self._guard(_UNKNOWN, branch.test)]
