@@ -54,6 +54,8 @@ class FileTask:
     """Approximate number of calls in it."""
     digest: str = ""
     """Digest of the content at the start of the run; "" if that is not known."""
+    starred: str = ""
+    """Digest of the names that it imports by `from module import *`; "" if there are no such imports."""
     content: bytes | None = field(default=None, repr=False)
     """The content at the start of the run, so that the file is not read again; None if it is too large to
     keep.

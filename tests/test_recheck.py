@@ -64,6 +64,10 @@ class Project:
         seen.save()
         return report
 
+    def write(self, name: str, text: str) -> None:
+        """Write a file."""
+        (self.folder / f"{name}.py").write_text(text)
+
     def replace(self, name: str, old: str, new: str) -> list[str] | None:
         """Change a file; return the files that are checked again."""
         path = self.folder / f"{name}.py"
@@ -110,6 +114,20 @@ def test_a_caller_concerns_its_callees(project: Project) -> None:
     assert "memory.py" in checked
     assert "apart.py" not in checked
     assert [finding for finding in project.run() if finding.path == "memory.py"] != hot
+
+
+def test_the_names_of_a_star_import_concern_the_importer(project: Project) -> None:
+    """What `*` brings decides what a file means; other changes of that module concern only itself."""
+    project.write(
+        "heads", "from patterns import *\n\n\ndef decode(text):\n    return search('(a+)b', text)\n"
+    )
+    project.write("patterns", "from re import search\n")
+    assert [found.code for found in project.run() if found.path.endswith("heads.py")] == ["RL502"]
+    project.write("patterns", "from re import search\n\n_LIMIT = 3\n")
+    project.run()
+    assert project.checked == ["patterns.py"]
+    project.write("patterns", "from os.path import join as search\n")
+    assert not [found for found in project.run() if found.path.endswith("heads.py")]
 
 
 def test_files_come_and_go(project: Project) -> None:

@@ -20,6 +20,8 @@ from rlint.parsing.parse import parse, problem_in
 from rlint.registry import catalogue
 from rlint.run_data import FileResult, FileTask
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.imports.import_scan import glance_at
+from rlint.semantics.imports.star_names import starred_names
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summarise import summarise
@@ -95,12 +97,7 @@ class Worker:
             except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
                 self._problems[job.name] = _bug(job.name, "reading this file")
                 continue
-            if (
-                kept is not None
-                and job.text is None
-                and not analysis.names.depends_on_other_files
-                and _is_of(job, analysis.syntax.text)
-            ):
+            if kept is not None and job.text is None and _is_of(job, analysis.syntax.text):
                 kept.store(job, summaries[job.name])
             size = len(analysis.syntax.text)
             if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= KEPT_BYTES:
@@ -232,15 +229,20 @@ def text_of(job: FileTask) -> str | Problem:
 
 
 def _is_of(job: FileTask, text: str) -> bool:
-    """Whether a text is the content of the file that the task names, and the file has not changed."""
-    if job.content is not None:
+    """Whether a text is the content of the file that the task names, and neither the file nor the names that
+    it gets from other files have changed.
+    """
+    raw = job.content
+    if raw is None:
+        source = read_source(job.path, job.name)
+        if not isinstance(source, Source) or source.text != text:
+            return False
+        raw = source.raw
+        if hashlib.sha256(raw).hexdigest() != job.digest:
+            return False
+    if not job.starred:
         return True
-    source = read_source(job.path, job.name)
-    return (
-        isinstance(source, Source)
-        and source.text == text
-        and hashlib.sha256(source.raw).hexdigest() == job.digest
-    )
+    return starred_names(glance_at(job.path, raw).stars, job.package, job.path) == job.starred
 
 
 def analysed(job: FileTask, text: str, index: ProjectIndex | None = None) -> FileAnalysis | Problem:

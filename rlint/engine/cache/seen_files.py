@@ -85,12 +85,13 @@ def _is_settled(stamp: FileStamp, now: int) -> bool:
 
 
 def _glance(data: list[Any]) -> ImportScan:
-    digest, size, imports, relative, words, mentions_learning, calls = data
+    digest, size, imports, relative, stars, words, mentions_learning, calls = data
     return ImportScan(
         digest,
         size,
         tuple(imports),
         tuple((source, tuple(names)) for source, names in relative),
+        tuple(stars),
         words,
         mentions_learning,
         calls,

@@ -29,6 +29,8 @@ class ImportScan(NamedTuple):
     """Dotted names that it may import, whatever its package; sorted."""
     relative: tuple[tuple[str, tuple[str, ...]], ...]
     """The names in `from ..module import name, name`, with its dots."""
+    stars: tuple[str, ...]
+    """The modules of `from module import *`, with their dots."""
     words: str
     """All words in its import statements, in order, once each, separated by blanks."""
     mentions_learning: bool
@@ -51,7 +53,7 @@ class ImportScan(NamedTuple):
         return self.mentions_learning or (bool(self.relative) and is_about_learning(b"", imported))
 
 
-NOTHING = ImportScan("", 0, (), (), "", mentions_learning=False, calls=0)
+NOTHING = ImportScan("", 0, (), (), (), "", mentions_learning=False, calls=0)
 """The scan of an unreadable file."""
 
 
@@ -64,6 +66,7 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
     code = content if is_code else source_of(path, content)
     imports: set[str] = set()
     relative: dict[tuple[str, tuple[str, ...]], None] = {}
+    stars: dict[str, None] = {}
     words: dict[bytes, None] = {}
     for match in import_statements(code):
         source, members, modules = match.groups()
@@ -74,6 +77,8 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
             imports.update(_dotted(modules))
             continue
         named = source.decode("utf-8", "replace")
+        if b"*" in members:
+            stars[named] = None
         if named.startswith("."):
             relative[named, tuple(_dotted(members))] = None
         else:
@@ -88,6 +93,7 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
         len(code),
         tuple(sorted(imports)),
         tuple(relative),
+        tuple(stars),
         b" ".join(words).decode("utf-8", "replace"),
         is_about_learning(code, imports),
         code.count(b"("),

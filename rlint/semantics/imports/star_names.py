@@ -8,6 +8,7 @@ index (`SymbolTable.symbol`).
 from __future__ import annotations
 
 import builtins
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -54,11 +55,6 @@ class StarNames:
         self._path = path
         self._names: dict[str, str | None] | None = None
 
-    @property
-    def reads_files(self) -> bool:
-        """Whether the meaning of names depends on the text of other files."""
-        return bool(self._sources) and self._path is not None
-
     def target(self, name: str) -> str | None:
         """Return the dotted name for a name that the file does not bind itself; None if no module binds
         it.
@@ -90,6 +86,16 @@ class StarNames:
             for source in self._sources:
                 self._names.update(_exported(source, self._path, ()))
         return self._names.get(name)
+
+
+def starred_names(sources: Sequence[str], package: str, path: Path) -> str:
+    """Return a digest of the names that the files of the modules `sources` (with their dots) give to a file
+    that imports `*` from them: what the file means depends on them. "" if there are no such modules.
+    """
+    if not sources:
+        return ""
+    found = [sorted(_exported(_absolute(source, package), path, ()).items()) for source in sources]
+    return hashlib.sha256(repr(found).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _exported(dotted: str, importer: Path, above: tuple[Path, ...]) -> dict[str, str | None]:

@@ -58,13 +58,6 @@ class QualifiedNames:
         self._cache[expression] = result
         return result
 
-    @property
-    def depends_on_other_files(self) -> bool:
-        """Whether the meaning of names here depends on the text of other files: through `from module import
-        *`.
-        """
-        return self._starred.reads_files
-
     @functools.cached_property
     def replaced(self) -> frozenset[str]:
         """Return the canonical names that the file sets or deletes in modules and classes, except
