@@ -49,10 +49,19 @@ class Piece:
     edits: tuple[Edit, ...]
     item: ast.expr | None = None
     """The item, if it is one: it is rendered in parentheses."""
+    beside: ast.stmt | None = None
+    """The long statement next to which whole lines are inserted."""
+    stand_in: str = ""
+    """The short line that stands for it, or for a statement that is deleted."""
+
+    @property
+    def _before(self) -> str:
+        """Return the text before the lines."""
+        return "(" if self.item is not None else self.stand_in
 
     def rendered(self, text: str) -> str:
         """Return the lines with the edits applied."""
-        parts: list[str] = ["("] if self.item is not None else []
+        parts = [self._before]
         done = self.start
         for edit in self.edits:
             parts += (text[done : edit.start], edit.text)
@@ -62,7 +71,7 @@ class Piece:
 
     def new_spans(self) -> list[tuple[int, int]]:
         """Return the positions of the edits' texts in the changed lines."""
-        found, grown = [], (self.item is not None) - self.start
+        found, grown = [], len(self._before) - self.start
         for edit in self.edits:
             start = edit.start + grown
             found.append((start, start + len(edit.text)))
@@ -87,14 +96,30 @@ def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
     """Return the smallest statements that contain the edits, in order; none contains another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        start, end = _statements_around_insertion(edit, syntax) or _around(edit.start, edit.end, syntax)
+        beside = _beside_insertion(edit, syntax)
+        if beside is not None and _is_long(beside, syntax) and _begins_line(edit, syntax):
+            start = end = edit.start
+        elif beside is not None:
+            start, end = _lines(beside, syntax)
+        else:
+            start, end = _around(edit.start, edit.end, syntax)
         held = [edit]
         while spans and start < spans[-1][1]:
             before, following, others = spans.pop()
             start, end = _around(min(start, before), max(end, following), syntax)
             held = [*others, *held]
         spans.append((start, end, held))
-    return [_narrowed(Piece(start, end, tuple(held)), syntax) for start, end, held in spans]
+    found = [_narrowed(Piece(start, end, tuple(held)), syntax) for start, end, held in spans]
+    return [_without_statement(piece, len(edits), syntax) for piece in found]
+
+
+def _is_long(statement: ast.stmt, syntax: SyntaxIndex) -> bool:
+    start, end = _lines(statement, syntax)
+    return end - start >= _LONG
+
+
+def _begins_line(edit: Edit, syntax: SyntaxIndex) -> bool:
+    return edit.start == 0 or syntax.text[edit.start - 1] in "\r\n"
 
 
 def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
@@ -102,6 +127,9 @@ def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
     none.
     """
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
+    if piece.start == piece.end and syntax.text:
+        stand_in = f"{_indentation(piece.edits[0].text)}pass\n"
+        return replace(piece, beside=_beside_insertion(piece.edits[0], syntax), stand_in=stand_in)
     if piece.end - piece.start < _LONG:
         return piece
     node: ast.AST | None = syntax.expression_before(first)
@@ -117,6 +145,21 @@ def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
                 return Piece(start, end, piece.edits, node)
         node = parent
     return piece
+
+
+def _without_statement(piece: Piece, count: int, syntax: SyntaxIndex) -> Piece:
+    """Return a piece with a stand-in for its statement, if its edits delete all of it and more statements of
+    the block remain, whatever the `count` edits of the fix delete: the block need not be parsed.
+    """
+    lines = syntax.text[piece.start : piece.end]
+    if piece.stand_in or piece.item is not None or piece.rendered(syntax.text).strip():
+        return piece
+    statement = syntax.statement_in(piece.start, piece.end)
+    if not isinstance(statement, ast.stmt) or _lines(statement, syntax) != (piece.start, piece.end):
+        return piece
+    if len(syntax.block(statement)[0]) <= count:
+        return piece
+    return replace(piece, stand_in=f"{_indentation(lines)}pass\n")
 
 
 def _is_item(node: ast.expr, parent: ast.AST) -> bool:
@@ -148,28 +191,26 @@ def _around(
     return found
 
 
-def _statements_around_insertion(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
-    """Return the lines of the smaller of the statements between which an edit inserts whole lines of the same
-    indentation: the code around them, such as a long loop before, need not be parsed again. None for others.
+def _beside_insertion(edit: Edit, syntax: SyntaxIndex) -> ast.stmt | None:
+    """Return the smaller of the statements between which an edit inserts whole lines of the same indentation:
+    the code around them, such as a long loop before, need not be parsed again. None for others.
     """
     if edit.start != edit.end or not edit.text.strip() or not edit.text.endswith(("\n", "\r")):
         return None
     wanted = _indentation(edit.text)
-    found: list[tuple[int, int]] = []
+    found: list[ast.stmt] = []
     blocks: list[Sequence[_InBlock]] = [syntax.module.body]
     while blocks:
         holding = None
         for block in blocks:
             place = bisect_left(block, edit.start, key=lambda part: _lines(part, syntax)[1])
-            adjacent = [
-                _lines(part, syntax) for part in block[place : place + 2] if isinstance(part, ast.stmt)
-            ]
-            found += [lines for lines in adjacent if edit.start in lines]
+            adjacent = [part for part in block[place : place + 2] if isinstance(part, ast.stmt)]
+            found += [part for part in adjacent if edit.start in _lines(part, syntax)]
             if holding is None and place < len(block) and _lines(block[place], syntax)[0] <= edit.start:
                 holding = block[place]
         blocks = [part for name in _BLOCKS if (part := getattr(holding, name, None))]
-    equal = [lines for lines in found if _indentation(syntax.text[slice(*lines)]) == wanted]
-    return min(equal, key=lambda lines: lines[1] - lines[0], default=None)
+    equal = [part for part in found if _indentation(syntax.text[slice(*_lines(part, syntax))]) == wanted]
+    return min(equal, key=lambda part: _lines(part, syntax)[1] - _lines(part, syntax)[0], default=None)
 
 
 def _holding(block: Sequence[_InBlock], start: int, end: int, syntax: SyntaxIndex) -> _InBlock | None:

@@ -142,8 +142,9 @@ def _changed(piece: Piece, syntax: SyntaxIndex) -> _Changed:
 
 def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:
     """Return the scope in which the statement of a piece, or its item, is evaluated."""
-    if piece.item is not None:
-        return syntax.scope(piece.item)
+    known = piece.item or piece.beside
+    if known is not None:
+        return syntax.scope(known)
     node = syntax.statement_in(piece.start, piece.end)
     return syntax.scope(node) if node is not None else syntax.scopes[syntax.module]
 

@@ -76,8 +76,13 @@ def _is_compiled(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, mo
     if isinstance(node, ast.ClassDef):
         bases = map(model.names.qualified, node.bases)
         return "torch.nn.Module" in bases and model.program.mentions("script")
-    return any(
-        isinstance(call.args[0], ast.Name) and call.args[0].id == node.name
+    return node.name in model.once(_given_to_compilers, model.syntax.module)
+
+
+def _given_to_compilers(module: ast.Module, model: SemanticModel) -> frozenset[str]:  # noqa: ARG001
+    """Return the names of the functions that the file passes to a compiler."""
+    return frozenset(
+        call.args[0].id
         for call in model.syntax.of_type(ast.Call)
-        if call.args and model.names.qualified(call.func) in _COMPILERS
+        if call.args and isinstance(call.args[0], ast.Name) and model.names.qualified(call.func) in _COMPILERS
     )

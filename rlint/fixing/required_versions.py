@@ -68,8 +68,7 @@ def _of_advice(finding: Finding, advice: str, model: SemanticModel) -> tuple[Req
         return ()
     around = [
         call
-        for call in model.syntax.of_type(ast.Call)
-        if call.lineno <= finding.start.line <= (call.end_lineno or 0)
+        for call in _calls_on(finding.start.line, finding.start.line, model)
         for start, end in [model.span_of(call)]
         if start <= finding.start < end
     ]
@@ -130,12 +129,28 @@ def _calls_around(start: int, end: int, model: SemanticModel) -> list[ast.Call]:
     found = []
     position = model.syntax.positions.position
     first_line, last_line = position(start).line, position(end).line
-    for call in model.syntax.of_type(ast.Call):
-        if call.lineno > last_line or (call.end_lineno or 0) < first_line:
-            continue
+    for call in _calls_on(first_line, last_line, model):
         first, last = model.source.span(call)
         if (first <= start and end <= last) or (start <= first and last <= end):
             found.append(call)
+    return found
+
+
+def _calls_on(first: int, last: int, model: SemanticModel) -> list[ast.Call]:
+    """Return the calls with code on some lines, in order."""
+    by_line = model.once(_calls_by_line, model.syntax.module)
+    if first == last:
+        return by_line.get(first, [])
+    found = {id(call): call for line in range(first, last + 1) for call in by_line.get(line, ())}
+    return sorted(found.values(), key=lambda call: (call.lineno, call.col_offset))
+
+
+def _calls_by_line(module: ast.Module, model: SemanticModel) -> dict[int, list[ast.Call]]:  # noqa: ARG001
+    """Return the calls with code on each line."""
+    found: dict[int, list[ast.Call]] = {}
+    for call in model.syntax.of_type(ast.Call):
+        for line in range(call.lineno, (call.end_lineno or call.lineno) + 1):
+            found.setdefault(line, []).append(call)
     return found
 
 

@@ -251,12 +251,13 @@ class SymbolTable:
         if known is not None:
             return known
         own = self.method(cls, name)
-        found = self._implementations[key] = [own] if own is not None else []
+        by_path = {own.path: own} if own is not None else {}
         for subclass in self.subclasses(cls):
             if name in subclass.methods or len(subclass.bases) > 1:
                 overriding = self.method(subclass, name)
-                if overriding is not None and overriding not in found:
-                    found.append(overriding)
+                if overriding is not None:
+                    by_path.setdefault(overriding.path, overriding)
+        found = self._implementations[key] = list(by_path.values())
         return found
 
     def methods_named(self, name: str) -> list[FunctionSummary]:

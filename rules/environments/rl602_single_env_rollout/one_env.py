@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, Driver, SemanticModel, descendants, observations, one_row_batches
+from rlint.rule import (
+    BindingKind,
+    Driver,
+    Function,
+    SemanticModel,
+    descendants,
+    observations,
+    one_row_batches,
+)
 
 _DEPTH = 4
 
@@ -29,7 +37,10 @@ def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the function around a call steps the environment with one number (`action.item()`), or chooses
     one for its caller, without learning.
     """
-    function = model.function(call)
+    return model.once(_yields_one_number, model.function(call))
+
+
+def _yields_one_number(function: Function | None, model: SemanticModel) -> bool:
     for step in model.names.calls_named("step", function):
         is_step = model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
         if is_step and step.args and is_number(step.args[0], model):

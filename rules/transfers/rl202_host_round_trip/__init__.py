@@ -174,7 +174,7 @@ class HostRoundTrip(Rule):
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
-            elif not is_others(read, model):
+            elif not model.once(is_others, read):
                 yield from self.check_read(read, model)
 
     def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -227,7 +227,7 @@ class HostRoundTrip(Rule):
 
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the reads in the same loop or step."""
-        loop = element_loop(read, model)
+        loop = model.once(element_loop, read)
         if loop is not None:
             first = first_in(loop, model)
             if first is not None and first is read.node:
@@ -239,8 +239,7 @@ class HostRoundTrip(Rule):
                     minor=why_few_parts(loop, model),
                 )
             return
-        group = [other for other in step_of(read, model) if not is_others(other, model)]
-        group = [other for other in group if element_loop(other, model) is None]
+        group = model.once(reported_together, step_of(read, model))
         if len(group) == 1:
             yield from self._of_parts(read, model)
         if len(group) < fewest(group):
@@ -305,6 +304,12 @@ class HostRoundTrip(Rule):
             "its end: `torch.stack((...)).tolist()`",
             minor=why_cheap([read, *others], model),
         )
+
+
+def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
+    """Return the reads of a step that one finding names."""
+    own = (read for read in step if not model.once(is_others, read))
+    return [read for read in own if model.once(element_loop, read) is None]
 
 
 def differentiated_copies(function: Function, model: SemanticModel) -> list[ast.Call]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
     COMPREHENSIONS,
@@ -27,6 +27,8 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
 )
 
+_MOST = 64
+"""Maximum number of reads in a group: each is compared with all others."""
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _PUTS_ASIDE = (
     vocabulary.LOGS
@@ -36,13 +38,13 @@ _PUTS_ASIDE = (
 _REPORTS = ("log_", "logkv", "record_", "report", "store_")
 
 
-def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
+def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
     """Return the reads that run in the same iteration of the same loop (or the same call of a function) as
     this one, and that could be combined with it, since none of them depends on another. In their order.
     """
-    groups = model.once(_steps, (model.function(read.node), tuple(model.frequency.loops(read.node))))
-    found = (group for group in groups if any(each.node is read.node for each in group))
-    return next(found, groups[-1] if groups else [])
+    one_pass = model.function(read.node), tuple(model.frequency.loops(read.node))
+    groups = model.once(_steps, one_pass)
+    return model.once(_by_read, one_pass).get(read.node, groups[-1] if groups else ())
 
 
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
@@ -110,15 +112,21 @@ _Pass = tuple[Function | None, tuple[AnyLoop, ...]]
 """A function, and the loops in it whose iterations are meant, innermost first."""
 
 
-def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[HostRead]]:
+def _steps(one_pass: _Pass, model: SemanticModel) -> list[tuple[HostRead, ...]]:
     """Return the reads of an iteration, in groups that could each be one read."""
     groups: list[list[HostRead]] = []
     for read in _reads_in(one_pass, model):
-        if groups and all(could_wait(earlier, read, model) for earlier in groups[-1]):
-            groups[-1].append(read)
+        last = groups[-1] if groups else []
+        if 0 < len(last) < _MOST and all(could_wait(earlier, read, model) for earlier in last):
+            last.append(read)
         else:
             groups.append([read])
-    return groups
+    return [tuple(group) for group in groups]
+
+
+def _by_read(one_pass: _Pass, model: SemanticModel) -> dict[ast.expr, tuple[HostRead, ...]]:
+    """Return the group of each read of an iteration."""
+    return {read.node: group for group in model.once(_steps, one_pass) for read in group}
 
 
 def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
