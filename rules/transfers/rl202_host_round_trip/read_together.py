@@ -11,6 +11,7 @@ from rlint.rule import (
     AnyLoop,
     BindingKind,
     Function,
+    Guard,
     Loop,
     SemanticModel,
     Trait,
@@ -20,6 +21,7 @@ from rlint.rule import (
     models,
     vocabulary,
 )
+from rlint.rules.transfers.rl202_host_round_trip.branches import branch_of
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     HostRead,
     is_hot,
@@ -40,7 +42,13 @@ def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
     """Return the reads that run in the same iteration of the same loop (or the same call of a function) as
     this one, and that could be combined with it, since none of them depends on another. In their order.
     """
-    groups = model.once(_steps, (model.function(read.node), tuple(model.frequency.loops(read.node))))
+    function, loops = model.function(read.node), tuple(model.frequency.loops(read.node))
+    branch = branch_of(read, model)
+    if branch is None or (
+        branch and any(len(group) > 1 for group in model.once(_steps, (function, loops, ())))
+    ):
+        return []  # reads that always run are reported already
+    groups = model.once(_steps, (function, loops, branch))
     found = (group for group in groups if any(each.node is read.node for each in group))
     return next(found, groups[-1] if groups else [])
 
@@ -60,7 +68,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
             continue
         for other in _methods_called_in(step, model):
             if other is not function:
-                reads = (each for group in model.once(_steps, (other, ())) for each in group)
+                reads = (each for group in model.once(_steps, (other, (), ())) for each in group)
                 found.update((each.node, each) for each in reads if _is_put_off(each, model))
     return list(found.values())
 
@@ -106,8 +114,8 @@ def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
     return _is_logged(statement)
 
 
-_Pass = tuple[Function | None, tuple[AnyLoop, ...]]
-"""A function, and the loops in it whose iterations are meant, innermost first."""
+_Pass = tuple[Function | None, tuple[AnyLoop, ...], tuple[Guard, ...]]
+"""A function, the loops in it whose iterations are meant, innermost first, and the branch that is meant."""
 
 
 def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[HostRead]]:
@@ -123,7 +131,7 @@ def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[HostRead]]:
 
 def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     """Return all reads in the innermost loop, or in its function."""
-    function, loops = one_pass
+    function, loops, branch = one_pass
     around = loops[0] if loops else function or model.syntax.module
     found = [
         other
@@ -132,11 +140,7 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     ]
     if not found or _repeats_work(around, model):
         return []  # once after many iterations of a loop
-    found = [
-        other
-        for other in found
-        if model.frequency.runs_each_pass(other.node, innermost=True) and is_hot(other, model)
-    ]
+    found = [other for other in found if branch_of(other, model) == branch and is_hot(other, model)]
     return sorted(found, key=lambda other: model.source.span(other.node))
 
 
