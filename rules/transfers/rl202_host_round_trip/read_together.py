@@ -21,13 +21,13 @@ from rlint.rule import (
     models,
     vocabulary,
 )
-from rlint.rules.transfers.rl202_host_round_trip.branches import branch_of
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     HostRead,
     is_hot,
     is_placed_on_device,
     reads_below,
 )
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _PUTS_ASIDE = (

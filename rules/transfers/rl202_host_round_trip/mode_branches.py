@@ -7,7 +7,7 @@ import ast
 from rlint.rule import Guard, GuardKind, Heat, SemanticModel, last_name, regex
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
-_FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update")
+_FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
 """Settings that change during a run, or whose branch serves reports."""
 
 
