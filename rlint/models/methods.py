@@ -262,7 +262,8 @@ _TENSOR: Table = table(
     methods(
         PURE, NEW_TENSOR, "index_add log_softmax scatter scatter_add scatter_reduce", Trait.ONLY_ONE_KIND
     ),
-    methods(PURE, NEW_TENSOR, "clamp clip", Trait.LIMITS),
+    methods(PURE, NEW_TENSOR, "clamp", Trait.LIMITS | Trait.ONLY_ONE_KIND),
+    methods(PURE, NEW_TENSOR, "clip", Trait.LIMITS),
     methods(PURE, NEW_TENSOR, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
     methods(PURE, NEW_TENSOR, "amax amin", Trait.REDUCES, since="1.7"),
     methods(PURE, NEW_TENSOR, "logsumexp prod", Trait.REDUCES),
@@ -310,7 +311,8 @@ _TENSOR: Table = table(
     methods(
         PURE, TENSOR, "unflatten unsqueeze view_as", Trait.KEEPS_ORDER | Trait.CHEAP | Trait.ONLY_ONE_KIND
     ),
-    methods(PURE, TENSOR, "int long", Trait.CASTS | Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(PURE, TENSOR, "int", Trait.CASTS | Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(PURE, TENSOR, "long", Trait.CASTS | Trait.GIVES_NUMBER | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "movedim swapaxes t transpose", Trait.PERMUTES | Trait.CHEAP),
     methods(PURE, TENSOR, "permute", Trait.PERMUTES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "moveaxis swapdims", Trait.PERMUTES),

@@ -59,6 +59,8 @@ _ON_CONDITION = (
 _OF_TO = ("device", "dtype", "non_blocking")
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 _DEPTH = 8
+_MOST_WRITES = 2
+"""Assignments to parts of a tensor: on the device, each launches a kernel of its own."""
 
 
 @frozen
@@ -109,6 +111,8 @@ class Creation:
     """Return the assignment that created it, if that is another statement than the move."""
     is_conditional: bool
     """Whether it is moved only if there is a device: `if args.cuda:`."""
+    writes: tuple[ast.Assign, ...] = ()
+    """Assignments of numbers to a part of it before the move: `mask[rows] = 0`."""
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
@@ -209,8 +213,9 @@ def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
     """
     skipped = _skipped_by(move.call, model)
     binding, is_conditional = None, skipped is Skipped.BY_DEVICE
+    writes: list[ast.Assign] = []
     if isinstance(move.source, ast.Name):
-        before = made_before(move.source, move.call, model, may_be_conditional=True)
+        before = made_before(move.source, move.call, model, may_be_conditional=True, writes=writes)
         if before is not None:
             binding, is_conditional = before
         elif is_conditional:
@@ -220,7 +225,7 @@ def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
         return None
     if is_conditional and binding is None and not isinstance(move.source, ast.Name):
         is_conditional = False  # `zeros(3).cuda() if use_cuda else zeros(3)`
-    return Creation(move, made, binding, is_conditional)
+    return Creation(move, made, binding, is_conditional, (*writes,))
 
 
 def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
@@ -493,10 +498,16 @@ class Skipped(Enum):
 
 
 def made_before(
-    name: ast.Name, use: ast.expr, model: SemanticModel, *, may_be_conditional: bool = False
+    name: ast.Name,
+    use: ast.expr,
+    model: SemanticModel,
+    *,
+    may_be_conditional: bool = False,
+    writes: list[ast.Assign] | None = None,
 ) -> tuple[Binding, bool] | None:
     """Return the assignment that created the tensor, and whether the use is under a condition that tests for
-    a device. No other code uses the tensor in between, and an unconditional use always follows the creation.
+    a device. No other code uses the tensor in between, except for a few assignments of numbers to its parts,
+    which are added to `writes`, if given. An unconditional use always follows the creation.
     """
     made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
@@ -533,9 +544,24 @@ def made_before(
     for read in model.names.reads(name.id, scope):
         if read is name or binding not in model.dataflow.definitions(read) or _measures(read, model):
             continue
+        write = _write_between(read, before, model)
+        if writes is not None and write is not None and len(writes) < _MOST_WRITES:
+            writes.append(write)
+            continue
         if not is_conditional or not (model.source.span(read)[0] >= end or is_in(read, statement)):
             return None
     return binding, is_conditional
+
+
+def _write_between(read: ast.Name, block: list[ast.stmt], model: SemanticModel) -> ast.Assign | None:
+    """Return the statement of a block that assigns a number to a part of a tensor: `mask[rows] = 0`."""
+    part = model.parent(read)
+    statement = model.syntax.statement(read)
+    match statement:
+        case ast.Assign(targets=[target], value=value) if target is part and statement in block:
+            is_part = isinstance(part, ast.Subscript) and part.value is read
+            return statement if is_part and _is_number(value, model) else None
+    return None
 
 
 def _is_assigned_to(name: str, statement: ast.stmt) -> bool:

@@ -6,7 +6,8 @@ Flags the following in hot code of programs that use accelerators:
 - Round trips, which copy numbers to the host and back to the device:
   `torch.from_numpy(x.cpu().numpy()).to(device)`. There may be arithmetic in between, in the same function
   or in one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`.
-- Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`.
+- Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`. They may
+  be in a branch for a mode or setting (`if not self.training`), if no other reads of the step are reported.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter

@@ -11,6 +11,7 @@ from rlint.rule import (
     AnyLoop,
     BindingKind,
     Function,
+    Guard,
     Loop,
     SemanticModel,
     Trait,
@@ -26,6 +27,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     is_placed_on_device,
     reads_below,
 )
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
 
 _MOST = 64
 """Maximum number of reads in a group: each is compared with all others."""
@@ -42,7 +44,13 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
     """Return the reads that run in the same iteration of the same loop (or the same call of a function) as
     this one, and that could be combined with it, since none of them depends on another. In their order.
     """
-    one_pass = model.function(read.node), tuple(model.frequency.loops(read.node))
+    function, loops = model.function(read.node), tuple(model.frequency.loops(read.node))
+    branch = branch_of(read, model)
+    if branch is None or (
+        branch and any(len(group) > 1 for group in model.once(_steps, (function, loops, ())))
+    ):
+        return ()  # reads that always run are reported already
+    one_pass = function, loops, branch
     groups = model.once(_steps, one_pass)
     return model.once(_by_read, one_pass).get(read.node, groups[-1] if groups else ())
 
@@ -62,7 +70,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
             continue
         for other in _methods_called_in(step, model):
             if other is not function:
-                reads = (each for group in model.once(_steps, (other, ())) for each in group)
+                reads = (each for group in model.once(_steps, (other, (), ())) for each in group)
                 found.update((each.node, each) for each in reads if _is_put_off(each, model))
     return list(found.values())
 
@@ -108,8 +116,8 @@ def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
     return _is_logged(statement)
 
 
-_Pass = tuple[Function | None, tuple[AnyLoop, ...]]
-"""A function, and the loops in it whose iterations are meant, innermost first."""
+_Pass = tuple[Function | None, tuple[AnyLoop, ...], tuple[Guard, ...]]
+"""A function, the loops in it whose iterations are meant, innermost first, and the branch that is meant."""
 
 
 def _steps(one_pass: _Pass, model: SemanticModel) -> list[tuple[HostRead, ...]]:
@@ -131,7 +139,7 @@ def _by_read(one_pass: _Pass, model: SemanticModel) -> dict[ast.expr, tuple[Host
 
 def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     """Return all reads in the innermost loop, or in its function."""
-    function, loops = one_pass
+    function, loops, branch = one_pass
     around = loops[0] if loops else function or model.syntax.module
     found = [
         other
@@ -140,11 +148,7 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     ]
     if not found or _repeats_work(around, model):
         return []  # once after many iterations of a loop
-    found = [
-        other
-        for other in found
-        if model.frequency.runs_each_pass(other.node, innermost=True) and is_hot(other, model)
-    ]
+    found = [other for other in found if branch_of(other, model) == branch and is_hot(other, model)]
     return sorted(found, key=lambda other: model.source.span(other.node))
 
 

@@ -14,7 +14,8 @@ buffer or a parameter of a network, as noisy layers do in each step.
 The rule does not flag:
 
 - tensors that need a gradient, are pinned, or are drawn from a generator on the host;
-- tensors that are written to between the two steps;
+- tensors that are written to between the two steps, except for one or two assignments of a number
+  (`mask[rows] = 0`), for which there is advice only;
 - data that is moved with `non_blocking=True`;
 - moves to the CPU;
 - programs that set torch's default device.
@@ -136,8 +137,11 @@ class CreateThenMove(Rule):
             model,
             node,
             message(move, creation, data, model),
-            fix=build_fix(creation, data, model) if not creation.made.drawn_from else None,
+            fix=None if creation.made.drawn_from or creation.writes else build_fix(creation, data, model),
             advice=advice(creation, data, model),
+            related=[
+                (write, "written to here: the indices may be on the device, too") for write in creation.writes
+            ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
             minor=_cheap(creation, data, model),
         )

@@ -142,20 +142,35 @@ class UseEvidence:
         return found
 
     def _informative_uses(self) -> Iterator[tuple[ast.expr, Type]]:
+        for value, kind in self._shown_values():
+            shown = _whole(value) if kind.tag is TypeTag.TENSOR else value
+            if isinstance(shown, (ast.Name, ast.Attribute)):
+                yield shown, kind
+
+    def _shown_values(self) -> Iterator[tuple[ast.expr, Type]]:
         written = self._syntax.written
         for name in written.attributes.keys() & _SHOWN_BY_METHOD.keys():
             for node in written.attributes[name]:
-                if isinstance(node.value, (ast.Name, ast.Attribute)):
-                    kind = self._shown_by(node.value)
-                    if kind is not None:
-                        yield node.value, kind
+                kind = self._shown_by(node.value)
+                if kind is not None:
+                    yield node.value, kind
+                    indexed = self._indexed_by(node) if kind.tag is TypeTag.TENSOR else None
+                    if indexed is not None:
+                        yield indexed, kind
         for name, calls in written.calls.items():
             if name not in _OF_TENSORS and not models.callable_fact(f"{_FUNCTIONAL}{name}"):
                 continue
             for call in calls:
-                known = call.args and isinstance(call.args[0], (ast.Name, ast.Attribute))
-                if known and self._takes_tensor(call):
+                if call.args and self._takes_tensor(call):
                     yield call.args[0], PLAIN[TypeTag.TENSOR]
+
+    def _indexed_by(self, method: ast.Attribute) -> ast.expr | None:
+        """Return `x` of `x[rows, actions.long()]`: few arrays of numpy are indexed by tensors."""
+        call = self._syntax.call_of(method)
+        index = self._syntax.parents.get(call) if call is not None else None
+        subscript = self._syntax.parents.get(index) if isinstance(index, ast.Tuple) else None
+        is_index = isinstance(subscript, ast.Subscript) and subscript.slice is index
+        return subscript.value if isinstance(subscript, ast.Subscript) and is_index else None
 
     @cached_property
     def _tested(self) -> frozenset[str]:
@@ -165,3 +180,12 @@ class UseEvidence:
             for call in self._syntax.written.calls_of(_TESTS)
             if call.args and isinstance(call.args[0], ast.Name)
         )
+
+
+def _whole(value: ast.expr) -> ast.expr:
+    """Return what several indices select a value from, as they do from tensors and arrays only: `x` of
+    `x[:, 0]`.
+    """
+    while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Tuple):
+        value = value.value
+    return value
