@@ -123,7 +123,7 @@ def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
                 found = looks.polls(test, holds=True)
                 if found and idle.block(body) and not idle.pauses:
                     return Wait(loop, [], [*found, *outer], statement)
-            case ast.If() if last:
+            case ast.If() if last and all(isinstance(before, ast.With) for before in loop.body[:-1]):
                 return _spin_in_last(loop, statement, looks, outer)
             case ast.Try(body=[taking, *_], handlers=[handler], finalbody=[]) if means_not_there(handler):
                 value = getattr(taking, "value", None)
