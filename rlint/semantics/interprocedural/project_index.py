@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache, partial
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
+from rlint.models.parameters import CALLED_AT
 from rlint.models.value_type import (
     UNKNOWN,
     Caveat,
@@ -288,6 +289,8 @@ class ProjectIndex(SymbolTable):
             kind = (
                 self._resolve_each(value.paths, module) if isinstance(value, _OneOf) else self._as_kind(value)
             )
+            if value is None and _is_library_function(path):
+                kind = Type(TypeTag.FUNCTION, of=path)
         finally:
             self._depth -= 1
         if kind.caveat is not None or self._notes.state is not NOTHING:
@@ -388,7 +391,10 @@ class ProjectIndex(SymbolTable):
             self._notes.state = noted
         if isinstance(value, _OneOf):
             return value.paths
-        return alternatives(access_path(value)) if isinstance(value, Type) and "{" in value.of else ()
+        if not isinstance(value, Type) or value.optional:
+            return ()
+        is_function = value.tag is TypeTag.FUNCTION and bool(value.of)
+        return alternatives(access_path(value)) if "{" in value.of or is_function else ()
 
     def _callables_of_each(self, paths: Sequence[str], module: str) -> list[FunctionSummary]:
         """Return the functions at several paths; empty if those of one path are not known."""
@@ -697,11 +703,28 @@ class ProjectIndex(SymbolTable):
             owner, _, method = path.rpartition(".")
             kind = self.resolve(owner, module) if owner else UNKNOWN
             known = models.method_fact(kind.tag, method) if kind else None
-            return known.effect if known is not None else None
+            if known is not None:
+                return known.effect
+            return (yield self._effect_of_held(path, module))
         effect = PURE
         for target in targets:
             effect = effect.joined((yield self._effect_of(target)))
         return effect.through(path.rpartition(".")[2])
+
+    def _effect_of_held(self, path: str, module: str) -> Step[Effect | None]:
+        """Return the effect of calling a function that an attribute holds, such as the `operator.add` that
+        the constructor of a sum tree is given; None if it is not known.
+        """
+        joined: Effect | None = None
+        for held in self._led_to(path, module):
+            known = models.callable_fact(held)
+            effect = known.effect if known is not None else None
+            if effect is None and self.callables(held, module):
+                effect = yield self._effect_at(held, module)
+            if effect is None or CALLED_AT.get(held, (0,) if models.calls_back(held) else ()):
+                return None
+            joined = effect if joined is None else joined.joined(effect)
+        return joined
 
     def _effect_of(self, function: FunctionSummary) -> Step[Effect]:
         known = self._effects.get(function.path)
@@ -830,6 +853,11 @@ class ProjectIndex(SymbolTable):
 def _part(path: str) -> str:
     """Return an access path in the form of a Python expression."""
     return path.replace("[?]", "[…]").rpartition("().")[2].rpartition(".")[0] or path
+
+
+def _is_library_function(path: str) -> bool:
+    """Whether a path names a function of a library, not a class."""
+    return path.rpartition(".")[2][:1].islower() and models.callable_fact(path) is not None
 
 
 def _parameter(name: str, function: FunctionSummary) -> str:

@@ -65,7 +65,7 @@ class CallInference(ResultInference):
 
     def _result_of_call(self, node: ast.Call) -> Type:
         qualified = self.names.qualified(node.func)
-        if qualified == "builtins.super" and not node.args:
+        if qualified == "builtins.super":
             return self._next_class(node)
         if qualified is not None:
             known = models.callable_fact(qualified, argument_count(node))
@@ -98,10 +98,17 @@ class CallInference(ResultInference):
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
     def _next_class(self, node: ast.Call) -> Type:
-        """Return the type of `super()` in a class with one base, which is a class of the project."""
+        """Return the type of `super()`, also as `super(Class, self)`, in a class with one base, which is a
+        class of the project.
+        """
         owner = self.syntax.class_of(node)
         if owner is None or len(owner.bases) != 1:
             return UNKNOWN
+        match node.args:
+            case [] | [ast.Name(id=owner.name), ast.Name()]:
+                pass
+            case _:
+                return UNKNOWN
         base = self.names.qualified(owner.bases[0])
         if not base or models.callable_fact(base) is not None:
             return UNKNOWN

@@ -9,7 +9,7 @@ Flags redundant changes of shape in hot code:
 - axes that are swapped twice: `x.t().t()`, or `permute` after `permute`;
 - a change that depends on the number of dimensions, where that is known: `x.flatten() if x.ndim > 1 else
   x`;
-- the same change of the same value, made twice in a function.
+- the same change of the same value, made twice in a function, or negated twice: `-torch.squeeze(x)`.
 
 The changes must follow each other directly, without a computation in between. The rule does not flag
 `squeeze(-1).unsqueeze(-1)`, which requires that the last axis has one item, or `view` with a dtype.
@@ -120,10 +120,14 @@ class RedundantReshape(Rule):
         elif isinstance(node, ast.Call):
             again = twice(node, model)
             if again is not None:
-                text = " ".join(model.source.text(node).split())
+                text = "-" * again.is_negated + " ".join(model.source.text(node).split())
                 times = "twice" if again.times == 2 else f"{again.times} times"
                 message = f"`{text}` is evaluated {times} here with the same result"
-                advice = "Change the shape once, and give the result a name"
+                advice = (
+                    "Compute it once, and give the result a name"
+                    if again.is_negated
+                    else "Change the shape once, and give the result a name"
+                )
                 yield self.finding(model, node, message, fix=again.fix, advice=advice)
 
     def _conditional(self, node: ast.IfExp, model: SemanticModel) -> Iterator[Finding]:

@@ -66,15 +66,19 @@ def _is_rank(node: ast.expr, of: ast.expr, model: SemanticModel) -> bool:
 
 @frozen
 class Twice:
-    """The same shape change, made `times` times on the same value."""
+    """The same shape change, made `times` times on the same value; `is_negated`: the result is negated each
+    time, as in `-torch.squeeze(x)`.
+    """
 
     times: int
     fix: Fix | None
+    is_negated: bool = False
 
 
 def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
     """Return the first of several equal shape changes."""
-    if not _counts(node, model) or _is_inside_another(node, model):
+    is_negated = _is_negated(node, model)
+    if not _counts(node, model, is_negated=is_negated) or _is_inside_another(node, model):
         return None
     repetition = model.dataflow.repetition(node)
     if repetition is None or not all(_runs_network(doubt, model) for doubt in repetition.doubts):
@@ -84,6 +88,10 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
     together = {model.syntax.statement(each) for each in repetition.all}
     if len(repetition.all) == _TWO and len(together) == 1:
         return None  # `torch.dot(x.flatten(), x.flatten())`, which a variable would not make clearer
+    if is_negated:
+        if not all(_is_negated(each, model) for each in repetition.again):
+            return None
+        return Twice(len(repetition.all), None, is_negated=True)
     fix = None
     bound = extract_variable.bind_once(
         repetition, list(repetition.again), model, ["flat", "reshaped", "shaped"]
@@ -102,15 +110,24 @@ def _runs_network(node: ast.AST, model: SemanticModel) -> bool:
     return isinstance(node, ast.Call) and model.types.type_of(node.func).tag is TypeTag.MODULE
 
 
-def _counts(node: ast.expr, model: SemanticModel) -> bool:
+def _counts(node: ast.expr, model: SemanticModel, *, is_negated: bool) -> bool:
+    """Whether a repeated shape change is worth a finding: one that may copy, or whose result is negated,
+    which computes a new tensor.
+    """
     link = link_at(node, model)
-    if link is None or link.name not in ("reshape", "view", "flatten", "ravel"):
+    if link is None or not (is_negated or link.name in ("reshape", "view", "flatten", "ravel")):
         return False
     base = link.of
     while (inner := link_at(base, model)) is not None:
         base = inner.of
-    plain = isinstance(base, (ast.Name, ast.Attribute))
-    return plain and model.types.type_of(link.of).tag in ARRAYS
+    if not isinstance(base, (ast.Name, ast.Attribute)):
+        return False
+    return model.types.type_of(link.of).tag in ARRAYS or (is_negated and not link.is_method)
+
+
+def _is_negated(node: ast.expr, model: SemanticModel) -> bool:
+    parent = model.parent(node)
+    return isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub)
 
 
 def _is_inside_another(node: ast.expr, model: SemanticModel) -> bool:

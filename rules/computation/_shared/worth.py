@@ -12,6 +12,7 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "pt
 """Reduction methods that read all of an array, of any library."""
 _OF_TENSORS = {"entropy", "item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
 """Methods of tensors and distributions only that compute as much, or synchronise with the device."""
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
@@ -40,7 +41,24 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
             node for argument in call.args for node in descendants(argument) if isinstance(node, ast.Call)
         )
         return any(is_costly(node, model) for node in inside)
+    if model.names.qualified(call.func) == "builtins.abs":
+        return any(_is_of_array(equal, model) for equal in model.dataflow.equal_to(call))
     return not model.effects.is_cheap(call)
+
+
+def _is_of_array(call: ast.expr, model: SemanticModel) -> bool:
+    """Whether the result of `abs` is an array: its argument is one, or a method of tensors is called on what
+    is computed from it, as in `(abs(error) <= limit).float()`.
+    """
+    kind = model.types.type_of(call.args[0]) if isinstance(call, ast.Call) and call.args else None
+    if kind is None or kind:
+        return kind is not None and kind.tag in _ARRAYS
+    for parent in model.ancestors(call):
+        if isinstance(parent, ast.Attribute) and isinstance(model.parent(parent), ast.Call):
+            return models.method_fact(TypeTag.TENSOR, parent.attr) is not None
+        if not isinstance(parent, (ast.Compare, ast.BinOp, ast.UnaryOp)):
+            return False
+    return False
 
 
 def is_covered(node: ast.expr, model: SemanticModel) -> bool:

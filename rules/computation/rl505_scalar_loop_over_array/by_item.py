@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models
+from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models, mutable
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _FEWEST_OPERATIONS = 2
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
 _JOINS = models.having(Trait.JOINS, "torch")
+_OF_ITEMS = frozenset(f"builtins.{name}" for name in ("abs", "float", "int", "max", "min"))
 _SUMS = frozenset({"sum", "mean"})
 _RESHAPES = models.having(Trait.KEEPS_ORDER, TypeTag.NDARRAY, TypeTag.TENSOR)
 _REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)
@@ -38,45 +39,120 @@ def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """Handle `for i, p in zip(indices, priorities): self.priorities[i] = p`."""
+    """Handle `for i, p in zip(indices, priorities): self.priorities[i] = p`, also with a counter: `for k in
+    range(len(indices)): self.priorities[indices[k]] = priorities[k]`.
+    """
+    counter = ""
     match loop.iter, loop.target:
         case (
-            ast.Call(func=func, args=[_, _], keywords=[]),
-            ast.Tuple(elts=[ast.Name(id=place), ast.Name(id=item)]),
+            ast.Call(func=func, args=[_, _, *_], keywords=[]),
+            ast.Tuple(elts=targets),
         ) if model.names.qualified(func) == "builtins.zip":
-            pass
+            items = {target.id for target in targets if isinstance(target, ast.Name)}
+        case (
+            ast.Call(func=func, args=[ast.Call(func=counts, args=[_])]),
+            ast.Name(id=counter),
+        ) if (model.names.qualified(func), model.names.qualified(counts)) == (
+            "builtins.range",
+            "builtins.len",
+        ):
+            items = set[str]()
         case _:
             return None
+    bound = {
+        node.id
+        for node in descendants(loop)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    found = _Scatter(model, counter, items, bound)
+    if not found.block(loop.body) or found.stored is None:
+        return None
+    text = model.source.text(found.stored)
+    return ItemLoop(
+        found.stored,
+        f"writes `{text}` element by element",
+        f"Assign all of them with an index array: `{text}[indices] = values`"
+        + (", of those for which the condition holds" if found.tested else ""),
+    )
+
+
+@mutable
+class _Scatter:
+    """Recognises statements that write values of an iteration to the places of an array that the same
+    iteration names. `items` are the variables with values of the iteration, `counter` its index; `bound` are
+    all variables that the loop sets, some of which may carry a value to the next iteration.
+    """
+
+    model: SemanticModel
+    counter: str
+    items: set[str]
+    bound: set[str]
     stored: ast.expr | None = None
-    for statement in loop.body:
+    tested: bool = False
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Return whether these statements do nothing else."""
+        return all(self._statement(statement) for statement in statements)
+
+    def _statement(self, statement: ast.stmt) -> bool:
         match statement:
             case ast.Assert():
-                pass
+                return True
+            case ast.If(test=ast.Compare(left=left, comparators=[right]), body=body, orelse=[]):
+                self.tested = True
+                return self._is_of_item(left) and self._is_of_item(right) and self.block(body)
             case ast.Assign(
-                targets=[ast.Subscript(value=ast.Name() | ast.Attribute() as held, slice=ast.Name(id=index))],
-                value=value,
-            ) if index == place and _is_of_item(value, {item}, model):
-                if not _is_array(held, model):
-                    return None
-                stored = held
+                targets=[ast.Subscript(value=ast.Name() | ast.Attribute() as held, slice=place)], value=value
+            ):
+                if (
+                    not self._is_place(place)
+                    or not self._is_of_item(value)
+                    or not _is_array(held, self.model)
+                ):
+                    return False
+                self.stored = held
+                return True
             case ast.Assign(
                 targets=[ast.Name() | ast.Attribute() as kept], value=ast.Call(func=func, args=args)
-            ):
+            ) if self.model.names.qualified(func) == "builtins.max":
                 # the running maximum of the same numbers
-                if model.names.qualified(func) != "builtins.max" or ast.dump(kept).replace(
-                    "Store", "Load"
-                ) not in {ast.dump(argument) for argument in args}:
-                    return None
+                return ast.dump(kept).replace("Store", "Load") in {ast.dump(each) for each in args}
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pass
+            case ast.Assign(targets=[ast.Name() as target], value=value):
+                targets, values = [target], [value]
             case _:
-                return None
-    if stored is None:
-        return None
-    text = model.source.text(stored)
-    return ItemLoop(
-        stored,
-        f"writes `{text}` element by element",
-        f"Assign all of them with an index array: `{text}[indices] = values`",
-    )
+                return False
+        if not all(map(self._is_of_item, values)):
+            return False
+        self.items |= {target.id for target in targets if isinstance(target, ast.Name)}
+        return all(isinstance(target, ast.Name) for target in targets)
+
+    def _is_place(self, place: ast.expr) -> bool:
+        """Whether an index is a value of the iteration, not its counter: `indices[k]`, `int(index)`."""
+        match place:
+            case ast.Name(id=name):
+                return name in self.items
+            case ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Name(id=counter)):
+                return counter == self.counter
+            case ast.Call(func=func, args=[given], keywords=[]):
+                return self.model.names.qualified(func) == "builtins.int" and self._is_place(given)
+        return False
+
+    def _is_of_item(self, value: ast.expr) -> bool:
+        """Whether an expression is the item itself, or arithmetic on it with invariants of the loop."""
+        match value:
+            case ast.Name(id=name):
+                return name in self.items or name not in self.bound
+            case ast.Constant() | ast.Attribute():
+                return True
+            case ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Name(id=counter)):
+                return counter == self.counter
+            case ast.BinOp(left=left, op=op, right=right):
+                return isinstance(op, _OPERATORS) and self._is_of_item(left) and self._is_of_item(right)
+            case ast.Call(func=func, args=args, keywords=[]):
+                return self.model.names.qualified(func) in _OF_ITEMS and all(map(self._is_of_item, args))
+        return False
 
 
 def _windows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
@@ -284,23 +360,6 @@ def _has_no_side_effects(value: ast.expr, model: SemanticModel) -> bool:
         if not effect.quiet and (node.args or node.keywords):
             return False  # `tree.total()` likely is a query, `self.look(item)` may do anything
     return True
-
-
-def _is_of_item(value: ast.expr, items: set[str], model: SemanticModel) -> bool:
-    """Whether an expression is the item itself, or arithmetic on it with invariants of the loop."""
-    match value:
-        case ast.Name() | ast.Constant() | ast.Attribute():
-            return True
-        case ast.BinOp(left=left, op=op, right=right):
-            return isinstance(op, _OPERATORS) and all(
-                _is_of_item(part, items, model) for part in (left, right)
-            )
-        case ast.Call(func=func, args=args, keywords=[]):
-            name = model.names.qualified(func)
-            return name in ("builtins.abs", "builtins.float", "builtins.max", "builtins.min") and all(
-                _is_of_item(argument, items, model) for argument in args
-            )
-    return False
 
 
 def _made_into(kept: ast.Name, model: SemanticModel) -> str | None:

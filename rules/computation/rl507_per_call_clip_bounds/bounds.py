@@ -185,7 +185,8 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
         found.names.append(root)
     if is_end(node, model):
         found.arrays.append(node)
-        return not own or model.types.is_setting(_chain(node)[-1])
+        space = _chain(node)[-1]
+        return not own or model.types.is_setting(space) or _is_inherited(space, model)
     if not own or not model.types.is_setting(node):
         return False
     kind = model.types.type_of(node)
@@ -194,6 +195,15 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
         uses = model.names.attribute_uses(node.attr)
         return all(model.dataflow.use_of(use).escape_level is not EscapeLevel.CHANGED for use in uses)
     return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or numbers.is_number(node, model)
+
+
+def _is_inherited(space: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a wrapper has its space from the library's class: no code of this file sets the attribute."""
+    cls = model.class_of(space)
+    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
+    if summary is None or model.index.class_kind(summary).tag is not TypeTag.ENVIRONMENT:
+        return False
+    return all(isinstance(use.ctx, ast.Load) for use in model.names.attribute_uses(space.attr))
 
 
 def _name_stays(name: ast.Name, found: ClipBound, model: SemanticModel, depth: int) -> bool:

@@ -11,8 +11,12 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 - `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and similar functions of a changing number, in every
   environment step or for every item of a loop.
 
-The rule does not flag arguments that may be arrays or are of unknown type, functions of a constant, and a
-single call per network update, which takes far longer itself.
+For `np.clip`, `np.linalg.norm` and functions of a literal list, a value of unknown type counts as a number
+if the function uses it as one: it tests it (`if speed > limit`) or converts it (`float(speed)`). So do parts
+of a state, a position or a velocity, and the reward of one environment. The message states the assumption.
+
+The rule does not flag arguments that may be arrays, other arguments of unknown type, functions of a constant,
+and a single call per network update, which takes far longer itself.
 
 ## Why is it slow
 NumPy's functions are designed for arrays: they convert the argument to an array, find the loop for its

@@ -16,6 +16,11 @@ from rlint.rule import (
     numbers,
     observations,
 )
+from rlint.rules.computation.rl508_numpy_on_scalar.number_uses import (
+    is_reward_of_one,
+    is_used_as_number,
+    names_coordinates,
+)
 
 _SAME = models.names_having(Trait.ELEMENTWISE, "numpy") & models.names_having(
     Trait.ELEMENTWISE, "math"
@@ -131,7 +136,8 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
 
 def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.expr] | None:
     """Return a call whose arguments likely are single numbers, and the first one that is not sure: parts of a
-    state or an observation that a statement unpacks into variables.
+    state, an observation or a position, variables that the function tests or converts as numbers, and
+    rewards of one environment.
     """
     qualified = model.names.qualified(call.func) or ""
     if any(isinstance(given, ast.Starred) for given in call.args):
@@ -141,6 +147,8 @@ def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.exp
         found = _length(call, model, _DEPTH, unsure)
     elif qualified == _CLIP:
         found = _clipped(call, model, _DEPTH, unsure)
+    elif qualified in OF_DISPLAY and not call.keywords:
+        found = _of_display(call, OF_DISPLAY[qualified], model, _DEPTH, unsure)
     else:
         return None
     return (found, unsure[0]) if found is not None and unsure else None
@@ -155,6 +163,9 @@ def _is_single_or_likely(
         return False
     if isinstance(node, ast.Call) and model.names.qualified(node.func) == _CLIP:
         return _clipped(node, model, depth - 1, unsure) is not None
+    if is_used_as_number(node, model):
+        unsure.append(node)
+        return True
     if model.types.type_of(node).tag not in (
         TypeTag.UNKNOWN,
         TypeTag.NUMPY_SCALAR,
@@ -165,6 +176,11 @@ def _is_single_or_likely(
     match node:
         case ast.Attribute():
             return model.types.is_likely_setting(node)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=int()) | ast.UnaryOp()):
+            if not names_coordinates(owner):
+                return False
+            unsure.append(node)
+            return True
         case ast.UnaryOp(operand=operand):
             return _is_single_or_likely(operand, model, depth - 1, unsure)
         case ast.BinOp(left=left, right=right):
@@ -180,7 +196,7 @@ def _is_single_or_likely(
                 if binding.kind is not BindingKind.ASSIGN or binding.value is None:
                     return False
                 if binding.path:
-                    if not _is_taken_apart(binding.value, model):
+                    if not _is_taken_apart(binding.value, model) and not is_reward_of_one(binding, model):
                         return False
                     unsure.append(node)
                 elif not _is_single_or_likely(binding.value, model, depth - 1, unsure):
@@ -196,6 +212,8 @@ def _is_taken_apart(value: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(value)
     if kind.tag is TypeTag.NDARRAY:
         return kind.rank is None
+    if not kind and names_coordinates(value):
+        return True
     if isinstance(value, ast.Call):
         return model.names.qualified(value.func) == _CLIP
     return kind.tag is TypeTag.UNKNOWN and observations.is_observation(value, model)
@@ -238,14 +256,18 @@ def _length(
     return Scalar(call, tuple(elements), "math.hypot", text, math="hypot", what=what)
 
 
-def _of_display(call: ast.Call, name: str, model: SemanticModel, depth: int) -> Scalar | None:
+def _of_display(
+    call: ast.Call, name: str, model: SemanticModel, depth: int, unsure: list[ast.expr] | None = None
+) -> Scalar | None:
     """Handle `np.max([a, b])`, `np.mean((a, b))`."""
     match call.args:
         case [ast.List(elts=elements) | ast.Tuple(elts=elements) as display]:
             pass
         case _:
             return None
-    if not 1 < len(elements) <= _MOST or not all(is_single(element, model, depth) for element in elements):
+    if not 1 < len(elements) <= _MOST:
+        return None
+    if not all(_is_single_or_likely(element, model, depth, unsure) for element in elements):
         return None
     texts = ", ".join(model.source.text(element) for element in elements)
     what = f"{len(elements)} numbers in a {'list' if isinstance(display, ast.List) else 'tuple'}"

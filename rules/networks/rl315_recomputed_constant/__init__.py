@@ -138,7 +138,7 @@ class RecomputedConstant(Rule):
             destination = constant_place(found, model) if found is not None else None
         if found is None or destination is None or is_kept_by_hand(found, model):
             return
-        if queries_defaults(found.node, model):
+        if queries_defaults(found.node, model) or is_for_empty_input(found.node, model):
             return
         only_read = is_only_read(found, model)
         if not only_read and not is_worth_a_word(found, destination, model):
@@ -168,6 +168,20 @@ def queries_defaults(made: ast.expr, model: SemanticModel) -> bool:
     """
     match model.parent(made):
         case ast.Attribute(attr="device" | "dtype"):
+            return True
+    return False
+
+
+def is_for_empty_input(made: ast.expr, model: SemanticModel) -> bool:
+    """Whether it is the value for an empty input, which is rarely used: `x.mean() if x.numel() else
+    torch.tensor(0.0)`.
+    """
+    choice = model.parent(made)
+    if not isinstance(choice, ast.IfExp) or choice.orelse is not made:
+        return False
+    tested = choice.test.left if isinstance(choice.test, ast.Compare) else choice.test
+    match tested:
+        case ast.Call(func=ast.Attribute(attr="numel" | "any")) | ast.Call(func=ast.Name(id="len")):
             return True
     return False
 

@@ -270,7 +270,7 @@ class _Reader:
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
         if not isinstance(of, ast.Name):
-            return False
+            return self._constant(device, found)
         if self._is_passed_in(of):
             found.devices.append(device)
             found.assumed.append(device)
@@ -332,7 +332,8 @@ class _Reader:
             if self.model.types.is_setting(node):
                 return True
             found.assumed.append(node)
-            return self.model.types.is_likely_setting(node)
+            # objects stay on their device, even those whose class is not known
+            return self.model.types.is_likely_setting(node) or (len(chain) > 1 and node.attr == "device")
         if (
             not isinstance(root, ast.Name)
             or len(chain) > 1

@@ -123,11 +123,8 @@ def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
                 found = looks.polls(test, holds=True)
                 if found and idle.block(body) and not idle.pauses:
                     return Wait(loop, [], [*found, *outer], statement)
-            case ast.If(test=test, orelse=[]) if (
-                last and statement is loop.body[0] and not leaves(statement.body)
-            ):
-                found = looks.polls(test, holds=False)
-                return Wait(loop, [], [*found, *outer]) if found else None
+            case ast.If() if last and all(isinstance(before, ast.With) for before in loop.body[:-1]):
+                return _spin_in_last(loop, statement, looks, outer)
             case ast.Try(body=[taking, *_], handlers=[handler], finalbody=[]) if means_not_there(handler):
                 value = getattr(taking, "value", None)
                 found = looks.polls(value, holds=False) if isinstance(value, ast.Call) else None
@@ -145,3 +142,21 @@ def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
         if not idle.block([statement]) or idle.pauses:
             return None
     return None
+
+
+def _spin_in_last(loop: ast.While, last: ast.If, looks: Looks, outer: list[Poll]) -> Wait | None:
+    """Return the wait of a loop whose last statement handles what a poll finds: `if not results.empty():
+    handle(results.get())`, also below a test that ends the loop: `if running: … else: break`.
+    """
+    ends = list[Poll]()
+    while last.orelse or leaves(last.body):
+        inner, ending = (last.body, last.orelse) if leaves(last.orelse) else (last.orelse, last.body)
+        tested = looks.polls(last.test, holds=inner is last.body)
+        match inner:
+            case [ast.If() as nested] if tested is not None and leaves(ending):
+                ends += tested
+                last = nested
+            case _:
+                return None
+    found = looks.polls(last.test, holds=False)
+    return Wait(loop, [], [*found, *ends, *outer]) if found else None

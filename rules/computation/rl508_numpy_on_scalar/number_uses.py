@@ -1,0 +1,91 @@
+"""Values of unknown type that likely are single numbers, by what the code does with them."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Binding, SemanticModel, last_name, regex
+
+_COORDINATES = regex(
+    r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
+)
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
+_REWARD, _DONE = 1, 2
+_STEP_RESULTS = (4, 5)
+
+
+def names_coordinates(value: ast.expr) -> bool:
+    """Whether a value is the position or velocity of one thing, by its name: `body.get_position()`."""
+    name = last_name(value.func if isinstance(value, ast.Call) else value)
+    return name is not None and bool(_COORDINATES.search(name.lower()))
+
+
+def is_used_as_number(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether the function tests the variable as a number (`if speed > limit`), which raises an error for an
+    array, or converts it to one: `float(speed)`.
+    """
+    if not isinstance(node, ast.Name):
+        return False
+    scope = model.names.scope(node).lookup(node.id)
+    if scope is None or scope.parent is None:
+        return False
+    uses = model.names.reads(node.id, scope)
+    if any(_has_parts(use, model) for use in uses):
+        return False
+    return any(_is_converted(use, model) or _is_tested(use, model) for use in uses)
+
+
+def _has_parts(use: ast.Name, model: SemanticModel) -> bool:
+    """Whether the code reads an attribute or an item of the value, which numbers do not have."""
+    parent = model.parent(use)
+    return isinstance(parent, (ast.Attribute, ast.Subscript)) and parent.value is use
+
+
+def _is_converted(use: ast.Name, model: SemanticModel) -> bool:
+    match model.parent(use):
+        case ast.Call(func=func, args=[argument], keywords=[]) if argument is use:
+            called = model.names.qualified(func) or ""
+            return called in _TAKE_NUMBERS or called.startswith("math.")
+    return False
+
+
+def _is_tested(use: ast.Name, model: SemanticModel) -> bool:
+    compared = model.parent(use)
+    if not isinstance(compared, ast.Compare) or not all(isinstance(op, _ORDERS) for op in compared.ops):
+        return False
+    tested: ast.AST = compared
+    while isinstance(outer := model.parent(tested), ast.BoolOp) or (
+        isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)
+    ):
+        tested = outer
+    return tested is not compared or (
+        isinstance(outer, (ast.If, ast.While, ast.IfExp, ast.Assert)) and outer.test is tested
+    )
+
+
+def is_reward_of_one(binding: Binding, model: SemanticModel) -> bool:
+    """Whether a variable is the reward of `env.step(action)`, of one environment: the function tests the
+    `done` beside it as one truth value.
+    """
+    match binding.value, binding.statement:
+        case (
+            ast.Call(func=ast.Attribute(attr="step", value=owner)),
+            ast.Assign(targets=[ast.Tuple(elts=targets)]),
+        ) if binding.path == (_REWARD,) and len(targets) in _STEP_RESULTS:
+            done = targets[_DONE]
+        case _:
+            return False
+    if not isinstance(done, ast.Name) or "env" not in (last_name(owner) or ""):
+        return False
+    scope = model.names.scope(done).lookup(done.id)
+    return scope is not None and any(_is_truth(use, model) for use in model.names.reads(done.id, scope))
+
+
+def _is_truth(use: ast.Name, model: SemanticModel) -> bool:
+    match model.parent(use):
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+            return test is use
+        case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
+            return True
+    return False
