@@ -210,7 +210,8 @@ class EffectInference:
         # `x += 1` changes a list or an array in place
         if not isinstance(name, ast.Name) or self._holds_immutable(name) or self.is_made_here(name):
             return PURE
-        return Effect(EffectKind.MUTATES, f"may change `{name.id}` in place")
+        kind = EffectKind.MUTATES if self.types.type_of(name) else EffectKind.UNKNOWN
+        return Effect(kind, f"may change `{name.id}` in place")
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         """Whether this is only the method of a call. The reads of the call count for the method."""
