@@ -49,7 +49,7 @@ class Piece:
     edits: tuple[Edit, ...]
     item: ast.expr | None = None
     """The item, if it is one: it is rendered in parentheses."""
-    beside: ast.stmt | None = None
+    neighbour: ast.stmt | None = None
     """The long statement next to which whole lines are inserted."""
     stand_in: str = ""
     """The short line that stands for it, or for a statement that is deleted."""
@@ -96,11 +96,11 @@ def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
     """Return the smallest statements that contain the edits, in order; none contains another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        beside = _beside_insertion(edit, syntax)
-        if beside is not None and _is_long(beside, syntax) and _begins_line(edit, syntax):
+        neighbour = _next_to_insertion(edit, syntax)
+        if neighbour is not None and _is_long(neighbour, syntax) and _begins_line(edit, syntax):
             start = end = edit.start
-        elif beside is not None:
-            start, end = _lines(beside, syntax)
+        elif neighbour is not None:
+            start, end = _lines(neighbour, syntax)
         else:
             start, end = _around(edit.start, edit.end, syntax)
         held = [edit]
@@ -129,7 +129,7 @@ def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
     if piece.start == piece.end and syntax.text:
         stand_in = f"{_indentation(piece.edits[0].text)}pass\n"
-        return replace(piece, beside=_beside_insertion(piece.edits[0], syntax), stand_in=stand_in)
+        return replace(piece, neighbour=_next_to_insertion(piece.edits[0], syntax), stand_in=stand_in)
     if piece.end - piece.start < _LONG:
         return piece
     node: ast.AST | None = syntax.expression_before(first)
@@ -191,7 +191,7 @@ def _around(
     return found
 
 
-def _beside_insertion(edit: Edit, syntax: SyntaxIndex) -> ast.stmt | None:
+def _next_to_insertion(edit: Edit, syntax: SyntaxIndex) -> ast.stmt | None:
     """Return the smaller of the statements between which an edit inserts whole lines of the same indentation:
     the code around them, such as a long loop before, need not be parsed again. None for others.
     """

@@ -142,7 +142,7 @@ def _changed(piece: Piece, syntax: SyntaxIndex) -> _Changed:
 
 def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:
     """Return the scope in which the statement of a piece, or its item, is evaluated."""
-    known = piece.item or piece.beside
+    known = piece.item or piece.neighbour
     if known is not None:
         return syntax.scope(known)
     node = syntax.statement_in(piece.start, piece.end)

@@ -36,6 +36,15 @@ HANDS_OUT = frozenset(words("get get_nowait recv recv_bytes recv_pyobj sample sa
 LAYERS_WITH_WEIGHTS = tuple(words("Linear Conv LSTM GRU RNN Embedding Attention Transformer"))
 """Parts of the names of layers with weights, including custom ones: `NoisyLinear`, `CrossAttention`."""
 
+LARGE_LAYERS = frozenset(
+    words("""Conv2d Conv3d ConvTranspose2d GRU GRUCell LazyConv2d LSTM LSTMCell MultiheadAttention
+    TransformerEncoder TransformerEncoderLayer""")
+)
+"""Layers for images and sequences."""
+
+PER_LAYER = frozenset(words("parameters named_parameters modules named_modules state_dict"))
+"""Methods of a network that return one item for each of its layers or weights."""
+
 SHORT_NAMES = {"gym": "gymnasium", "np": "numpy", "nn": "torch.nn", "F": "torch.nn.functional"}
 """Usual names of imported modules: `np.zeros(8)` after `from utils import *`."""
 

@@ -308,4 +308,3 @@ def test_names_that_import_star_binds(tmp_path: Path) -> None:
         "agents.dqn._own",
         "math",
     ]
-    assert analysis.names.depends_on_other_files

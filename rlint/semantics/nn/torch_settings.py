@@ -31,10 +31,6 @@ TOKENS = "tokens"
 LARGE_STEPS = "large steps"
 """Layers for images or sequences, or environments that render or simulate: a training step takes long."""
 
-_LARGE_LAYERS = frozenset(
-    """Conv2d Conv3d GRU GRUCell LSTM LSTMCell MultiheadAttention TransformerEncoder TransformerEncoderLayer
-    LazyConv2d ConvTranspose2d""".split()
-)
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
     torch_num_threads""".split()
@@ -78,7 +74,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
         found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
         found.update((TOKENS,) if parts[0] in LANGUAGE_MODELS else ())
-        found.update((LARGE_STEPS,) if parts[0] in SIMULATORS or parts[-1] in _LARGE_LAYERS else ())
+        found.update((LARGE_STEPS,) if parts[0] in SIMULATORS or parts[-1] in vocabulary.LARGE_LAYERS else ())
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for name, attributes in tree.written.attributes.items():
@@ -94,7 +90,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(CUDA)
     if "pin_memory" in tree.text and _pins(analysis):
         found.add(PINS)
-    if not _LARGE_LAYERS.isdisjoint(tree.written.attributes):
+    if not vocabulary.LARGE_LAYERS.isdisjoint(tree.written.attributes):
         found.add(LARGE_STEPS)
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)

@@ -11,7 +11,9 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _FEWEST_OPERATIONS = 2
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
 _JOINS = models.having(Trait.JOINS, "torch")
-_OF_ITEMS = frozenset(f"builtins.{name}" for name in ("abs", "float", "int", "max", "min"))
+_OF_ITEMS = models.having(Trait.OF_NUMBERS, "builtins") & (
+    models.having(Trait.CARRIES, "builtins") | models.having(Trait.TO_NUMBER, "builtins")
+)
 _SUMS = frozenset({"sum", "mean"})
 _RESHAPES = models.having(Trait.KEEPS_ORDER, TypeTag.NDARRAY, TypeTag.TENSOR)
 _REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)

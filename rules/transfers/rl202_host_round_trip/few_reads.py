@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import AnyLoop, SemanticModel, descendants, trip_count
+from rlint.rule import AnyLoop, SemanticModel, descendants, trip_count, vocabulary
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
 _PARTS = "one read for each of a few parts, once per step"
-_WEIGHTS = ("parameters", "named_parameters", "modules", "named_modules", "state_dict")
-"""Methods that return one item for each of many layers."""
 
 
 def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
@@ -42,4 +40,4 @@ def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:
         return None
     header = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop
     called = (node.attr for node in descendants(header) if isinstance(node, ast.Attribute))
-    return None if any(name in _WEIGHTS for name in called) else _PARTS
+    return None if any(name in vocabulary.PER_LAYER for name in called) else _PARTS
