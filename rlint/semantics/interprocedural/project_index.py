@@ -705,7 +705,8 @@ class ProjectIndex(SymbolTable):
             known = models.method_fact(kind.tag, method) if kind else None
             if known is not None:
                 return known.effect
-            return (yield self._effect_of_held(path, module))
+            held: Effect | None = yield self._effect_of_held(path, module)
+            return held
         effect = PURE
         for target in targets:
             effect = effect.joined((yield self._effect_of(target)))

@@ -52,7 +52,10 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
         return ()  # reads that always run are reported already
     one_pass = function, loops, branch
     groups = model.once(_steps, one_pass)
-    return model.once(_by_read, one_pass).get(read.node, groups[-1] if groups else ())
+    own: tuple[HostRead, ...] | None = model.once(_by_read, one_pass).get(read.node)
+    if own is not None:
+        return own
+    return groups[-1] if groups else ()
 
 
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
