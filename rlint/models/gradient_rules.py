@@ -39,8 +39,8 @@ WITHOUT_PARAMETERS = having(Trait.WITHOUT_PARAMETERS, "torch.nn")
 CARRIED_BY_BUILTINS = having(Trait.CARRIES, "builtins")
 """Builtin functions whose result is computed from their arguments."""
 
-LOOKED_AT_BY_BUILTINS = having(Trait.ONLY_LOOKS, "builtins")
-"""Builtin functions that only inspect their arguments."""
+LOOKED_AT = having(Trait.ONLY_LOOKS, "builtins", "numpy")
+"""Functions that only inspect their arguments."""
 
 SHOWN_BY_BUILTINS = having(Trait.SHOWS, "builtins")
 """Those among them that show a tensor together with its `grad_fn`."""
@@ -50,6 +50,16 @@ CONVERTS = having(Trait.TO_NUMBER, "builtins")
 
 MAKES_ARRAY = having(Trait.NEEDS_NO_GRADIENT, "numpy")
 """Functions that raise for a tensor that requires grad: at their calls, there is no gradient."""
+
+SENDS = frozenset(
+    f"torch.distributed.{name}"
+    for name in words(
+        """all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single
+        broadcast broadcast_object_list gather gather_object isend reduce reduce_scatter reduce_scatter_tensor
+        scatter send"""
+    )
+)
+"""Functions that send a tensor to other processes, or receive into it: autograd records neither."""
 
 PUTS_IN = having(Trait.INSERTS, TypeTag.LIST, TypeTag.SET, TypeTag.DEQUE) | having(
     Trait.INSERTS_ALL, TypeTag.LIST

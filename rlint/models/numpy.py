@@ -269,7 +269,7 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", PURE, BOOL, "can_cast issubdtype", Trait.CHEAP),
     facts("numpy", PURE, BOOL, "isfortran may_share_memory"),
     facts("numpy", PURE, BOOL, "iscomplexobj isrealobj iterable shares_memory"),
-    facts("numpy", PURE, BOOL, "isscalar", Trait.CHEAP),
+    facts("numpy", PURE, BOOL, "isscalar", Trait.ONLY_LOOKS | Trait.CHEAP),
     facts("numpy", PURE, NEW, "isclose", Trait.COMPARES | Trait.DIFFERS),
     facts("numpy", PURE, NEW, "iscomplex isreal", Trait.COMPARES),
     facts("numpy", PURE, INT, "ndim size", Trait.MEASURES | Trait.CHEAP),

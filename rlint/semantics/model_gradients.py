@@ -9,8 +9,10 @@ from functools import cached_property, partial
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.roles import is_loss
 from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
+from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_nn import NetworkQueries
 from rlint.semantics.model_symbols import FileSymbols
@@ -65,7 +67,21 @@ class GradientQueries:
         if said is not None or function is None:
             return said or Autograd.ON
         summary = self._symbols.function_at(node)
-        return self._callers.of(summary) if summary is not None else Autograd.UNKNOWN
+        if summary is None:
+            return Autograd.UNKNOWN
+        known = self._callers.of(summary)
+        return Autograd.ON if known is Autograd.UNKNOWN and self._is_learned_from(summary) else known
+
+    def _is_learned_from(self, function: FunctionSummary) -> bool:
+        """Whether likely a gradient of the result of a function is computed: that of a loss, an object which
+        code that is not known calls with autograd on.
+        """
+        return (
+            is_loss(function.qualname.rpartition(".")[0])
+            and bool(function.gradient_from or function.runs)
+            and self._callers.is_called_unseen(function)
+            and self._analysis.types.supposes(f"autograd is on in `{function.shown}`")
+        )
 
     def gives_gradient(self, call: ast.Call) -> bool:
         """Whether a call returns the output of a network: it calls a network, or a project function that

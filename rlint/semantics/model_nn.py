@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 
-from rlint import models
-from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
@@ -22,6 +19,7 @@ from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
+from rlint.semantics.nn.weight_reads import WeightReads
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -54,7 +52,7 @@ class NetworkQueries:
         self._parts = NetworkParts(analysis)
         self._optimized = OptimizerParams(analysis)
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
-        self._shapes_in_progress: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
+        self._weight_reads = WeightReads(analysis.syntax)
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
         """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does when
@@ -181,17 +179,4 @@ class NetworkQueries:
 
     def has_weights_read(self, expression: ast.expr) -> bool:
         """Whether this file reads the parameters or state dict of an expression with the same source."""
-        name = last_name(expression)
-        shapes = self._shapes_in_progress.get(name)
-        if shapes is None:
-            shapes = self._shapes_in_progress[name] = set(map(ast.dump, self._weight_reads.get(name, ())))
-        return bool(shapes) and ast.dump(expression) in shapes
-
-    @cached_property
-    def _weight_reads(self) -> dict[str | None, list[ast.expr]]:
-        """Return the expressions whose weights are read, by their last name."""
-        found: dict[str | None, list[ast.expr]] = {}
-        for name in models.having(Trait.REACHES_WEIGHTS, TypeTag.MODULE):
-            for use in self._names.attribute_uses(name):
-                found.setdefault(last_name(use.value), []).append(use.value)
-        return found
+        return self._weight_reads.include(expression)

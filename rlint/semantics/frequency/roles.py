@@ -110,6 +110,11 @@ def evaluates(name: str) -> bool:
     return bool(_EVALUATES.search(name.lower()))
 
 
+def is_loss(owner: str) -> bool:
+    """Whether a class is a loss function, judging by its name: `PolicyLoss`."""
+    return bool(_LOSS_CLASS.search(owner))
+
+
 def computes_loss(name: str) -> bool:
     """Whether a function computes the loss of a gradient step, judging by its name: `compute_policy_loss`."""
     return bool(_COMPUTES_LOSS.search(name)) and not evaluates(name)
@@ -182,7 +187,7 @@ def role_of(
         return Role(Heat.HOT, "rewards each sample")
     if _ANSWER.search(name):
         return Role(Heat.HOT, "looks at each answer")
-    if (name == "__call__" and _LOSS_CLASS.search(owner)) or computes_loss(name):
+    if (name == "__call__" and is_loss(owner)) or computes_loss(name):
         return Role(Heat.HOT, "computes a loss")
     what = _HOT.get(name, "updates the target network" if updates_target_network(name) else "")
     if not what or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):

@@ -286,6 +286,16 @@ class AutogradCallers:
         """
         return run(self._of(function))
 
+    def is_called_unseen(self, function: FunctionSummary) -> bool:
+        """Whether only unknown calls of an object run a function, in a program that turns autograd off or on
+        for no other code.
+        """
+        return (
+            function.name in _CALLED_UNSEEN
+            and not self._heat.callers(function)
+            and not self._guesses.is_turned_in_program(function.module)
+        )
+
     def _of(self, function: FunctionSummary) -> Step[Autograd]:
         known = self._known.get(function.path)
         if known is None:

@@ -206,7 +206,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         name = qualified.rpartition(".")[2]
         if self._mapped(argument, call, qualified):
             return
-        if qualified in facts.LOOKED_AT_BY_BUILTINS:
+        if qualified in facts.LOOKED_AT:
             shown = SinkKind.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else SinkKind.NUMBER
             self.reach(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
@@ -218,6 +218,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.ARRAY)
         elif qualified.startswith(TAKES):
             self.reach(call, SinkKind.LEARNED)
+        elif qualified in facts.SENDS:
+            self.reach(call, SinkKind.DETACHED)
         elif qualified.startswith("torch.") and not qualified.startswith(
             ("torch.utils.", "torch.distributed.")
         ):
@@ -324,7 +326,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)
         elif method in vocabulary.OF_TENSORS:
             self._method(call, method)  # `dist.log_prob(action)` of a distribution from elsewhere
-        elif self.gradients.computes_by_name(call):
+        elif self.gradients.computes_by_name(call) or self.gradients.shows_network(call):
             self.compute(call)
         else:
             self.reach(call, SinkKind.HANDED)

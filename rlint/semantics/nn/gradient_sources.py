@@ -195,7 +195,7 @@ class GradientOrigins:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         qualified = self.analysis.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
-        if qualified in facts.LOOKED_AT_BY_BUILTINS or qualified.startswith(("numpy.", "math.")):
+        if qualified in facts.LOOKED_AT or qualified.startswith(("numpy.", "math.")):
             return
         if qualified.startswith("torch."):
             if name not in _ENDING_FUNCTIONS:

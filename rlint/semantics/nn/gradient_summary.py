@@ -36,7 +36,7 @@ _ENDING = (
     | facts.GIVES_INDEX
     | facts.DETACHES
     | facts.ENDING_ATTRIBUTES
-    | {name.rpartition(".")[2] for name in facts.LOOKED_AT_BY_BUILTINS}
+    | {name.rpartition(".")[2] for name in facts.LOOKED_AT}
 )
 
 
