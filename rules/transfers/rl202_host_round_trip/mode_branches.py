@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Guard, GuardKind, Heat, SemanticModel, last_name, regex
+from rlint.rule import Function, Guard, GuardKind, Heat, SemanticModel, last_name, regex
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
@@ -23,13 +23,17 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     found = tuple(guard for guard in guards if not guard.is_usual)
     if not found or any(guard.kind is not GuardKind.OTHER or guard.cap is not Heat.HOT for guard in found):
         return None
-    function = model.function(read.node)
-    tests = {
-        test.test.lineno: test.test
-        for test in model.syntax.of_type(ast.If)
-        if model.function(test) is function
-    }
+    tests = model.once(_tests_by_line, model.function(read.node))
     return found if all(_is_mode(tests.get(guard.line)) for guard in found) else None
+
+
+def _tests_by_line(function: Function | None, model: SemanticModel) -> dict[int, ast.expr]:
+    """Return the conditions of a function's branches by their lines."""
+    return {
+        branch.test.lineno: branch.test
+        for branch in model.syntax.of_type(ast.If)
+        if model.function(branch) is function
+    }
 
 
 def _is_mode(test: ast.expr | None) -> bool:
