@@ -75,10 +75,12 @@ class ProgramScale(Enum):
 
     SMALL = "small"
     """Fully connected networks, and environments of a few numbers."""
+    SIMULATED = "simulated"
+    """Fully connected networks, and environments that render or simulate."""
     MIXED = "mixed"
-    """Both, as in a library of algorithms."""
+    """Small and large networks, as in a library of algorithms."""
     LARGE = "large"
-    """Images, sequences or simulators."""
+    """Networks for images or sequences."""
 
 
 @ordered

@@ -51,6 +51,28 @@ def test_the_level_is_the_share_of_the_step(share: float, level: ImpactLevel) ->
     assert "measured on cpu" in found.basis
 
 
+ENVIRONMENT = step_costs("cpu")[TrainingStep.ENVIRONMENT]
+
+
+@pytest.mark.parametrize(
+    ("scale", "step", "least", "most"),
+    [
+        (ProgramScale.SMALL, TrainingStep.GRADIENT, SMALL, MEDIUM),
+        (ProgramScale.SIMULATED, TrainingStep.GRADIENT, SMALL, MEDIUM),
+        (ProgramScale.SIMULATED, TrainingStep.ENVIRONMENT, *ENVIRONMENT[1:]),
+        (ProgramScale.MIXED, TrainingStep.GRADIENT, SMALL, LARGE),
+        (ProgramScale.LARGE, TrainingStep.GRADIENT, MEDIUM, LARGE),
+    ],
+)
+def test_the_program_decides_how_long_its_steps_take(
+    scale: ProgramScale, step: TrainingStep, least: float, most: float
+) -> None:
+    """The same saving has a high impact where steps are short, and a medium one where they are long."""
+    place = replace(ONE, steps=(step,), scale=scale)
+    levels = [impact_of(place, measured(share * (least * most) ** 0.5)) for share in (0.099, 0.101)]
+    assert [found.level for found in levels if found] == [ImpactLevel.MEDIUM, ImpactLevel.HIGH]
+
+
 @pytest.mark.parametrize(
     ("sizes", "shown"),
     [
@@ -301,14 +323,14 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
         ({}, ProgramScale.SMALL),
         ({"net.py": "from torch import nn\n\nnet = nn.Conv2d(4, 32, 8)\n"}, ProgramScale.LARGE),
         ({"net.py": "from torch.nn import LSTM\n"}, ProgramScale.LARGE),
-        ({"game.py": "import ale_py\n"}, ProgramScale.LARGE),
+        ({"game.py": "import ale_py\n"}, ProgramScale.SIMULATED),
         (
-            {"a.py": "import torch\n", "b.py": "import torch\n", "c.py": "import torch, cv2\n"},
+            {"a.py": "import torch\n", "b.py": "import torch\n", "c.py": "from torch.nn import LSTM\n"},
             ProgramScale.MIXED,
         ),
     ],
 )
-def test_programs_with_images_or_simulators_take_longer_steps(
+def test_programs_are_told_apart_by_their_networks_and_environments(
     files: dict[str, str], scale: ProgramScale, tmp_path: Path
 ) -> None:
     """A program is compared with the steps of its networks and environments, a library of both with all."""

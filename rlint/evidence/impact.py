@@ -28,8 +28,14 @@ _MUCH_MEMORY = 1.5
 _SIZES_SHOWN = 2
 _STEPS = "steps"
 """The unit of workloads whose size is the number of steps that were collected."""
-_SIZES = {ProgramScale.SMALL: (0, 1), ProgramScale.MIXED: (0, 2), ProgramScale.LARGE: (1, 2)}
+_SIZES = {
+    ProgramScale.SMALL: (0, 1),
+    ProgramScale.SIMULATED: (0, 1),
+    ProgramScale.MIXED: (0, 2),
+    ProgramScale.LARGE: (1, 2),
+}
 """The smallest and the largest of the measured steps that the steps of a program resemble."""
+_SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2)}
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
 
@@ -165,9 +171,12 @@ def _cost(
     known = tuple((step, numbers[step]) for step in sorted(numbers, key=str) if step in costs)
     if not known:
         return None
-    small, large = (
-        sum(costs[step][size] * number for step, number in known) for size in _SIZES[finding.scale]
-    )
+    small = large = 0.0
+    for step, number in known:
+        sizes = _SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES
+        least, most = sizes[finding.scale]
+        small += costs[step][least] * number
+        large += costs[step][most] * number
     return _Cost(known, small, large)
 
 

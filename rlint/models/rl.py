@@ -38,9 +38,9 @@ LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
 """Libraries imported by files that train or run language models."""
 
 SIMULATORS = frozenset(
-    """ale_py atari_py carla crafter cv2 deepmind_lab dm_control gfootball habitat isaacgym isaaclab jsbsim
-    metaworld minedojo minerl mlagents mlagents_envs mujoco mujoco_py nes_py procgen pybullet pybullet_envs
-    retro robosuite smac smacv2 traci unityagents vizdoom""".split()
+    """ale_py atari_py carla crafter deepmind_lab dm_control gfootball habitat isaacgym isaaclab jsbsim
+    metaworld minedojo minerl mlagents mlagents_envs nes_py procgen retro robosuite smac smacv2 traci
+    unityagents vizdoom""".split()
 )
 """Libraries whose environments render images or simulate bodies, units or traffic: a step takes from half a
 millisecond to many.

@@ -11,7 +11,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
-from rlint.semantics.nn.torch_settings import LARGE_STEPS, TOKENS
+from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS
 
 _SHARE_OF_FILES = 3
 _FAR_MORE = 4
@@ -72,19 +72,23 @@ class ProgramSymbols:
 
     def scale(self, module: str) -> ProgramScale:
         """Return how long training steps take in the program of a module: long if a third of its files that
-        use torch has layers for images or sequences or imports a simulator, or the module itself does.
+        use torch has layers for images or sequences, or the module itself has some.
         """
-        if LARGE_STEPS in self.index.modules[module].speedups:
+        if LARGE_LAYERS in self.index.modules[module].speedups:
             return ProgramScale.LARGE
         program = self.graph.program(module)
         known = self._scales.get(program)
         if known is None:
-            files = self._torch_files(module)
-            large = sum(LARGE_STEPS in each.speedups for each in self._program(module))
-            many = large * _SHARE_OF_FILES >= len(files)
-            known = ProgramScale.LARGE if many else ProgramScale.MIXED
-            known = self._scales[program] = known if large else ProgramScale.SMALL
+            known = self._scales[program] = self._scale_of_program(module)
         return known
+
+    def _scale_of_program(self, module: str) -> ProgramScale:
+        files = self._torch_files(module)
+        large = sum(LARGE_LAYERS in each.speedups for each in files)
+        if large:
+            return ProgramScale.LARGE if large * _SHARE_OF_FILES >= len(files) else ProgramScale.MIXED
+        simulates = any(SIMULATES in each.speedups for each in self._program(module) if not each.is_test)
+        return ProgramScale.SIMULATED if simulates else ProgramScale.SMALL
 
     def _torch_files(self, module: str) -> list[ModuleSummary]:
         """Return the files of the program of a module that import torch, without tests."""

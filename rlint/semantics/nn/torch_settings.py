@@ -28,8 +28,10 @@ THREADS = "threads"
 TOKENS = "tokens"
 """Language models are trained or run: a library for them is imported, or text is processed as tokens."""
 
-LARGE_STEPS = "large steps"
-"""Layers for images or sequences, or environments that render or simulate: a training step takes long."""
+LARGE_LAYERS = "large layers"
+"""Layers for images or sequences: a training step takes long."""
+SIMULATES = "simulates"
+"""Environments that render or simulate: their step takes long."""
 
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
@@ -74,7 +76,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
         found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
         found.update((TOKENS,) if parts[0] in LANGUAGE_MODELS else ())
-        found.update((LARGE_STEPS,) if parts[0] in SIMULATORS or parts[-1] in vocabulary.LARGE_LAYERS else ())
+        found.update((LARGE_LAYERS,) if parts[-1] in vocabulary.LARGE_LAYERS else ())
+        found.update((SIMULATES,) if parts[0] in SIMULATORS else ())
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for name, attributes in tree.written.attributes.items():
@@ -91,7 +94,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
     if "pin_memory" in tree.text and _pins(analysis):
         found.add(PINS)
     if not vocabulary.LARGE_LAYERS.isdisjoint(tree.written.attributes):
-        found.add(LARGE_STEPS)
+        found.add(LARGE_LAYERS)
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)
     return frozenset(found)
