@@ -330,7 +330,7 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
         ),
     ],
 )
-def test_programs_are_told_apart_by_their_networks_and_environments(
+def test_networks_and_environments_determine_the_scale_of_a_program(
     files: dict[str, str], scale: ProgramScale, tmp_path: Path
 ) -> None:
     """A program is compared with the steps of its networks and environments, a library of both with all."""
