@@ -95,10 +95,12 @@ def pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece] | None:
 def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
     """Return the smallest statements that contain the edits, in order; none contains another."""
     spans: list[tuple[int, int, list[Edit]]] = []
+    neighbours: dict[int, ast.stmt] = {}
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         neighbour = _next_to_insertion(edit, syntax)
         if neighbour is not None and _is_long(neighbour, syntax) and _begins_line(edit, syntax):
             start = end = edit.start
+            neighbours[start] = neighbour
         elif neighbour is not None:
             start, end = _lines(neighbour, syntax)
         else:
@@ -109,8 +111,15 @@ def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
             start, end = _around(min(start, before), max(end, following), syntax)
             held = [*others, *held]
         spans.append((start, end, held))
-    found = [_narrowed(Piece(start, end, tuple(held)), syntax) for start, end, held in spans]
-    return [_without_statement(piece, len(edits), syntax) for piece in found]
+    found: list[Piece] = []
+    for start, end, held in spans:
+        piece = Piece(start, end, tuple(held))
+        if start == end and start in neighbours:
+            stand_in = f"{_indentation(held[0].text)}pass\n"
+            found.append(replace(piece, neighbour=neighbours[start], stand_in=stand_in))
+        else:
+            found.append(_without_statement(_narrowed(piece, syntax), len(edits), syntax))
+    return found
 
 
 def _is_long(statement: ast.stmt, syntax: SyntaxIndex) -> bool:
@@ -127,9 +136,6 @@ def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
     none.
     """
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
-    if piece.start == piece.end and syntax.text:
-        stand_in = f"{_indentation(piece.edits[0].text)}pass\n"
-        return replace(piece, neighbour=_next_to_insertion(piece.edits[0], syntax), stand_in=stand_in)
     if piece.end - piece.start < _LONG:
         return piece
     node: ast.AST | None = syntax.expression_before(first)
@@ -152,7 +158,7 @@ def _without_statement(piece: Piece, count: int, syntax: SyntaxIndex) -> Piece:
     the block remain, whatever the `count` edits of the fix delete: the block need not be parsed.
     """
     lines = syntax.text[piece.start : piece.end]
-    if piece.stand_in or piece.item is not None or piece.rendered(syntax.text).strip():
+    if piece.item is not None or piece.rendered(syntax.text).strip():
         return piece
     statement = syntax.statement_in(piece.start, piece.end)
     if not isinstance(statement, ast.stmt) or _lines(statement, syntax) != (piece.start, piece.end):

@@ -13,7 +13,7 @@ from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
 from rlint.semantics.imports.project_files import module_names, project_files
 from rlint.semantics.imports.relevance import is_judged
-from rlint.semantics.imports.star_names import starred_names
+from rlint.semantics.imports.star_exports import starred_names
 from rlint.semantics.imports.test_files import is_in_tests, is_named_like_tests, is_test_file
 from rlint.source.files import Source, read_source, source_from_text
 

@@ -21,7 +21,7 @@ from rlint.registry import catalogue
 from rlint.run_data import FileResult, FileTask
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.imports.import_scan import glance_at
-from rlint.semantics.imports.star_names import starred_names
+from rlint.semantics.imports.star_exports import starred_names
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summarise import summarise

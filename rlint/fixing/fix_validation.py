@@ -30,7 +30,6 @@ def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool 
     stay unwritten.
     """
     known: dict[tuple[Edit, ...], tuple[Edit, ...] | str] = {}
-    held_already: dict[tuple[Edit, ...], tuple[Edit, ...] | str] = {}
     found = []
     for finding in findings:
         fix = finding.fix
@@ -41,7 +40,7 @@ def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool 
             found.append(replace(finding, fix=replace(fix, edits=())))
             continue
         if fix.edits not in known:
-            known[fix.edits] = _written_and_held(fix.edits, model.syntax, held_already)
+            known[fix.edits] = _held_edits(fix.edits, model.syntax)
         edits = known[fix.edits]
         if isinstance(edits, str):
             found.append(replace(finding, fix=None, no_fix=edits))
@@ -50,24 +49,12 @@ def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool 
     return found
 
 
-def _written_and_held(
-    edits: Sequence[Edit], syntax: SyntaxIndex, known: dict[tuple[Edit, ...], tuple[Edit, ...] | str]
-) -> tuple[Edit, ...] | str:
-    """Return the edits of a fix, written and corrected; or why it is left out. The fixes of several findings
-    are often the same once they are written, such as `torch.no_grad()` around one body: `known` are those
-    examined before.
-    """
+def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
+    """Return the edits of a fix, written and corrected; or why it is left out."""
     try:
         given = written(edits)
     except CannotWriteError as error:
         return str(error)
-    if given not in known:
-        known[given] = _held_edits(given, syntax)
-    return known[given]
-
-
-def _held_edits(given: tuple[Edit, ...], syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
-    """Return the edits of a fix, corrected; or why it is left out."""
     ordered = sorted(given, key=_place)
     if any(first.end > second.start for first, second in pairwise(ordered)):
         return "its edits overlap"

@@ -13,6 +13,7 @@ from rlint.semantics.effects.infer_effects import EffectInference
 from rlint.semantics.frequency.loops import LoopIndex
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
+from rlint.semantics.nn.weight_reads import WeightReads
 from rlint.semantics.threads.locks import Locks
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.likely.choices import with_likely
@@ -54,6 +55,7 @@ class FileAnalysis:
         self.names = QualifiedNames(self.syntax, name, path)
         self.definitions = ReachingDefinitions(self.syntax)
         self.autograd = LocalAutograd(self.syntax, self.names, self.definitions)
+        self.weight_reads = WeightReads(self.syntax)
         self.types = TypeInference(self.syntax, self.names, self.definitions, index)
         if accelerator is not None:
             self.types.open_device = Device.CUDA if accelerator else Device.HOST
@@ -116,6 +118,7 @@ class FileAnalysis:
             self.definitions,
         )
         linked.names, linked._def_use = self.names, self._def_use
+        linked.weight_reads = self.weight_reads
         linked.autograd = self.autograd.linked(lambda path: leaves_autograd_alone(path, self.name, index))
         linked.types = types
         linked.effects = EffectInference(self.syntax, self.names, linked.types, index)

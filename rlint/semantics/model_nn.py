@@ -19,7 +19,6 @@ from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
-from rlint.semantics.nn.weight_reads import WeightReads
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -52,7 +51,6 @@ class NetworkQueries:
         self._parts = NetworkParts(analysis)
         self._optimized = OptimizerParams(analysis)
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
-        self._weight_reads = WeightReads(analysis.syntax)
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
         """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does when
@@ -179,4 +177,4 @@ class NetworkQueries:
 
     def has_weights_read(self, expression: ast.expr) -> bool:
         """Whether this file reads the parameters or state dict of an expression with the same source."""
-        return self._weight_reads.include(expression)
+        return self._analysis.weight_reads.include(expression)

@@ -18,7 +18,6 @@ from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
 from rlint.semantics.nn.methods_by_name import computes, computes_by_name
-from rlint.semantics.nn.weight_reads import WeightReads
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 
@@ -222,13 +221,9 @@ class GradientFlow:
         called = call.func
         if isinstance(called, ast.Attribute) and called.attr == "forward":
             called = called.value
-        if self.analysis.types.type_of(called) or not self._weight_reads.include(called):
+        if self.analysis.types.type_of(called) or not self.analysis.weight_reads.include(called):
             return False
         return self.supposes_network(call)
-
-    @cached_property
-    def _weight_reads(self) -> WeightReads:
-        return WeightReads(self.syntax)
 
     def is_of_network(self, method: FunctionSummary) -> bool:
         """Whether a function is a method of a network that returns the output of layers, or of its parts."""

@@ -45,7 +45,7 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
     this one, and that could be combined with it, since none of them depends on another. In their order.
     """
     function, loops = model.function(read.node), tuple(model.frequency.loops(read.node))
-    branch = branch_of(read, model)
+    branch = model.once(branch_of, read)
     if branch is None or (
         branch and any(len(group) > 1 for group in model.once(_steps, (function, loops, ())))
     ):
@@ -151,7 +151,7 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     ]
     if not found or _repeats_work(around, model):
         return []  # once after many iterations of a loop
-    found = [other for other in found if branch_of(other, model) == branch and is_hot(other, model)]
+    found = [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
     return sorted(found, key=lambda other: model.source.span(other.node))
 
 

@@ -169,8 +169,9 @@ class UseEvidence:
         call = self._syntax.call_of(method)
         index = self._syntax.parents.get(call) if call is not None else None
         subscript = self._syntax.parents.get(index) if isinstance(index, ast.Tuple) else None
-        is_index = isinstance(subscript, ast.Subscript) and subscript.slice is index
-        return subscript.value if isinstance(subscript, ast.Subscript) and is_index else None
+        if isinstance(subscript, ast.Subscript) and subscript.slice is index:
+            return subscript.value
+        return None
 
     @cached_property
     def _tested(self) -> frozenset[str]:
