@@ -41,6 +41,10 @@ class Rule:
     """Whether the saving grows with the network (a forward pass, a graph), so that its share of a step is the
     same for large and small networks.
     """
+    concerns_evaluation: ClassVar[bool] = False
+    """Whether the pattern is about evaluations. Findings of other rules have a low impact in code that only
+    evaluates or shows a trained policy.
+    """
     visits: ClassVar[tuple[type, ...]] = ()
     """The node types to check: the engine passes nodes of exactly these `ast` types, in source order. They
     may be LibCST types instead: the statements of nodes that pass the filters below are then parsed by
@@ -92,6 +96,8 @@ class Rule:
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
         steps, nested_steps = _steps(model, node, large=not self.scales_with_network)
+        if minor is None and not self.concerns_evaluation and model.frequency.is_evaluation(node):
+            minor = "it runs in evaluations, not in training"
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,

@@ -61,6 +61,7 @@ ENVIRONMENT = step_costs("cpu")[TrainingStep.ENVIRONMENT]
         (ProgramScale.SIMULATED, TrainingStep.GRADIENT, SMALL, MEDIUM),
         (ProgramScale.SIMULATED, TrainingStep.ENVIRONMENT, *ENVIRONMENT[1:]),
         (ProgramScale.MIXED, TrainingStep.GRADIENT, SMALL, LARGE),
+        (ProgramScale.MIXED, TrainingStep.ENVIRONMENT, *ENVIRONMENT[1:]),
         (ProgramScale.LARGE, TrainingStep.GRADIENT, MEDIUM, LARGE),
     ],
 )
@@ -189,6 +190,9 @@ def test_what_was_not_measured_is_not_ranked_high() -> None:
     adjacent = impact_of(replace(ONE, steps=(TrainingStep.TOKEN,)), Saving(only_on=("cuda",)))
     assert adjacent is not None
     assert (adjacent.level, "language model" in adjacent.basis) == (ImpactLevel.LOW, True)
+    rare = impact_of(replace(ONE, heat=Heat.WARM), Saving(only_on=("cuda",)))
+    assert rare is not None
+    assert (rare.level, "once per round" in rare.basis) == (ImpactLevel.LOW, True)
     other_edits = impact_of(replace(ONE, only_on=("cuda",)), measured(1.0))
     assert other_edits == found
     assert impact_of(ONE, None) is None
@@ -412,3 +416,91 @@ def test_one_read_for_each_of_a_few_parts_costs_little(read: str, level: str, tm
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert found["impact"]["level"] == level
+
+
+PLAYED = """\
+import gym
+from torch import nn, optim
+from torch.distributions import Normal
+
+net = nn.Linear(4, 2)
+optimizer = optim.Adam(net.parameters())
+
+
+def drawn(obs):
+    return Normal(net(obs), 1.0).sample()
+
+
+def NAME(env):
+    obs = env.reset()
+    for _ in range(1000):
+        obs, reward, done, info = env.step(drawn(obs))
+
+
+def fit(batches):
+    for batch in batches:
+        loss = net(batch).mean() + CALLED
+        loss.backward()
+        optimizer.step()
+
+
+NAME(gym.make("CartPole-v1"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "only_evaluates"),
+    [
+        ("evaluate", "0", True),
+        ("evaluate", "drawn(batch)", False),  # training calls it, too
+        ("collect", "0", False),
+    ],
+)
+def test_what_only_evaluations_run_has_a_low_impact(
+    name: str, called: str, only_evaluates: bool, tmp_path: Path
+) -> None:
+    """A function that evaluates, and what only it calls."""
+    (tmp_path / "train.py").write_text(PLAYED.replace("NAME", name).replace("CALLED", called))
+    assert _is_for_evaluation(tmp_path) == only_evaluates
+
+
+DEMONSTRATED = """\
+import gym
+from torch import nn, optim
+from torch.distributions import Normal
+
+net = nn.Linear(4, 2)
+optimizer = optim.Adam(net.parameters())
+env = gym.make("CartPole-v1")
+if __name__ == "__main__":
+    obs = env.reset()
+    while True:
+        SHOWN
+        obs, reward, done, info = env.step(Normal(net(obs), 1.0).sample())
+        LEARNS
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "shown", "learns", "only_evaluates"),
+    [
+        ("run.py", "env.render()", "pass", True),
+        ("enjoy.py", "pass", "pass", True),
+        ("run.py", "pass", "pass", False),
+        ("run.py", "env.render()", "net(obs).mean().backward(); optimizer.step()", False),
+    ],
+)
+def test_a_loop_that_renders_and_does_not_learn_is_a_demonstration(
+    file: str, shown: str, learns: str, only_evaluates: bool, tmp_path: Path
+) -> None:
+    """So is the code of a script with the name of one."""
+    (tmp_path / file).write_text(DEMONSTRATED.replace("SHOWN", shown).replace("LEARNS", learns))
+    assert _is_for_evaluation(tmp_path) == only_evaluates
+
+
+def _is_for_evaluation(project: Path) -> bool:
+    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(project)])
+    (found,) = json.loads(ran.output)
+    assert (found["impact"]["level"] == "low") == ("evaluations" in found["impact"]["basis"])
+    return "evaluations" in found["impact"]["basis"]

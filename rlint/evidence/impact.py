@@ -35,7 +35,8 @@ _SIZES = {
     ProgramScale.LARGE: (1, 2),
 }
 """The smallest and the largest of the measured steps that the steps of a program resemble."""
-_SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2)}
+_SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2), ProgramScale.MIXED: (1, 2)}
+"""Few environments are as fast as a pendulum: a program that is not known to be small is not compared with one."""
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
 
@@ -119,6 +120,8 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         if finding.nested_steps:
             steps = " and ".join(f"{step.value}s" for step in finding.nested_steps)
             return Impact(ImpactLevel.LOW, f"{basis}, compared with many {steps}")
+        if finding.heat is Heat.WARM:
+            return Impact(ImpactLevel.LOW, f"{basis}, and it runs only once per round of steps")
         return Impact(ImpactLevel.UNKNOWN, basis)
     measured = _measured(finding, saving)
     if not measured:

@@ -14,7 +14,6 @@ from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.roles import evaluates
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -173,13 +172,13 @@ class FrequencyQueries:
         return self._heat.drives(summary) if summary is not None else frozenset()
 
     def is_evaluation(self, node: ast.AST) -> bool:
-        """Whether a node is part of a function that, judging by its name, evaluates or shows a trained
-        policy, and takes no gradient step. False outside of functions. It does not affect heat: most code
-        that is slow in training is as slow in evaluation, which runs as many steps. It is for rules whose
-        cost does not matter in an evaluation (a pause for a viewer, a displayed number).
+        """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no gradient
+        step: in functions and scripts that evaluate, judging by their names, in functions that only these call,
+        or in a loop that renders and does not learn. It does not affect heat: most code that is slow in training
+        is as slow in evaluation, but evaluations are rare.
         """
-        summary = self._symbols.function_at(node)
-        return summary is not None and evaluates(summary.name) and not self._heat.learns(summary)
+        place = self._place(node)
+        return place is not None and self._heat.is_evaluation(place)
 
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
         """Return the call paths to a node from the loops that take gradient steps: the functions entered on

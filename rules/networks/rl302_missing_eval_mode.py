@@ -105,6 +105,7 @@ class MissingEvalMode(Rule):
     seeds = ("S1.T2",)
     claims = ("time",)
     heat = Heat.COLD
+    concerns_evaluation = True
     visits = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
     triggers = ("eval", "Eval", "val", "test", "Test", "holdout", "heldout")
 

@@ -1,5 +1,5 @@
-"""Queries about a line that its callers answer: whether it runs in each iteration, by role, or for
-training.
+"""Queries about a line that its callers answer: whether it runs in each iteration, by role, for training, or
+for an evaluation.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from rlint.findings import Heat
 from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCall
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.roles import evaluates
+from rlint.semantics.interprocedural.summary import FunctionSummary
 
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
@@ -103,3 +105,48 @@ class WaysFromTraining(CallerWalk["list[Way]"]):
     def past(self, place: CodePlace, answer: list[Way]) -> list[Way]:
         """Return the ways with the function at their end."""
         return [(*way, place.function.path) for way in answer]
+
+
+class InEvaluation(CallerWalk[bool]):
+    """Whether a line runs only in evaluations and demonstrations: on all call paths to it there is a function
+    with a loop or a script that evaluates, judging by its name, or a loop that renders and never learns.
+    """
+
+    def __init__(self, heat: HeatMap) -> None:
+        super().__init__(heat)
+        self._heat = heat
+
+    def here(self, place: CodePlace) -> bool | None:
+        """Return the answer from the name of the function and its loops; False if nothing calls it."""
+        function = place.function
+        if place.loops and self._renders_only(function, place.loops[-1]):
+            return True
+        if self._heat.learns(function):
+            return False
+        if evaluates(function.name) and any(self._heat.driven_by(function)):
+            return True  # `policy.evaluate(batch)` may be part of a loss
+        if not function.name and self._heat.is_evaluation_script(function):
+            return True
+        if self._heat.has_role(function):
+            return False  # code outside of the project may call it in training
+        return None if self._heat.callers(function) else False
+
+    def _renders_only(self, function: FunctionSummary, loop: int) -> bool:
+        """Whether an outermost loop of code that nothing calls renders each of its environment steps and
+        takes no gradient step.
+        """
+        if self._heat.callers(function):
+            return False
+        driven = self._heat.loops_driven_by(function)
+        once, many = driven[loop] if loop < len(driven) else (frozenset(), frozenset())
+        if Driver.GRADIENT_STEP in once | many or Driver.ENVIRONMENT_STEP not in once | many:
+            return False
+        return any(
+            call.method == "render" and call.each_pass is not False and loop in function.loops_from(call.loop)
+            for call in function.calls
+        )
+
+    def join(self, answers: Iterator[tuple[IncomingCall, bool]]) -> bool:
+        """Return whether it holds for all calls."""
+        found = [evaluated for _, evaluated in answers]
+        return bool(found) and all(found)

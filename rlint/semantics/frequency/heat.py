@@ -11,7 +11,7 @@ from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, GRANULARITIES, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence, Cadences
-from rlint.semantics.frequency.caller_questions import ByRole, EachPass, Way, WaysFromTraining
+from rlint.semantics.frequency.caller_questions import ByRole, EachPass, InEvaluation, Way, WaysFromTraining
 from rlint.semantics.frequency.callers import MOST_CALLERS, CodePlace, IncomingCall, ProgramCalls
 from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
@@ -49,6 +49,7 @@ class HeatMap:
         self._each_pass = {level: EachPass(self, level) for level in Heat}
         self._by_role = ByRole(self)
         self._ways = WaysFromTraining(self)
+        self._in_evaluation = InEvaluation(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._declared = DeclaredHeat(index)
@@ -303,6 +304,14 @@ class HeatMap:
     def ways_from_training(self, place: CodePlace) -> list[Way]:
         """Return the call paths to a place from the loops that take gradient steps."""
         return self._ways.ask(place) or []
+
+    def is_evaluation(self, place: CodePlace) -> bool:
+        """Whether a place runs only in evaluations and demonstrations."""
+        return self._in_evaluation.ask(place) is True
+
+    def is_evaluation_script(self, function: FunctionSummary) -> bool:
+        """Whether a function is part of a file that only evaluates or plots a trained policy."""
+        return function.module in self._evaluation_modules
 
     def is_declared_warm(self, function: FunctionSummary) -> bool:
         """Whether a function is declared hot or warm."""
