@@ -36,7 +36,7 @@ _SIZES = {
 }
 """The smallest and the largest of the measured steps that the steps of a program resemble."""
 _SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2), ProgramScale.MIXED: (1, 2)}
-"""Few environments are as fast as a pendulum: a program that is not known to be small is not compared with one."""
+"""Few environments are as fast as a pendulum: only programs known to be small are compared with one."""
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
 

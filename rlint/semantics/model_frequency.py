@@ -172,10 +172,10 @@ class FrequencyQueries:
         return self._heat.drives(summary) if summary is not None else frozenset()
 
     def is_evaluation(self, node: ast.AST) -> bool:
-        """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no gradient
-        step: in functions and scripts that evaluate, judging by their names, in functions that only these call,
-        or in a loop that renders and does not learn. It does not affect heat: most code that is slow in training
-        is as slow in evaluation, but evaluations are rare.
+        """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no
+        gradient step: in functions and scripts that evaluate, judging by their names, in functions that only
+        these call, or in a loop that renders and does not learn. It does not affect heat: most code that is
+        slow in training is as slow in evaluation, but evaluations are rare.
         """
         place = self._place(node)
         return place is not None and self._heat.is_evaluation(place)
