@@ -96,8 +96,7 @@ class Rule:
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
         steps, nested_steps = _steps(model, node, large=not self.scales_with_network)
-        if minor is None and not self.concerns_evaluation and model.frequency.is_evaluation(node):
-            minor = "it runs in evaluations, not in training"
+        minor = minor or self._why_rare(model, node)
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
@@ -122,6 +121,14 @@ class Rule:
             workload=workload,
             related=tuple(_related(model, place, said) for place, said in related),
         )
+
+    def _why_rare(self, model: SemanticModel | LibcstModel, node: Any) -> str | None:
+        """Return why hot code at a node hardly runs in training."""
+        if model.program.is_unused(node):
+            return "no code of this project uses the class"
+        if not self.concerns_evaluation and model.frequency.is_evaluation(node):
+            return "it runs in evaluations, not in training"
+        return None
 
 
 def _steps(

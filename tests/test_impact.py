@@ -504,3 +504,69 @@ def _is_for_evaluation(project: Path) -> bool:
     (found,) = json.loads(ran.output)
     assert (found["impact"]["level"] == "low") == ("evaluations" in found["impact"]["basis"])
     return "evaluations" in found["impact"]["basis"]
+
+
+NETWORKS = """\
+from torch import nn
+from torch.distributions import Normal
+
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+
+    def forward(self, obs):
+        return self.layer(obs)
+
+
+class NAME(Small):
+    def forward(self, obs):
+        return Normal(self.layer(obs), 1.0).rsample()
+"""
+TRAINING = """\
+from torch import optim
+
+IMPORTED
+
+net = Small()
+optimizer = optim.Adam(net.parameters())
+for batch in range(10_000):
+    loss = net(batch).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "imported", "exported", "is_unused"),
+    [
+        ("Noisy", "from agents.networks import Small", "", True),
+        ("Noisy", "from agents.networks import *", "", True),
+        ("Noisy", "from agents.networks import Noisy as Small", "", False),
+        ("Noisy", "from agents.networks import Small\nkinds = {'noisy': 'Noisy'}", "", False),
+        (
+            "Noisy",
+            "from agents.networks import Small\nfrom agents import networks\nnetworks.Noisy",
+            "",
+            False,
+        ),
+        ("Noisy", "from agents.networks import Small", "from agents.networks import Noisy", False),
+        ("Noisy", "import hydra\nfrom agents.networks import Small", "", False),
+        ("Noisy", "Small = type", "", False),  # the file may be a library of which no user is seen
+        ("noisy", "from agents.networks import Small", "", False),
+    ],
+)
+def test_classes_that_nothing_uses_have_a_low_impact(
+    name: str, imported: str, exported: str, is_unused: bool, tmp_path: Path
+) -> None:
+    """In a file whose other classes are used; not if a package exports it, or a text may name it."""
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "__init__.py").write_text(exported)
+    (tmp_path / "agents" / "networks.py").write_text(NETWORKS.replace("NAME", name))
+    (tmp_path / "train.py").write_text(TRAINING.replace("IMPORTED", imported))
+    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert (found["impact"]["basis"] == "no code of this project uses the class") == is_unused

@@ -95,7 +95,7 @@ class NoMixedPrecision(Rule):
         loss = differentiated(node)
         if loss is None:
             return
-        if model.program.sets_anywhere(torch_settings.PRECISION) or not may_run_on_cuda(model):
+        if model.program.sets(torch_settings.PRECISION, anywhere=True) or not may_run_on_cuda(model):
             return
         found = gaining(loss, model)
         if (

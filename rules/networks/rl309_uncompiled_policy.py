@@ -108,7 +108,7 @@ class UncompiledPolicy(Rule):
 
     def concerns(self, model: SemanticModel) -> bool:
         """Whether the program compiles nothing yet."""
-        return not model.program.sets_anywhere(torch_settings.COMPILED)
+        return not model.program.sets(torch_settings.COMPILED, anywhere=True)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -30,6 +30,7 @@ from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import defaults_of, settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
+from rlint.semantics.interprocedural.classes_used import classes_used
 from rlint.semantics.interprocedural.given_attributes import given_attributes
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -104,6 +105,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     _look_into_containers(summary, analysis)
     summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
     summary.attributes_read = _attributes_read(analysis)
+    summary.classes_used = classes_used(analysis, summary.star_imports)
     summary.replaced = replaced_in(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
     summary.observed = observed_in(syntax, analysis.names)

@@ -257,6 +257,7 @@ class ModuleSummary:
     imports: dict[str, str] = field(default_factory=dict)
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
+    classes_used: frozenset[str] = frozenset()  # their last names (see classes_used.py)
     replaced: frozenset[str] = (
         frozenset()
     )  # functions and methods that the file replaces (see replaced_functions.py)
