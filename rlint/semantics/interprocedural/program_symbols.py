@@ -108,11 +108,11 @@ class ProgramSymbols:
         name = cls.qualname.rpartition(".")[2]
         if name.islower() or name in self._attributes_read or self._may_be_named_at_run_time(cls.module):
             return False
-        elsewhere = self._classes_used
-        if elsewhere.get(name) or self._is_exported(cls):
+        used = self._classes_used
+        if used.get(name) or self._is_exported(cls):
             return False
         siblings = (other.qualname for other in self.index.modules[cls.module].classes.values())
-        users = {user for sibling in siblings for user in elsewhere.get(sibling, ())}
+        users = {user for sibling in siblings for user in used.get(sibling, ())}
         return any(self._is_imported_by(cls.module, user) for user in users)
 
     def _is_imported_by(self, module: str, importer: str) -> bool:

@@ -12,8 +12,8 @@ _MAKES = frozenset({"torch.device", "torch.set_default_device"})
 
 def may_run_on_cuda(model: SemanticModel) -> bool:
     """Whether the project requests CUDA devices, and this file moves values to a device that may be one."""
-    asks = model.program.sets(torch_settings.CUDA, anywhere=True)
-    return asks and model.once(_puts_any_on_device, model.syntax)
+    requests = model.program.sets(torch_settings.CUDA, anywhere=True)
+    return requests and model.once(_puts_any_on_device, model.syntax)
 
 
 def _puts_any_on_device(syntax: SyntaxIndex, model: SemanticModel) -> bool:
