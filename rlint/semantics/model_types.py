@@ -10,6 +10,7 @@ from rlint.models.value_type import Device, Type, TypeTag
 from rlint.semantics.dataflow.immutability import Immutability
 from rlint.semantics.dataflow.item_origins import ItemOrigin, maker_of, place_of
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.lambda_summaries import name_of_lambda
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_names import NameQueries
@@ -134,7 +135,17 @@ class TypeQueries:
         elif not path:
             called = self.type_of(call.func)
             path = f"{called.of}()" if called.tag is TypeTag.INSTANCE and called.of else called.of
+            if not path and called.tag is TypeTag.FUNCTION and isinstance(call.func, ast.Name):
+                path = self._lambda_held_by(call.func)
         return self._index.callables(path, self._analysis.name) if path else []
+
+    def _lambda_held_by(self, variable: ast.Name) -> str:
+        """Return the path of the lambda that a variable holds; "" if it may hold another value."""
+        scope, bindings = self._analysis.names.bindings(variable)
+        if scope is None or len(bindings) != 1:
+            return ""
+        name = name_of_lambda(bindings[0], scope)
+        return f"{self._analysis.name}.{name}" if name is not None else ""
 
     def origin_of(self, expression: ast.expr) -> ItemOrigin | None:
         """Return the origin of a variable: itself, or an item of a list that a loop iterates over."""

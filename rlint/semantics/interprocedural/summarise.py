@@ -33,6 +33,7 @@ from rlint.semantics.interprocedural.call_sites import calls_by_function
 from rlint.semantics.interprocedural.classes_used import classes_used
 from rlint.semantics.interprocedural.given_attributes import given_attributes
 from rlint.semantics.interprocedural.interning import Interner
+from rlint.semantics.interprocedural.lambda_summaries import reading_lambdas
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.registered_attributes import registered_attributes
@@ -157,6 +158,8 @@ def _add_functions(
             written = walks.updated_by(node)
             function.walks_up = storage_of(written, analysis) if written is not None else None
         summary.functions[function.qualname] = function
+    for function in reading_lambdas(analysis):
+        summary.functions.setdefault(function.qualname, function)
     summary.functions[""] = FunctionSummary(
         analysis.name,
         "",

@@ -1,4 +1,6 @@
-"""Functions that return the numbers of a tensor: `def to_np(x): return x.detach().cpu().numpy()`."""
+"""Functions that return the numbers of a tensor: `def to_np(x): return x.detach().cpu().numpy()`, or the same
+as a lambda.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,18 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
         if (name := _read(returned.value)) in names
     }
     return tuple(sorted(found))
+
+
+def parameter_read_by_lambda(name: str, function: ast.Lambda) -> str | None:
+    """Return the parameter whose numbers a lambda copies to the host, if the variable that holds it has a name
+    that suggests that.
+    """
+    if name not in READS_TENSOR:
+        return None
+    read = _read(function.body)
+    arguments = function.args
+    is_own = any(parameter.arg == read for parameter in (*arguments.posonlyargs, *arguments.args))
+    return read if is_own else None
 
 
 def _read(value: ast.expr) -> str | None:

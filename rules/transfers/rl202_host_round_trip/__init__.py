@@ -22,8 +22,8 @@ Flags the following in hot code of programs that use accelerators:
 
 These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
 tensor; a tensor that is printed or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
-bound of a slice (`rows[first:last]`); and a call of a function of the project that does one of these
-(`to_np(action)`).
+bound of a slice (`rows[first:last]`); and a call of a function or lambda of the project that does one of
+these (`to_np(action)`).
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a read that needs the result of another, reads at an interval or once after many iterations of a loop,
