@@ -35,8 +35,8 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
 
 
 def parameter_read_by_lambda(name: str, function: ast.Lambda) -> str | None:
-    """Return the parameter whose numbers a lambda copies to the host, if the variable that holds it has a name
-    that suggests that.
+    """Return the parameter whose numbers a lambda copies to the host, if the name of its variable suggests
+    that.
     """
     if name not in READS_TENSOR:
         return None

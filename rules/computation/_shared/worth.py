@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Function, SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import Device, Function, SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation._shared import sharing
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
@@ -12,6 +12,8 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "pt
 """Reduction methods that read all of an array, of any library."""
 _OF_TENSORS = {"entropy", "item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
 """Methods of tensors and distributions only that compute as much, or synchronise with the device."""
+_MOVES = ("to", "cuda")
+"""Methods that copy a tensor from the host to a device, which blocks."""
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
@@ -34,6 +36,8 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
             return False
+        if kind.tag is TypeTag.TENSOR and call.func.attr in _MOVES:
+            return kind.device is Device.HOST and model.types.type_of(call).device is not Device.HOST
         if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS or call.func.attr in _OF_TENSORS
     if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:

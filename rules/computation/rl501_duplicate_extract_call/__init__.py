@@ -10,6 +10,8 @@ already available:
 - in every iteration of a loop that only computes;
 - in two comprehensions or loops over the same list.
 
+A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
+
 The function must be known to be pure: rlint has tables of library functions and inspects the functions of
 the project across its files. Nothing in between may change the arguments. A helper that applies the same
 function as its caller to the same value gets only advice.

@@ -22,6 +22,7 @@ from rlint.rule import (
     regex,
     unpacked_options,
 )
+from rlint.rules.transfers._shared.made_arrays import RESHAPES, creates_array, wrapped_array
 
 _FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
 _ROUND = frozenset({"torch.linspace", "torch.logspace"})
@@ -41,6 +42,7 @@ _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CH
 _VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
 _COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
 _COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS, "torch") | {"torch.normal"}
+_VIEW = models.having(Trait.RESHAPES, "torch")
 _JOIN = models.having(Trait.JOINS, "torch")
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
@@ -99,6 +101,8 @@ class MadeTensor:
     """The class of the distribution whose numbers it consists of, as `Normal(0, 1).sample()`: their device is
     that of the distribution's parameters.
     """
+    is_array: bool = False
+    """Whether numpy creates it, and torch only wraps it: `torch.from_numpy(np.zeros(4))`."""
 
 
 @frozen
@@ -113,6 +117,8 @@ class Creation:
     """Whether it is moved only if there is a device: `if args.cuda:`."""
     writes: tuple[ast.Assign, ...] = ()
     """Assignments of numbers to a part of it before the move: `mask[rows] = 0`."""
+    again: tuple[ast.expr, ...] = ()
+    """The other moves of the same tensor to the same device, and the places where it is returned."""
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
@@ -214,8 +220,11 @@ def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
     skipped = _skipped_by(move.call, model)
     binding, is_conditional = None, skipped is Skipped.BY_DEVICE
     writes: list[ast.Assign] = []
+    again: list[ast.expr] = []
     if isinstance(move.source, ast.Name):
-        before = made_before(move.source, move.call, model, may_be_conditional=True, writes=writes)
+        before = made_before(
+            move.source, move.call, model, may_be_conditional=True, writes=writes, again=again
+        )
         if before is not None:
             binding, is_conditional = before
         elif is_conditional:
@@ -225,7 +234,7 @@ def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
         return None
     if is_conditional and binding is None and not isinstance(move.source, ast.Name):
         is_conditional = False  # `zeros(3).cuda() if use_cuda else zeros(3)`
-    return Creation(move, made, binding, is_conditional, (*writes,))
+    return Creation(move, made, binding, is_conditional, (*writes,), (*again,))
 
 
 def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
@@ -253,11 +262,39 @@ def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
                 return made_by(expression.args[0], model, depth - 1) if alone else None
             if name is not None and is_constructor(expression, name, model):
                 return MadeTensor((expression,))
+            array = wrapped_array(expression, name, model)
+            if array is not None:
+                return made_as_array(array, model, depth - 1)
             if name is not None:
                 return _computed_by_function(expression, name, model, depth)
             if isinstance(func, ast.Attribute):
                 drawn = _drawn(expression, func, model)
                 return drawn if drawn is not None else _changed(expression, func, model, depth)
+    return None
+
+
+def made_as_array(array: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
+    """Return the numpy call that creates an array in this expression, or in the preceding lines, with
+    arithmetic on it.
+    """
+    if depth == 0:
+        return None
+    match array:
+        case ast.Name():
+            before = made_before(array, array, model)
+            value = before[0].value if before is not None else None
+            made = made_as_array(value, model, depth - 1) if value is not None else None
+            return replace(made, is_named=True) if made is not None else None
+        case ast.BinOp(left=left, right=right):
+            operands = [operand for operand in (left, right) if not _is_number(operand, model)]
+            made = made_as_array(operands[0], model, depth - 1) if len(operands) == 1 else None
+            return replace(made, is_computed=True) if made is not None else None
+        case ast.Call() if creates_array(array, model):
+            return MadeTensor((array,), is_array=True)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
+            method in RESHAPES or method == "astype"
+        ):
+            return made_as_array(owner, model, depth - 1)
     return None
 
 
@@ -289,7 +326,12 @@ def _joined(call: ast.Call, model: SemanticModel, depth: int) -> MadeTensor | No
             return None
     known = [each for each in made if each is not None]
     if len(known) < len(made) or any(
-        each.is_computed or each.filled_by or each.expanded_by or each.drawn_by or each.drawn_from
+        each.is_computed
+        or each.filled_by
+        or each.expanded_by
+        or each.drawn_by
+        or each.drawn_from
+        or each.is_array
         for each in known
     ):
         return None
@@ -303,6 +345,7 @@ def _joined(call: ast.Call, model: SemanticModel, depth: int) -> MadeTensor | No
 def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> MadeTensor | None:
     calls: list[ast.Call] = []
     casts: list[ast.Call] = []
+    is_array, drawn_from = False, ""
     for operand in operands:
         if _is_number(operand, model):
             continue
@@ -311,7 +354,11 @@ def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Mad
             return None
         calls += made.calls
         casts += made.casts
-    return MadeTensor((*calls,), (*casts,), is_computed=True) if calls else None
+        is_array |= made.is_array
+        drawn_from = drawn_from or made.drawn_from
+    if not calls:
+        return None
+    return MadeTensor((*calls,), (*casts,), is_computed=True, drawn_from=drawn_from, is_array=is_array)
 
 
 def _is_no_gradient(keyword: ast.keyword) -> bool:
@@ -325,6 +372,8 @@ def _computed_by_function(call: ast.Call, name: str, model: SemanticModel, depth
     """Return the tensor of `torch.clamp(torch.randn(4), -c, c)`, `torch.normal(torch.zeros(4), std)`."""
     if name in _JOIN:
         return _joined(call, model, depth)
+    if name in _VIEW and call.args:
+        return made_by(call.args[0], model, depth - 1)
     if name not in _COMPUTE or not call.args:
         return None
     made = made_by(call.args[0], model, depth - 1)
@@ -343,7 +392,7 @@ def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: i
         return replace(made, is_computed=True)
     if func.attr in _FILLS_AGAIN:
         return replace(made, filled_by=call)
-    return MadeTensor(made.calls, (*made.casts, call), made.is_computed) if type_given(call, model) else None
+    return replace(made, casts=(*made.casts, call)) if type_given(call, model) else None
 
 
 def _is_number(part: ast.AST, model: SemanticModel) -> bool:
@@ -504,10 +553,12 @@ def made_before(
     *,
     may_be_conditional: bool = False,
     writes: list[ast.Assign] | None = None,
+    again: list[ast.expr] | None = None,
 ) -> tuple[Binding, bool] | None:
     """Return the assignment that created the tensor, and whether the use is under a condition that tests for
     a device. No other code uses the tensor in between, except for a few assignments of numbers to its parts,
-    which are added to `writes`, if given. An unconditional use always follows the creation.
+    which are added to `writes`, if given. Further moves to the same device, and places where it is returned,
+    are added to `again`. An unconditional use always follows the creation.
     """
     made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
@@ -548,9 +599,30 @@ def made_before(
         if writes is not None and write is not None and len(writes) < _MOST_WRITES:
             writes.append(write)
             continue
+        if again is not None and not is_conditional:
+            other = read if _is_returned(read, model) else _same_move(read, use, model)
+            if other is not None:
+                again.append(other)
+                continue
         if not is_conditional or not (model.source.span(read)[0] >= end or is_in(read, statement)):
             return None
     return binding, is_conditional
+
+
+def _is_returned(read: ast.Name, model: SemanticModel) -> bool:
+    """Whether a function returns the value of a variable, alone or in a tuple."""
+    holder = model.parent(read)
+    holder = model.parent(holder) if isinstance(holder, ast.Tuple) else holder
+    return isinstance(holder, ast.Return)
+
+
+def _same_move(read: ast.Name, use: ast.expr, model: SemanticModel) -> ast.Call | None:
+    """Return the call that moves a variable's tensor in the same way as another one does."""
+    method = model.parent(read)
+    call = model.parent(method) if isinstance(method, ast.Attribute) else None
+    if not isinstance(call, ast.Call) or call.func is not method:
+        return None
+    return call if ast.dump(call) == ast.dump(use) else None
 
 
 def _write_between(read: ast.Name, block: list[ast.stmt], model: SemanticModel) -> ast.Assign | None:

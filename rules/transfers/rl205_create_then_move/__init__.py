@@ -6,7 +6,10 @@ the same expression or in the next use: `torch.zeros(n).to(device)`,
 `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)` followed by `mask = mask.to(device)`. The
 move may be guarded by a test of the device (`if x.is_cuda:`), may name another tensor as target (`.to(x)`,
 `.type_as(x)`), and may follow arithmetic, `expand`, an in-place draw or a concatenation. Numbers drawn from
-a distribution with plain numbers as parameters (`Normal(0, 1).sample(shape).to(device)`) count as well.
+a distribution with plain numbers as parameters (`Normal(0, 1).sample(shape).to(device)`) count as well, as
+do arrays that numpy fills with constants or random numbers and torch only wraps
+(`torch.from_numpy(np.zeros(n)).to(device)`). A tensor that is moved in several places, or also returned, is
+reported where it is moved first.
 
 In programs that use accelerators, also flags random numbers that are drawn in host memory and copied into a
 buffer or a parameter of a network, as noisy layers do in each step.
@@ -91,6 +94,7 @@ from rlint.rules.transfers._shared.made import (
     is_data,
     move_of,
 )
+from rlint.rules.transfers._shared.made_arrays import copies_literal, function_for_array
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
 
@@ -125,6 +129,9 @@ class CreateThenMove(Rule):
         if creation is None or is_created_on_device(creation, model):
             model.silent("{} is not created in host memory by a call that takes `device=`", node)
             return
+        if any(model.source.span(other) < model.source.span(node) for other in creation.again):
+            model.silent("{} is reported where it is moved first", node)
+            return
         data = data_of(creation, model)
         if data and all(_is_empty(call) for call in data):
             model.silent("{} has no items to copy", node)
@@ -137,10 +144,14 @@ class CreateThenMove(Rule):
             model,
             node,
             message(move, creation, data, model),
-            fix=None if creation.made.drawn_from or creation.writes else build_fix(creation, data, model),
+            fix=build_fix(creation, data, model) if is_fixable(creation) else None,
             advice=advice(creation, data, model),
             related=[
-                (write, "written to here: the indices may be on the device, too") for write in creation.writes
+                *[
+                    (write, "written to here: the indices may be on the device, too")
+                    for write in creation.writes
+                ],
+                *[(use, of_other_use(use)) for use in creation.again],
             ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
             minor=_cheap(creation, data, model),
@@ -169,6 +180,17 @@ class CreateThenMove(Rule):
             )
 
 
+def of_other_use(use: ast.expr) -> str:
+    """Return what else happens to a tensor that is moved."""
+    return "copied to the device again here" if isinstance(use, ast.Call) else "returned here, from the host"
+
+
+def is_fixable(creation: Creation) -> bool:
+    """Whether the constructor itself can take the device, and nothing else uses the host tensor."""
+    made = creation.made
+    return not (made.drawn_from or made.is_array or creation.writes or creation.again)
+
+
 def _cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str | None:
     """Return why a creation costs little: host data have to be moved, constants and random numbers do not."""
     if copies_nothing(creation, model):
@@ -187,7 +209,11 @@ def _is_empty(call: ast.Call) -> bool:
 def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
     """Return the constructors that copy existing data."""
     made = creation.made
-    return [call for call in made.calls if is_data(call, model)] if made.filled_by is None else []
+    return [
+        call
+        for call in made.calls
+        if made.filled_by is None and (copies_literal(call, model) if made.is_array else is_data(call, model))
+    ]
 
 
 def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
@@ -203,6 +229,8 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
     shown = f".{move.call.func.attr}({where})"
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
+    if creation.made.is_array:
+        return f"`{constructor}` fills an array on the host; `{shown}` then blocks on a host-to-device copy"
     if copies_nothing(creation, model):
         return f"`{constructor}` wraps an array on the host; `{shown}` then blocks on a host-to-device copy"
     if data:
@@ -220,6 +248,11 @@ def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> st
         instead = f", or draw with `{function}(..., device=...)`" if function is not None else ""
         return f"Pass parameters that are tensors on the device{instead}"
     device = f"{model.source.text(like)}.device" if isinstance(like, (ast.Name, ast.Attribute)) else "..."
+    if creation.made.is_array:
+        function = function_for_array(calls[0], model)
+        if function is None:
+            return "Create it with torch, on the device"
+        return f"Create it on the device: `{function}(..., device={device})`"
     old = [call for call in calls if model.names.qualified(call.func) in LEGACY]
     if old and data:
         dtype = LEGACY[model.names.qualified(old[0].func) or ""]
