@@ -15,8 +15,10 @@ Flags the following in hot code of programs that use accelerators:
 - A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back.
 - A condition on a buffer or parameter of a network: `if self.count >= self.until`.
-- A condition that reads each element of a tensor. (`item-per-element` covers elements that are read by
+- A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers elements that are read by
   `.item()` and similar calls.)
+- A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
+  sequence (`if residual < tolerance: break`), and several conditions of an `if` and its `elif`.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
@@ -109,6 +111,7 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     SinkKind,
+    TypeTag,
     descendants,
 )
 from rlint.rules.transfers._shared.reads import read_of
@@ -128,6 +131,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
+from rlint.rules.transfers.rl202_host_round_trip.loop_tests import loop_ended_by, tests_of_chain
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
     others_of_step,
@@ -136,6 +140,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
 
 LONGEST_SHOWN = 40
+_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
 """Reads of tensors that hold a single number."""
 
@@ -146,7 +151,16 @@ class HostRoundTrip(Rule):
     seeds = ("S0.2",)
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
-    visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice)
+    visits = (
+        ast.Call,
+        ast.FormattedValue,
+        ast.If,
+        ast.While,
+        ast.IfExp,
+        ast.Assert,
+        ast.Slice,
+        ast.comprehension,
+    )
     callees = READERS | round_trips.MAKERS | COPIES
     triggers = ("torch",)
 
@@ -252,6 +266,13 @@ class HostRoundTrip(Rule):
             if state is not None:
                 yield self._of_state(read, state, model)
                 return
+            if loop_ended_by(read, model) is not None:
+                yield self._of_ended_loop(read, model)
+                return
+            chain = tests_of_chain(read, model)
+            if len(chain) > 1:
+                yield from self._of_chain(read, chain, model)
+                return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
@@ -286,6 +307,29 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
             advice="Keep a Python number or bool beside it, and test that",
+        )
+
+    def _of_ended_loop(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a condition that ends a loop over inner work."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
+            f"decide whether it goes on",
+            advice="Test it in every few iterations only, or run a fixed number of iterations",
+        )
+
+    def _of_chain(self, read: HostRead, chain: Sequence[HostRead], model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the conditions of an `if` and its `elif`, at the first of them."""
+        if chain[0].node is not read.node:
+            model.silent("{} is reported with the first condition of its chain", read.node)
+            return
+        yield self.finding(
+            model,
+            read.node,
+            of_step(chain, model),
+            advice="Read what they test once, before the `if`; `torch.where` selects without reading",
+            minor=why_cheap(chain, model),
         )
 
     def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
@@ -393,9 +437,22 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
     """Return the advice for a read of each element."""
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
-        whole = shown(read.tensor.value, model)
-        return f"Read all of it before the {where}: `{whole}.tolist()`"
+        return f"Read all of it before the {where}: `{shown(read.tensor.value, model)}.tolist()`"
+    whole = iterated(loop, model)
+    if whole is not None:
+        return f"Read all of it before the {where}: `{shown(whole, model)}.tolist()`"
     return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
+
+
+def iterated(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
+    """Return the tensor whose elements a loop iterates over, also with `enumerate`."""
+    if isinstance(loop, ast.While):
+        return None
+    iterable = loop.generators[0].iter if isinstance(loop, COMPREHENSIONS) else loop.iter
+    match iterable:
+        case ast.Call(func=func, args=[inner, *_]) if model.names.qualified(func) == "builtins.enumerate":
+            iterable = inner
+    return iterable if model.types.type_of(iterable).tag is TypeTag.TENSOR else None
 
 
 def together(group: Sequence[HostRead]) -> str:

@@ -30,7 +30,9 @@ from rlint.rules.transfers._shared.there_and_back import is_copied_to_host
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 COPIES = frozenset({"cpu", "to"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
-_READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice})
+_READING = frozenset(
+    {ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice, ast.comprehension}
+)
 _TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
 WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
 READERS = (
@@ -78,6 +80,8 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
         return [HostRead(part, part, "if") for part in _conditions(node.test)]
+    if isinstance(node, ast.comprehension):
+        return [HostRead(part, part, "if") for test in node.ifs for part in _conditions(test)]
     if isinstance(node, ast.FormattedValue):
         return [HostRead(node.value, original(node.value, model)[0], "print")]
     if isinstance(node, ast.Slice):

@@ -1,0 +1,79 @@
+"""Conditions that read the device: those that end a loop of inner work, and those of one `elif` chain."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import AnyLoop, Driver, Loop, SemanticModel, descendants, is_in
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_at
+
+_ENDS = (ast.Break, ast.Return)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_INNER_WORK = frozenset({Driver.GENERATION})
+
+
+def loop_ended_by(read: HostRead, model: SemanticModel) -> Loop | None:
+    """Return the loop that a condition on a device tensor ends (`if residual < tolerance: break`), if its
+    iterations are not themselves the steps of training: an iterative solver, or the tokens of a sequence.
+    """
+    if read.method != "if":
+        return None
+    loops = model.frequency.loops(read.node)
+    if not loops or not isinstance(loops[0], (ast.For, ast.While)):
+        return None
+    loop = loops[0]
+    statement = model.syntax.statement(read.node)
+    if statement is not loop and not _ends(statement, loop, model):
+        return None
+    if _is_step(loop, read, model) or not _changes_in(read.tensor, loop, model):
+        return None
+    return loop
+
+
+def _ends(statement: ast.stmt, loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether a statement is a condition of a loop under which the loop ends."""
+    if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], _ENDS):
+        return False
+    loops = (part for part in model.ancestors(statement) if isinstance(part, _LOOPS))
+    return next(loops, None) is loop
+
+
+def _is_step(loop: Loop, read: HostRead, model: SemanticModel) -> bool:
+    """Whether an iteration of a loop is a step of training, which may read one value."""
+    beat = model.frequency.cadence(read.node)
+    summary, index = model.symbols.function_at(loop), model.analysis.loops.index.get(loop)
+    if summary is None or index is None:
+        return True
+    if summary.loops[index].drivers - _INNER_WORK:
+        return True
+    is_driven = model.frequency.driving_loop(read.node) is loop
+    return is_driven and (beat is None or bool((beat.drivers | beat.nested) - _INNER_WORK))
+
+
+def _changes_in(tensor: ast.expr, loop: Loop, model: SemanticModel) -> bool:
+    """Whether a tensor is computed in a loop."""
+    return any(
+        is_in(binding.node, loop) and binding.statement is not loop
+        for name in descendants(tensor)
+        if isinstance(name, ast.Name)
+        for binding in model.dataflow.definitions(name)
+    )
+
+
+def tests_of_chain(read: HostRead, model: SemanticModel) -> list[HostRead]:
+    """Return the reads of the conditions of an `if` and its `elif`, in order, if this is one of them."""
+    statement = model.syntax.statement(read.node)
+    if read.method != "if" or not isinstance(statement, ast.If):
+        return []
+    first = statement
+    while True:
+        parent = model.parent(first)
+        if not isinstance(parent, ast.If) or parent.orelse != [first]:
+            break
+        first = parent
+    found: list[HostRead] = []
+    test: ast.stmt | None = first
+    while isinstance(test, ast.If):
+        found += [other for other in reads_at(test, model) if is_hot(other, model)]
+        test = test.orelse[0] if len(test.orelse) == 1 else None
+    return found
