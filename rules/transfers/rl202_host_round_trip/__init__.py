@@ -15,8 +15,10 @@ Flags the following in hot code of programs that use accelerators:
 - A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back.
 - A condition on a buffer or parameter of a network: `if self.count >= self.until`.
-- A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers elements that are read by
-  `.item()` and similar calls.)
+- Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
+  torch.zeros(4, 8)`.
+- A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
+  elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
   sequence (`if residual < tolerance: break`), and several conditions of an `if` and its `elif`.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
@@ -137,10 +139,10 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     others_of_step,
     step_of,
 )
+from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
 
 LONGEST_SHOWN = 40
-_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
 """Reads of tensors that hold a single number."""
 
@@ -160,6 +162,7 @@ class HostRoundTrip(Rule):
         ast.Assert,
         ast.Slice,
         ast.comprehension,
+        ast.Assign,
     )
     callees = READERS | round_trips.MAKERS | COPIES
     triggers = ("torch",)
@@ -170,6 +173,9 @@ class HostRoundTrip(Rule):
         return uses
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if isinstance(node, ast.Assign):
+            yield from self.check_store(node, model)
+            return
         if isinstance(node, ast.Call):
             trip = round_trips.round_trip(node, model)
             if trip is not None:
@@ -207,6 +213,25 @@ class HostRoundTrip(Rule):
             call,
             f"`{shown(call.func, model)}` reads {read} from the device{back}: each synchronises",
             advice="Combine the tensors on the device: `torch.stack((...))`",
+        )
+
+    def check_store(self, assignment: ast.Assign, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first of the device tensors that loops store in one host tensor."""
+        target = stored_in(assignment)
+        if target is None or model.frequency.heat_of(assignment).level < self.heat:
+            return
+        function = model.function(assignment)
+        every = model.once(stores_in_host_tensors, function) if function is not None else {}
+        name, stores = target.id, every.get(target.id, [])
+        if not stores or stores[0] is not assignment:
+            return
+        yield self.finding(
+            model,
+            assignment,
+            f"`{shown(assignment.value, model)}` is copied to the host in every iteration of the loop, since "
+            f"`{name}` is in host memory",
+            advice=f"Create `{name}` on the device, with `device=`, and copy it once after the loop",
+            related=[(other, "copied to the host here, too") for other in stores[1:]],
         )
 
     def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:

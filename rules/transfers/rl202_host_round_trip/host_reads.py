@@ -327,6 +327,8 @@ def is_placed_on_device(value: ast.expr, model: SemanticModel) -> bool:
                     target
                 ):
                     return True
+                case ast.Call(func=ast.Attribute(attr="to"), args=[], keywords=[ast.keyword(arg=None)]):
+                    return True
                 case ast.Call() if model.gradients.gives_gradient(node):
                     return True
                 case ast.Name():
