@@ -188,3 +188,24 @@ def test_a_helper_knows_what_its_callers_move() -> None:
     assert (tensor.tag, tensor.device) == (TypeTag.TENSOR, Device.HOST)
     sampled = models["train.py"].types.type_of(expression(models["train.py"], "b", last=True))
     assert (sampled.tag, sampled.device) == (TypeTag.TENSOR, Device.HOST)
+
+
+@pytest.mark.parametrize(
+    ("item", "device"),
+    [
+        ("tuple(map(lambda rows: rows[i].to(self.device), self.data))", Device.UNKNOWN),
+        ("self.data[i].cuda()", Device.UNKNOWN),
+        ("self.data[i].to(torch.float32)", Device.HOST),
+        ("self.data[i].to('cpu')", Device.HOST),
+    ],
+)
+def test_a_dataset_may_move_its_items(item: str, device: Device) -> None:
+    """Batches are where the dataset of the loader puts its items."""
+    program = (
+        "class Stored(torch.utils.data.Dataset):\n"
+        "    def __init__(self, data, device):\n        self.data, self.device = data, device\n"
+        f"    def __getitem__(self, i):\n        return {item}\n"
+        "def train(data, device):\n"
+        "    for states, actions in DataLoader(Stored(data, device), 32):\n        print(states)\n"
+    )
+    assert type_of(program, "states").device is device

@@ -24,6 +24,7 @@ from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES
 from rlint.semantics.types.results import named_tuples, networks
+from rlint.semantics.types.results.moved_items import moves_items
 from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
 
@@ -78,7 +79,7 @@ class ResultInference(DtypeInference):
             case TypeTag.MODULE:
                 return networks.holding(node, result, self.type_of)
             case TypeTag.LOADER:
-                return result._replace(item=batches.batch_of_loader(node, self.type_of))
+                return result._replace(item=self._batch_of_loader(node))
         match qualified:
             case "torch.utils.data.TensorDataset":
                 held = [
@@ -290,6 +291,16 @@ class ResultInference(DtypeInference):
         if any(kind.tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) for kind in types):
             return result
         return result._replace(device=owner.device)
+
+    def _batch_of_loader(self, node: ast.Call) -> Type:
+        """Return the type of the batches of a loader."""
+        batch = batches.batch_of_loader(node, self.type_of)
+        named = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"]
+        dataset = next(iter([*node.args[:1], *named]), None)
+        if dataset is None or batch.device is not Device.HOST:
+            return batch
+        moved = moves_items(self.type_of(dataset), self.names.module, self.syntax, self.type_of)
+        return Type(TypeTag.BATCH) if moved else batch
 
     def _common_device(self, node: ast.Call) -> Device:
         """Return the device of a distribution's parameters: numbers become CPU tensors."""
