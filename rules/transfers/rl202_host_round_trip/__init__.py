@@ -21,6 +21,7 @@ Flags the following in hot code of programs that use accelerators:
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
   sequence (`if residual < tolerance: break`), and several conditions of an `if` and its `elif`.
+- An assertion about a device tensor (`assert (weights > 0).all()`).
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
@@ -31,7 +32,7 @@ these (`to_np(action)`).
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a read that needs the result of another, reads at an interval or once after many iterations of a loop,
-and reads in evaluation functions.
+and reads in evaluation functions or in methods whose callers run them for statistics only.
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done
@@ -291,6 +292,9 @@ class HostRoundTrip(Rule):
             if state is not None:
                 yield self._of_state(read, state, model)
                 return
+            if isinstance(model.syntax.statement(read.node), ast.Assert):
+                yield self._of_check(read, model)
+                return
             if loop_ended_by(read, model) is not None:
                 yield self._of_ended_loop(read, model)
                 return
@@ -332,6 +336,16 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
             advice="Keep a Python number or bool beside it, and test that",
+        )
+
+    def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for an assertion about a device tensor, which nothing else depends on."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
+            advice="Remove the check, or make it on the device with `torch._assert_async`",
+            minor=why_cheap([read], model),
         )
 
     def _of_ended_loop(self, read: HostRead, model: SemanticModel) -> Finding:

@@ -10,6 +10,8 @@ from rlint.rule import (
     BindingKind,
     Device,
     Driver,
+    Function,
+    GuardKind,
     Heat,
     Scope,
     SemanticModel,
@@ -21,6 +23,7 @@ from rlint.rule import (
     last_name,
     last_names,
     models,
+    regex,
     root_of,
     target_of_move,
     vocabulary,
@@ -51,6 +54,8 @@ _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _BOUNDS = (ast.Name, ast.Subscript)
 _SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm")
 _DEPTH = 7
+_ON_CONDITION = (GuardKind.OTHER, GuardKind.SWITCH)
+_OF_REPORTS = regex(r"statistic|diagnostic|debug|report")
 
 
 @frozen
@@ -444,7 +449,20 @@ def is_hot(read: HostRead, model: SemanticModel) -> bool:
     """Whether a read runs in each step, and synchronises with a device there."""
     if model.frequency.heat_of(read.node).level is not Heat.HOT or model.frequency.is_evaluation(read.node):
         return False
-    return waits(read, model) and not has_left_the_device(read.node, model)
+    if not waits(read, model) or has_left_the_device(read.node, model):
+        return False
+    function = model.function(read.node)
+    return function is None or not model.once(_is_called_for_reports, function)
+
+
+def _is_called_for_reports(function: Function, model: SemanticModel) -> bool:
+    """Whether all calls of a function run under a condition on reports: `if not skip_statistics`."""
+    start = function.body[0]
+    own = model.frequency.conditions(start)
+    return any(
+        guard not in own and guard.kind in _ON_CONDITION and _OF_REPORTS.search(guard.text.lower())
+        for guard in model.frequency.guards(start)
+    )
 
 
 def has_left_the_device(node: ast.AST, model: SemanticModel) -> bool:
