@@ -21,6 +21,8 @@ Flags the following in hot code of programs that use accelerators:
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
   sequence (`if residual < tolerance: break`), and several conditions of an `if` and its `elif`.
+- A number that is read only for arithmetic with device tensors (`alpha = log_alpha.exp().item()`, then
+  `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`).
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
@@ -140,6 +142,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     others_of_step,
     step_of,
 )
+from rlint.rules.transfers.rl202_host_round_trip.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
 
@@ -295,6 +298,10 @@ class HostRoundTrip(Rule):
             if isinstance(model.syntax.statement(read.node), ast.Assert):
                 yield self._of_check(read, model)
                 return
+            scaled = use_with_tensor(read, model)
+            if scaled is not None:
+                yield self._of_operand(read, scaled, model)
+                return
             if loop_ended_by(read, model) is not None:
                 yield self._of_ended_loop(read, model)
                 return
@@ -336,6 +343,18 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
             advice="Keep a Python number or bool beside it, and test that",
+        )
+
+    def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:
+        """Return a finding for a number that only arithmetic with device tensors uses."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step, though the number is "
+            f"only used in arithmetic with tensors of the device",
+            advice="Keep it on the device, as a tensor: `.detach()`",
+            related=[(use, "used with a tensor here")],
+            minor=why_cheap([read], model),
         )
 
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:

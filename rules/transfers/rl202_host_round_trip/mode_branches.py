@@ -9,6 +9,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
 """Settings that change during a run, or whose branch serves reports."""
+_MODES = (GuardKind.OTHER, GuardKind.SWITCH)
 
 
 def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
@@ -21,7 +22,7 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     innermost = model.analysis.loops.index[loops[0]] if loops else -1
     guards = [guard for guard in model.frequency.conditions(read.node) if guard.loop == innermost]
     found = tuple(guard for guard in guards if not guard.is_usual)
-    if not found or any(guard.kind is not GuardKind.OTHER or guard.cap is not Heat.HOT for guard in found):
+    if not found or any(guard.kind not in _MODES or guard.cap is not Heat.HOT for guard in found):
         return None
     tests = model.once(_tests_by_line, model.function(read.node))
     return found if all(_is_mode(tests.get(guard.line)) for guard in found) else None

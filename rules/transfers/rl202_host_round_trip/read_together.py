@@ -60,21 +60,23 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
 
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     """Return the reads in the other methods that the same method calls once in each step: `update` calls
-    `update_critic` and `update_actor`, and each reads its loss. Only if this read, and each of them, yields a
-    number that is stored or returned, without being used meanwhile.
+    `update_critic` and `update_actor`, and each reads its loss. The reads of the calling method count, too.
+    Only if this read, and each of them, yields a number that is stored or returned, without being used
+    meanwhile.
     """
     function = model.function(read.node)
     if function is None or model.frequency.loops(read.node) or not _is_put_off(read, model):
         return []
-    found: dict[ast.expr, HostRead] = {}
+    parts = dict.fromkeys(_methods_called_in(function, model))
     for call in _own_calls(function.name, model):
         step = model.function(call)
-        if step is None or step is function or not _runs_each_time(call, model):
-            continue
-        for other in _methods_called_in(step, model):
-            if other is not function:
-                reads = (each for group in model.once(_steps, (other, (), ())) for each in group)
-                found.update((each.node, each) for each in reads if _is_put_off(each, model))
+        if step is not None and step is not function and _runs_each_time(call, model):
+            parts.update(dict.fromkeys([*_methods_called_in(step, model), step]))
+    found: dict[ast.expr, HostRead] = {}
+    for other in parts:
+        if other is not function:
+            reads = (each for group in model.once(_steps, (other, (), ())) for each in group)
+            found.update((each.node, each) for each in reads if _is_put_off(each, model))
     return list(found.values())
 
 
@@ -106,9 +108,11 @@ def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
 
 def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
     """Whether a number could be read after the step as well: it is stored, logged or returned."""
+    statement = model.syntax.statement(read.node)
+    if read.method == "numpy":
+        return _is_stored_by_name(statement)
     if read.method not in ("item", "float"):
         return False
-    statement = model.syntax.statement(read.node)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
             scope = model.names.scope(statement).lookup(name)
@@ -116,7 +120,15 @@ def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
             return all(isinstance(model.syntax.statement(use), ast.Return) for use in reads)
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.AugAssign() | ast.Return():
             return True
-    return _is_logged(statement)
+    return is_logged(statement)
+
+
+def _is_stored_by_name(statement: ast.stmt) -> bool:
+    """Whether a statement only stores a value under a name: `metrics["loss"] = to_np(loss)`."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=str()) | ast.JoinedStr())]):
+            return True
+    return False
 
 
 _Pass = tuple[Function | None, tuple[AnyLoop, ...], tuple[Guard, ...]]
@@ -246,7 +258,7 @@ def _is_put_aside(statement: ast.stmt, later: ast.expr, model: SemanticModel) ->
             return True
         case ast.Assign(targets=[ast.Name(id=name)]):
             return not _is_read_before(name, statement, later, model)
-    return _is_logged(statement)
+    return is_logged(statement)
 
 
 def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, model: SemanticModel) -> bool:
@@ -255,10 +267,10 @@ def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, model: Sema
         return True
     start, end = model.source.span(statement)[1], model.source.span(later)[0]
     uses = [use for use in model.names.reads(name, scope) if start <= model.source.span(use)[0] < end]
-    return not all(_is_logged(model.syntax.statement(use)) for use in uses)
+    return not all(is_logged(model.syntax.statement(use)) for use in uses)
 
 
-def _is_logged(statement: ast.stmt) -> bool:
+def is_logged(statement: ast.stmt) -> bool:
     """Whether a statement only passes values to a logger or a container."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
