@@ -10,6 +10,10 @@ tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the devi
 assumption, as it is for several parts of a batch that are moved one by one
 (`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
+A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
+once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), and the
+next batch of an unknown loader, are `likely` in host memory.
+
 The rule does not flag:
 
 - tensors that a constructor creates and that are moved immediately: `create-then-move` covers these;
@@ -103,7 +107,12 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers._shared.there_and_back import left_device
-from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import is_part_of_batch
+from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
+    is_from_loader,
+    is_joined_from_transitions,
+    is_part_of_batch,
+)
+from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import is_sample_of_dataset
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
     has_unknown_source,
@@ -143,6 +152,10 @@ class BlockingTransfer(Rule):
         target = target_of(node, method, model)
         if target is None or target in (Device.HOST, Device.OTHER):
             return
+        if is_sample_of_dataset(node, source, model):
+            if model.frequency.heat_of(node).level >= self.heat and not model.types.is_on_cpu(node):
+                yield self._of_sample(node, source, model)
+            return
         is_sure = is_on_host(source, model)
         if not is_sure and not is_likely_on_host(node, source, model):
             model.silent("{} is not known to be in host memory", source)
@@ -157,7 +170,7 @@ class BlockingTransfer(Rule):
         if left_device(source, model) is not None:
             model.silent("{} has been on the device before: a round trip", source)
             return
-        if not is_sure and not is_part_of_batch(source, model) and not has_unknown_source(source, model):
+        if not is_sure and not is_likely_part(source, model) and not has_unknown_source(source, model):
             model.silent("where {} comes from is not known", source)
             return
         kind = model.types.type_of(source)
@@ -169,6 +182,18 @@ class BlockingTransfer(Rule):
             advice=advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
             minor=minor_gain(kind, model),
+        )
+
+    def _of_sample(self, call: ast.Call, source: ast.expr, model: SemanticModel) -> Finding:
+        """Return a finding for a dataset that moves each sample."""
+        return self.finding(
+            model,
+            call,
+            f"{shown_move(call, model)} copies each sample to the device on its own, which blocks",
+            advice="Return the sample from host memory, and move whole batches in the training loop",
+            assumes=None
+            if model.types.type_of(source).device is Device.HOST
+            else f"`{shortened(source, model)}` is a tensor in host memory",
         )
 
 
@@ -217,8 +242,17 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
         return True
-    is_part: bool = is_part_of_batch(source, model)
+    is_part: bool = is_likely_part(source, model)
     return is_part
+
+
+def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether an unknown tensor is, or comes from, a part of a batch that the program moves part by part."""
+    return (
+        is_part_of_batch(source, model)
+        or is_joined_from_transitions(source, model)
+        or is_from_loader(source, model)
+    )
 
 
 def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:
@@ -255,6 +289,16 @@ def shortened(source: ast.expr, model: SemanticModel) -> str:
 
 def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
     """Return the message: the cost of the call, and whether the gain is large."""
+    waits = f"{shown_move(call, model)} blocks on a host-to-device copy"
+    if batches.is_pinned(kind):
+        return f"{waits}, though the source is pinned and the copy could be asynchronous"
+    if is_unpinned(kind):
+        return f"{waits}; the source is not pinned, so an asynchronous copy gains little"
+    return f"{waits}; an asynchronous copy gains little unless the source is pinned"
+
+
+def shown_move(call: ast.Call, model: SemanticModel) -> str:
+    """Return a move as it is shown in messages: without its source if that is long."""
     assert isinstance(call.func, ast.Attribute)
     shown = model.source.text(call)
     if len(shown) > LONGEST_SHOWN or "\n" in shown:
@@ -262,12 +306,7 @@ def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
             " ".join(model.source.text(part).split()) for part in (*call.args, *call.keywords)
         )
         shown = f".{call.func.attr}({arguments})"
-    waits = f"`{shown}` blocks on a host-to-device copy"
-    if batches.is_pinned(kind):
-        return f"{waits}, though the source is pinned and the copy could be asynchronous"
-    if is_unpinned(kind):
-        return f"{waits}; the source is not pinned, so an asynchronous copy gains little"
-    return f"{waits}; an asynchronous copy gains little unless the source is pinned"
+    return f"`{shown}`"
 
 
 def minor_gain(kind: Type, model: SemanticModel) -> str | None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, regex, target_of_move
+from rlint.rule import (
+    Binding,
+    BindingKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    last_name,
+    models,
+    regex,
+    target_of_move,
+)
 
 _BATCH = regex(r"(^|_)(mini_?|micro_?)?batch$|^(samples?|transitions|experiences?)$")
 _PARTS = frozenset({"items", "values"})
@@ -12,6 +22,8 @@ _CONTAINERS = frozenset({TypeTag.INSTANCE, TypeTag.DICT})
 _FEWEST = 2
 """Moves of parts of one batch. If only one part is moved, the others may be on the device already."""
 _GIVEN = frozenset({BindingKind.PARAMETER, BindingKind.FOR})
+_JOINS = models.having(Trait.JOINS, "torch")
+_LOADER = regex(r"loader|(^|_)(data|batch|train)\w*_iter(ator)?$")
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 
 
@@ -75,3 +87,74 @@ def _moved_parts(place: tuple[ast.AST | None, str], model: SemanticModel) -> fro
 def _names_device(call: ast.Call, model: SemanticModel) -> bool:
     target = target_of_move(call)
     return target is not None and model.types.is_device(target)
+
+
+def is_joined_from_transitions(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether tensors are the parts of sampled transitions, concatenated (`torch.cat(batch.state)` of
+    `batch = Transition(*zip(*transitions))`), in a function that moves other parts, too.
+    """
+    if _transitions_of(source, model) is None:
+        return False
+    return len(model.once(_moved_joins, model.function(source))) >= _FEWEST
+
+
+def _transitions_of(source: ast.expr, model: SemanticModel) -> ast.expr | None:
+    """Return the parts of transitions that an expression concatenates: `batch.state`."""
+    while isinstance(source, ast.Call):
+        if model.names.qualified(source.func) in _JOINS:
+            parts = source.args[0] if source.args else None
+            return parts if parts is not None and _is_transposed(parts, model) else None
+        if not isinstance(source.func, ast.Attribute) or model.names.qualified(source.func) is not None:
+            return None
+        source = source.func.value
+    return None
+
+
+def _is_transposed(parts: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is one of the tuples that `zip(*transitions)` yields."""
+    match parts:
+        case ast.Name():
+            bound = model.dataflow.definitions(parts)
+            return len(bound) == 1 and len(bound[0].path) == 1 and _transposes(bound[0].value, model)
+        case ast.Attribute(value=ast.Name() as batch) | ast.Subscript(value=ast.Name() as batch):
+            bound = model.dataflow.definitions(batch)
+            if len(bound) != 1 or bound[0].path or not isinstance(bound[0].value, ast.Call):
+                return False
+            match bound[0].value.args:
+                case [ast.Starred(value=transposed)]:
+                    return _transposes(transposed, model)
+    return False
+
+
+def _transposes(value: ast.expr | None, model: SemanticModel) -> bool:
+    match value:
+        case ast.Call(func=func, args=[ast.Starred()]):
+            return model.names.qualified(func) == "builtins.zip"
+    return False
+
+
+def _moved_joins(function: ast.AST | None, model: SemanticModel) -> frozenset[str]:
+    """Return the parts of transitions that a function concatenates and moves to a device."""
+    found = set()
+    for method in ("to", "cuda"):
+        for use in model.names.attribute_uses(method):
+            call = model.parent(use)
+            if not isinstance(call, ast.Call) or call.func is not use or model.function(use) is not function:
+                continue
+            parts = _transitions_of(use.value, model)
+            if parts is not None and (method == "cuda" or _names_device(call, model)):
+                found.add(ast.dump(parts))
+    return frozenset(found)
+
+
+def is_from_loader(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value of unknown type is the next batch of a loader, judging by its name: `next(loader)`."""
+    match source:
+        case ast.Call(func=func, args=[loader]) if model.names.qualified(func) == "builtins.next":
+            is_unknown = not model.types.type_of(loader)
+            return is_unknown and bool(_LOADER.search((last_name(loader) or "").lower()))
+        case ast.Name():
+            bound = model.dataflow.definitions(source)
+            value = bound[0].value if len(bound) == 1 and not bound[0].path else None
+            return isinstance(value, ast.Call) and is_from_loader(value, model)
+    return False
