@@ -38,8 +38,9 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
             return False
         if kind.tag is TypeTag.TENSOR and call.func.attr in _MOVES:
             is_held = isinstance(call.func.value, (ast.Name, ast.Attribute))
-            goes = kind.device is Device.HOST and model.types.type_of(call).device is not Device.HOST
-            return is_held and goes
+            return (
+                is_held and kind.device is Device.HOST and model.types.type_of(call).device is not Device.HOST
+            )
         if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS or call.func.attr in _OF_TENSORS
     if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:

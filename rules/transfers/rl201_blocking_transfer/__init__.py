@@ -112,7 +112,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     is_joined_from_transitions,
     is_part_of_batch,
 )
-from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import is_sample_of_dataset
+from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
     has_unknown_source,
@@ -152,9 +152,11 @@ class BlockingTransfer(Rule):
         target = target_of(node, method, model)
         if target is None or target in (Device.HOST, Device.OTHER):
             return
-        if is_sample_of_dataset(node, source, model):
-            if model.frequency.heat_of(node).level >= self.heat and not model.types.is_on_cpu(node):
-                yield self._of_sample(node, source, model)
+        samples = moved_samples(node, model)
+        if node in samples:
+            is_hot = model.frequency.heat_of(node).level >= self.heat
+            if node is samples[0] and is_hot and not model.types.is_on_cpu(node):
+                yield self._of_sample(node, source, samples[1:], model)
             return
         is_sure = is_on_host(source, model)
         if not is_sure and not is_likely_on_host(node, source, model):
@@ -184,13 +186,16 @@ class BlockingTransfer(Rule):
             minor=minor_gain(kind, model),
         )
 
-    def _of_sample(self, call: ast.Call, source: ast.expr, model: SemanticModel) -> Finding:
+    def _of_sample(
+        self, call: ast.Call, source: ast.expr, others: list[ast.Call], model: SemanticModel
+    ) -> Finding:
         """Return a finding for a dataset that moves each sample."""
         return self.finding(
             model,
             call,
             f"{shown_move(call, model)} copies each sample to the device on its own, which blocks",
             advice="Return the sample from host memory, and move whole batches in the training loop",
+            related=[(other, "copied on its own, too") for other in others],
             assumes=None
             if model.types.type_of(source).device is Device.HOST
             else f"`{shortened(source, model)}` is a tensor in host memory",
@@ -248,11 +253,12 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
 
 def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:
     """Whether an unknown tensor is, or comes from, a part of a batch that the program moves part by part."""
-    return (
+    found: bool = (
         is_part_of_batch(source, model)
         or is_joined_from_transitions(source, model)
         or is_from_loader(source, model)
     )
+    return found
 
 
 def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:

@@ -71,9 +71,13 @@ def tests_of_chain(read: HostRead, model: SemanticModel) -> list[HostRead]:
         if not isinstance(parent, ast.If) or parent.orelse != [first]:
             break
         first = parent
+    if not first.orelse or not model.frequency.runs_each_pass(first.test, innermost=True):
+        return []
     found: list[HostRead] = []
+    tests = 0
     test: ast.stmt | None = first
     while isinstance(test, ast.If):
-        found += [other for other in reads_at(test, model) if is_hot(other, model)]
+        reads = [other for other in reads_at(test, model) if is_hot(other, model)]
+        found, tests = found + reads, tests + bool(reads)
         test = test.orelse[0] if len(test.orelse) == 1 else None
-    return found
+    return found if tests > 1 else []

@@ -9,6 +9,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
 """Settings that change during a run, or whose branch serves reports."""
+_WRITES_LOG = regex(r"log|verbose|tensorboard|tb(oard)?$|wandb|track|plot|print|record|report|save")
 _MODES = (GuardKind.OTHER, GuardKind.SWITCH)
 
 
@@ -25,6 +26,8 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     if not found or any(guard.kind not in _MODES or guard.cap is not Heat.HOT for guard in found):
         return None
     tests = model.once(_tests_by_line, model.function(read.node))
+    if any(not _is_setting(tests.get(guard.line)) for guard in found if guard.kind is GuardKind.SWITCH):
+        return None
     return found if all(_is_mode(tests.get(guard.line)) for guard in found) else None
 
 
@@ -35,6 +38,13 @@ def _tests_by_line(function: Function | None, model: SemanticModel) -> dict[int,
         for branch in model.syntax.of_type(ast.If)
         if model.function(branch) is function
     }
+
+
+def _is_setting(test: ast.expr | None) -> bool:
+    """Whether a switch is an attribute that does not turn on logs: `self.config.normalize`."""
+    if isinstance(test, ast.UnaryOp):
+        test = test.operand
+    return isinstance(test, ast.Attribute) and not _WRITES_LOG.search(test.attr.lower())
 
 
 def _is_mode(test: ast.expr | None) -> bool:

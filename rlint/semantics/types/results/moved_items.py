@@ -36,10 +36,10 @@ def _moves(node: ast.AST, type_of: Callable[[ast.expr], Type]) -> bool:
         case ast.Call(func=ast.Attribute(attr="to")):
             target = target_of_move(node)
             kind = type_of(target) if target is not None else None
-            return target is not None and kind is not None and _may_be_elsewhere(target, kind)
+            return target is not None and kind is not None and _may_be_accelerator(target, kind)
     return False
 
 
-def _may_be_elsewhere(target: ast.expr, kind: Type) -> bool:
+def _may_be_accelerator(target: ast.expr, kind: Type) -> bool:
     is_host = isinstance(target, ast.Constant) and target.value == "cpu"
     return not is_host and is_device(target, kind) and kind.device is not Device.HOST
