@@ -77,6 +77,8 @@ def tests_of_chain(read: HostRead, model: SemanticModel) -> list[HostRead]:
     tests = 0
     test: ast.stmt | None = first
     while isinstance(test, ast.If):
+        if model.types.tests_device(test.test):
+            return []  # one of the branches runs without an accelerator
         reads = [other for other in reads_at(test, model) if is_hot(other, model)]
         found, tests = found + reads, tests + bool(reads)
         test = test.orelse[0] if len(test.orelse) == 1 else None
