@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import AnyLoop, Driver, Loop, SemanticModel, descendants, is_in
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_at
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
 
 _ENDS = (ast.Break, ast.Return)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -71,7 +72,7 @@ def tests_of_chain(read: HostRead, model: SemanticModel) -> list[HostRead]:
         if not isinstance(parent, ast.If) or parent.orelse != [first]:
             break
         first = parent
-    if not first.orelse or not model.frequency.runs_each_pass(first.test, innermost=True):
+    if not first.orelse or branch_of(HostRead(first.test, first.test, "if"), model) is None:
         return []
     found: list[HostRead] = []
     tests = 0

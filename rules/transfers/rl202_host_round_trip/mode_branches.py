@@ -52,6 +52,10 @@ def _is_mode(test: ast.expr | None) -> bool:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _is_mode(operand)
+        case ast.BoolOp(values=values):
+            return all(map(_is_mode, values))
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
         case ast.Name() | ast.Attribute():
             return not _FOR_REPORTS.search((last_name(test) or "").lower())
         case ast.Compare(left=tested, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str())]):
