@@ -3,9 +3,10 @@
 ## What it does
 Flags loops that blend the weights of one network into those of another and allocate new tensors to do so:
 `t.data.copy_(tau * p.data + (1 - tau) * t.data)` and similar updates, by `copy_`, by assignment to `.data`,
-or through the items of a state dict that is loaded afterwards.
+or through the items of a state dict that is loaded afterwards. In-place updates that add a product,
+`t.data.mul_(1 - tau); t.data.add_(tau * p.data)`, allocate one tensor per parameter and are flagged, too.
 
-The rule does not flag in-place updates: `lerp_`, or `mul_` with `add_`.
+The rule does not flag `lerp_`, or `mul_` with `add_(p, alpha=tau)`, or the result of its own safe fix.
 
 ## Why is it slow
 Every iteration allocates two products and their sum, and copies the sum into the parameter. This happens
@@ -71,7 +72,7 @@ Unsafe in these cases:
   batch normalisation).
 - The coefficients may be tensors.
 - Autograd may be on.
-- The code assigns to `.data` or to the items of a state dict. These become `lerp_`, which allocates no
+- The code assigns to `.data` or to the items of a state dict, or adds a product in place. These become `lerp_`, which allocates no
   tensor but rounds differently, and which also changes other tensors that share memory with the old one.
 
 Other dicts of weights get only advice.
@@ -112,7 +113,9 @@ ENDS = {
     BlendResult.DATA: "in place of the old memory",
     BlendResult.ITEM: "to be copied into the network later",
     BlendResult.MADE: "to be copied into the network later",
+    BlendResult.SCALED: "added to the scaled tensor",
 }
+_MINOR = "only one temporary tensor per parameter is saved"
 IN_PLACE = "Loop over `parameters()` under `torch.no_grad()` and blend in place with `lerp_`"
 
 
@@ -132,13 +135,15 @@ class LoopedTargetUpdate(Rule):
         if not blends:
             return
         first = blends[0]
-        made = f"{MADE[type(first.mixture)]}, {ENDS[first.result]}"
+        made = "a product" if first.result == BlendResult.SCALED else MADE[type(first.mixture)]
+        made = f"{made}, {ENDS[first.result]}"
         yield self.finding(
             model,
             node,
             f"{whose_tensors(first, model)} is updated through temporary tensors: {made}",
             fix=fix_of(blends, model),
             advice=advice_of(first, model),
+            minor=_MINOR if all(blend.result == BlendResult.SCALED for blend in blends) else None,
         )
 
 
@@ -169,4 +174,8 @@ def advice_of(blend: Blend, model: SemanticModel) -> str:
     """Return the code to write instead."""
     if blend.result in (BlendResult.ITEM, BlendResult.MADE):
         return IN_PLACE
+    if blend.result == BlendResult.SCALED and isinstance(blend.mixture, Mix):
+        mixture = blend.mixture
+        if not is_complement(mixture, model):
+            return f"Add in one call: `add_({model.source.text(mixture.new)}, alpha={model.source.text(mixture.weight)})`"
     return f"Blend in place: `{in_one_call(blend, model)}` allocates no tensor, and rounds differently"

@@ -66,6 +66,8 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
         replaced = _replaced(blend, call, model) if is_complement(blend.mixture, model) else None
         return (replaced, [ROUNDS, SHARES.format(written)]) if replaced is not None else None
     mixture, written = blend.mixture, model.source.text(blend.written)
+    if blend.result == BlendResult.SCALED and not is_complement(mixture, model):
+        return None
     doubts = []
     if isinstance(blend.node, ast.Assign):
         doubts.append(SHAPES)
@@ -86,8 +88,9 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
             f"{model.edit.code(blend.written)}.{mixture.sign}_({model.source.text(mixture.move)})",
             model,
         )
-    elif isinstance(mixture, Lerp):
+    elif isinstance(mixture, Lerp) or blend.result == BlendResult.SCALED:
         replaced = _replaced(blend, in_one_call(blend, model), model)
+        doubts += [ROUNDS] if isinstance(mixture, Mix) else []
     else:
         exact = _in_two_lines(blend, mixture, model)
         if exact is not None:

@@ -64,20 +64,22 @@ class BlendResult(Enum):
     """It is stored in the dict that contained the old tensor."""
     MADE = "made"
     """It is stored in another dict."""
+    SCALED = "scaled"
+    """The share of the new tensor is added in place to the scaled old one: `old.mul_(keep).add_(weight * new)`."""
 
 
 @frozen
 class Blend:
     """A place in a loop that blends two tensors.
 
-    `named` is the preceding statement that binds the blend to a name.
+    `named` is the preceding statement that binds the blend to a name, or that scales the old tensor.
     """
 
     node: ast.expr | ast.stmt
     result: BlendResult
     written: ast.expr
     mixture: Mixture
-    named: ast.Assign | None = None
+    named: ast.stmt | None = None
 
 
 def blends_in(loop: _Loop, model: SemanticModel) -> list[Blend]:
@@ -95,7 +97,7 @@ def blends_in(loop: _Loop, model: SemanticModel) -> list[Blend]:
 
 def _statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in block:
-        if isinstance(statement, (ast.Expr, ast.Assign)):
+        if isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign)):
             yield statement  # no other blends
         elif isinstance(statement, (ast.If, ast.Try)):
             yield from _statements([*statement.body, *statement.orelse])
@@ -109,11 +111,49 @@ def _blend_of(node: ast.stmt | ast.expr, loop: _Loop, model: SemanticModel) -> B
             match call:
                 case ast.Call(func=ast.Attribute(value=written, attr="copy_"), args=[value], keywords=[]):
                     return _read(node, BlendResult.COPY, written, value, loop, model)
+                case ast.Call(func=ast.Attribute(value=written, attr="add_"), args=[value], keywords=[]):
+                    return _added_in_place(node, written, value, loop, model)
+        case ast.AugAssign(target=written, op=ast.Add(), value=value):
+            return _added_in_place(node, written, value, loop, model)
         case ast.Assign(targets=[ast.Attribute(attr="data") as written], value=value):
             return _read(node, BlendResult.DATA, written, value, loop, model)
         case ast.Assign(targets=[ast.Subscript(value=owner, slice=index) as written], value=value):
             result = BlendResult.COPY if _is_everything(index) else BlendResult.ITEM
             return _read(node, result, owner if result == BlendResult.COPY else written, value, loop, model)
+    return None
+
+
+def _added_in_place(
+    node: ast.stmt | ast.expr, written: ast.expr, share: ast.expr, loop: _Loop, model: SemanticModel
+) -> Blend | None:
+    """Return the blend of `written.mul_(keep).add_(share)`, in one statement or in two."""
+    product = _product(share, loop, model)
+    if product is None or not isinstance(node, ast.stmt):
+        return None
+    weight, new = product
+    scaling: ast.stmt | None = None
+    scaled = _scaled(written)
+    if scaled is None:
+        block, index = model.syntax.block(node)
+        scaling = block[index - 1] if index else None
+        scaled = _scaled(scaling.value if isinstance(scaling, ast.Expr) else scaling)
+        if scaled is None or root_of(scaled[0]) != root_of(written):
+            return None
+    old, keep = scaled
+    if not is_factor(keep, loop, model) or not follows(old, loop, model):
+        return None
+    if not root_of(old) or not _is_other(new, root_of(old), loop, model):
+        return None
+    return Blend(node, BlendResult.SCALED, old, Mix(share, weight, new, keep, old), scaling)
+
+
+def _scaled(node: ast.AST | None) -> tuple[ast.expr, ast.expr] | None:
+    """Return the tensor that is scaled in place, and the factor."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="mul_"), args=[factor], keywords=[]):
+            return tensor, factor
+        case ast.AugAssign(target=tensor, op=ast.Mult(), value=factor):
+            return tensor, factor
     return None
 
 
