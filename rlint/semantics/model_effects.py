@@ -97,6 +97,10 @@ class EffectQueries:
         relied = self._program.log_writers.called(self._caller_of(call), call.func.attr, call.lineno)
         return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
 
+    def relays_log(self, call: ast.Call) -> bool:
+        """Whether a call is all that a method does: it writes the text of known callers to a log."""
+        return self._program.log_writers.relays(self._caller_of(call))
+
     def _caller_of(self, call: ast.Call) -> str:
         function = self._syntax.function(call)
         return self._analysis.name + (f".{self._syntax.qualname(function)}" if function is not None else "")

@@ -699,3 +699,17 @@ def test_a_lightning_module_is_a_network(library: str) -> None:
         """
     )
     assert model.frequency.heat_of(expression(model, "encoded(x)")).level is Heat.HOT
+
+
+@pytest.mark.parametrize(("learns", "level"), [("loss.backward()", Heat.HOT), ("report()", Heat.WARM)])
+def test_samples_at_intervals_do_not_make_a_training_loop_one_of_rollouts(learns: str, level: Heat) -> None:
+    """A loop over gradient steps stays one if it generates a text now and then."""
+    model = model_of(f"""
+        def train(model, loader, steps):
+            for step in range(steps):
+                loss = model(next(loader))
+                {learns}
+                if step % 500 == 0:
+                    show(model.generate(loss))
+    """)
+    assert model.frequency.heat_of(expression(model, "next(loader)")).level is level

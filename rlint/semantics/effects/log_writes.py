@@ -34,8 +34,6 @@ _HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.SWITCH})
 `self.writer is not None`.
 """
 
-_INTERVALS = frozenset({GuardKind.INTERVAL, GuardKind.CLOCK, GuardKind.ONCE})
-
 
 @frozen
 class LogWriter:
@@ -60,7 +58,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     method = call.func.attr
-    if method in POINTS:
+    if method in POINTS or method == "print":
         return True
     if method not in _LEVELS and method != "log":
         return False
@@ -97,7 +95,8 @@ def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
         guards, name = conditions.of(call), syntax.qualname(function)
         printed = analysis.names.qualified(call.func) == "builtins.print"
         if printed and any(guard.kind is not GuardKind.RANK for guard in guards):
-            continue
+            if all(guard.kind in _HARMLESS for guard in guards):
+                continue
         if name not in found or len(guards) < len(found[name]):
             found[name] = guards
     return found
@@ -120,14 +119,20 @@ class LogWriters:
             return None
         return tuple(sorted({name for writer in writers if writer is not None for name in writer.relies}))
 
+    def relays(self, path: str) -> bool:
+        """Whether all that a method does is to write the text of its callers, which the project knows."""
+        edges = self.graph.callers(path)
+        return bool(edges) and path in self._writers and _relays(edges[0].target)
+
     def holds_back(self, caller: str, method: str, line: int) -> bool:
         """Whether a call of a method that is named like one of a library's writer likely runs methods of the
-        project which write at intervals. Those that only pass on the call do not count.
+        project which write under conditions: at intervals, or only values that changed. Those that only pass
+        on the call do not count.
         """
         targets = [each for each in self._targets(caller, method, line) if not _passes_on(each)]
         return bool(targets) and all(
             target.path not in self._writers
-            and any(guard.kind in _INTERVALS for guard in target.log_guards or ())
+            and any(guard.kind not in _HARMLESS for guard in target.log_guards or ())
             for target in targets
         )
 
@@ -144,8 +149,8 @@ class LogWriters:
         for module in self.graph.index.modules.values():
             for function in module.functions.values():
                 if function.log_guards is not None:
-                    # the line that writes a row says little: the calls of its function are reported
-                    bare = all(site.method != _ROWS for site in function.calls)
+                    # the line that writes a row, or the text of a caller, says little: calls are reported
+                    bare = all(site.method != _ROWS for site in function.calls) and not _relays(function)
                     writer = _writer(function, function.log_guards, LogWriter(bare=bare))
                     if writer is not None:
                         found[function.path] = writer
@@ -168,6 +173,11 @@ def _passes_on(function: FunctionSummary) -> bool:
     """Whether all that a method does is to call the method of the same name of another object."""
     calls = function.calls
     return not function.log_guards and bool(calls) and all(site.method == function.name for site in calls)
+
+
+def _relays(function: FunctionSummary) -> bool:
+    """Whether the only call of a method is the one that writes."""
+    return function.is_method and len(function.calls) == 1 and bool(function.call_parameters)
 
 
 def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWriter) -> LogWriter | None:

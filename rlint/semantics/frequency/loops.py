@@ -240,11 +240,15 @@ class LoopIndex:
         """Return what drives each loop, and what each function drives outside of its loops."""
         of_loops: dict[AnyLoop, set[Driver]] = {}
         of_functions: dict[ast.AST | None, set[Driver]] = {}
+        now_and_then: list[AnyLoop] = []
         for call in self.syntax.written.calls_of(DRIVING):
             driver = self.driver_of(call)
             if driver is None:
                 continue
             around = self.around(call)
+            if driver is Driver.GENERATION and around and self._is_at_interval(call):
+                now_and_then.append(around[0])
+                continue
             in_turn = 0
             while driver is Driver.ENVIRONMENT_STEP and in_turn < len(around):
                 if not self._iterates_over_objects(around[in_turn], call):
@@ -258,7 +262,13 @@ class LoopIndex:
         for run in (*self.syntax.of_type(ast.For), *self.syntax.of_type(ast.AsyncFor)):
             if isinstance(run, (ast.For, ast.AsyncFor)) and is_loader(run.iter, self.types):
                 of_loops.setdefault(run, set()).add(Driver.BATCH)
+        for loop in now_and_then:  # samples that a training loop shows at intervals do not drive it
+            if Driver.GRADIENT_STEP not in of_loops.get(loop, ()):
+                of_loops.setdefault(loop, set()).add(Driver.GENERATION)
         return of_loops, of_functions
+
+    def _is_at_interval(self, call: ast.Call) -> bool:
+        return any(guard.kind is GuardKind.INTERVAL for guard in self.cooling_guards(call))
 
     def _iterates_over_objects(self, loop: AnyLoop, call: ast.Call) -> bool:
         """Whether a loop calls the method of one of several objects in each iteration."""

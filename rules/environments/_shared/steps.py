@@ -8,7 +8,7 @@ from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, descend
 
 _TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
 _LARGE_MODELS = frozenset(
-    """accelerate bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
+    """bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
     transformers transformer_engine trl unsloth verl vllm sglang""".split()
 )
 

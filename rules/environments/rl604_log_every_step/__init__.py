@@ -2,14 +2,15 @@
 
 ## What it does
 Flags output that is written once per environment step or gradient step of training: `print`, log records
-(`logging`, loguru), points written by a summary writer, `wandb.log` and similar calls. The call must be
-unconditional: no interval, flag or end of an episode limits it, in the function, in its callers or by an
-early `continue`. An `if` that writes in both branches counts as unconditional. Several calls in a row are
+(`logging`, loguru), points written by a summary writer, `wandb.log`, methods called `print` and similar
+calls. The call must be unconditional: no interval, flag or end of an episode limits it, in the function, in
+its callers or by an early `continue`. An `if` that writes in both branches counts as unconditional. Several calls in a row are
 one finding.
 
 A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
 writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
-default. The finding is then `likely` and states this assumption. The same holds where a condition only
+default. If all that a method does is to write the text that it is given, its calls are reported instead
+of its own line. The finding is then `likely` and states this assumption. The same holds where a condition only
 checks that there is a writer (`if writer is not None`).
 
 The rule does not flag:
@@ -17,7 +18,8 @@ The rule does not flag:
 - calls once per episode, epoch or batch of rollouts;
 - calls under any condition, except one that selects the main process;
 - code that plays or evaluates, and loops in which a person chooses the actions;
-- methods of the project that are named like those of a writer (`add_scalar`) and write at intervals;
+- methods of the project that are named like those of a writer (`add_scalar`) and write at intervals or only
+  values that changed;
 - values that are only collected (`logger.record`, `list.append`), and `debug` records;
 - the training of large models, where a single step takes far longer than writing a line.
 
@@ -114,6 +116,9 @@ class LogEveryStep(Rule):
         call = written_by.call
         run = writes_together(statement, model)
         if not run or trains_large_models(model):
+            return
+        if model.effects.relays_log(call):
+            model.silent("{} only writes the text of its callers, where it is reported", call)
             return
         place = whole_choice(statement, model)
         logger = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rlint.rule import SemanticModel, descendants, frozen, regex
 
-_METHOD = regex(r"^_?(add|log|logkv|record|report|track|write)(_|$)")
+_METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
 
 

@@ -72,8 +72,8 @@ Unsafe in these cases:
   batch normalisation).
 - The coefficients may be tensors.
 - Autograd may be on.
-- The code assigns to `.data` or to the items of a state dict, or adds a product in place. These become `lerp_`, which allocates no
-  tensor but rounds differently, and which also changes other tensors that share memory with the old one.
+- The code assigns to `.data` or to the items of a state dict, or adds a product in place. These become
+  `lerp_`, which allocates no tensor but rounds differently, and which also changes other tensors that share memory with the old one.
 
 Other dicts of weights get only advice.
 
@@ -177,5 +177,6 @@ def advice_of(blend: Blend, model: SemanticModel) -> str:
     if blend.result == BlendResult.SCALED and isinstance(blend.mixture, Mix):
         mixture = blend.mixture
         if not is_complement(mixture, model):
-            return f"Add in one call: `add_({model.source.text(mixture.new)}, alpha={model.source.text(mixture.weight)})`"
+            new, weight = model.source.text(mixture.new), model.source.text(mixture.weight)
+            return f"Add in one call: `add_({new}, alpha={weight})`"
     return f"Blend in place: `{in_one_call(blend, model)}` allocates no tensor, and rounds differently"

@@ -65,7 +65,7 @@ class BlendResult(Enum):
     MADE = "made"
     """It is stored in another dict."""
     SCALED = "scaled"
-    """The share of the new tensor is added in place to the scaled old one: `old.mul_(keep).add_(weight * new)`."""
+    """The new tensor's share is added in place to the scaled old one: `old.mul_(keep).add_(weight * new)`."""
 
 
 @frozen
