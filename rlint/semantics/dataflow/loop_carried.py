@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint import models
 from rlint.frozen import frozen
@@ -53,7 +54,7 @@ def carried_by_loops(growth: ArrayGrowth, model: SemanticModel) -> LoopCarried:
         return _carried_name(growth, growth.target, around, model)
     loops: list[AnyLoop] = []
     for loop in around:
-        if _sets_key(loop, growth.target):
+        if _sets_key(loop, growth, model):
             continue  # each iteration has an entry of its own
         if any(_rebinds(node, growth.target) for node in loop.body):
             break
@@ -126,6 +127,36 @@ def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
     return True
 
 
+def passed_back(growth: ArrayGrowth, model: SemanticModel) -> bool:
+    """Whether a function makes a parameter grow, or begins it if it is empty (`if rows is None: rows = row`),
+    and returns it: its callers likely pass the result in again.
+    """
+    itself, function = growth.itself, model.function(growth.statement)
+    if not isinstance(growth.target, ast.Name) or not isinstance(itself, ast.Name) or function is None:
+        return False
+    bindings = model.dataflow.definitions(itself)
+    if [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
+        return False
+    name = itself.id
+    return any(
+        isinstance(node, ast.If) and _tests_emptiness(node.test, name) for node in descendants(function)
+    ) and any(
+        isinstance(node, ast.Return)
+        and isinstance(node.value, ast.Name)
+        and any(b.statement is growth.statement for b in model.dataflow.definitions(node.value))
+        for node in descendants(function)
+    )
+
+
+def _tests_emptiness(test: ast.expr, name: str) -> bool:
+    match test:
+        case ast.Compare(left=ast.Name(id=tested), ops=[ast.Is() | ast.IsNot()]):
+            return tested == name
+        case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=tested)])):
+            return tested == name
+    return False
+
+
 def _outlives(root: ast.Name, function: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
     """Whether a name refers to an object that outlives the call: `self`, a class, a global."""
     bindings = model.names.bindings(root)
@@ -186,14 +217,59 @@ def _rebinds(node: ast.AST, target: ast.expr) -> bool:
         place = place.value
 
 
-def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
-    """Whether the entry (or its owner) is selected by the loop variable, or by a value derived from it."""
+def _sets_key(loop: AnyLoop, growth: ArrayGrowth, model: SemanticModel) -> bool:
+    """Whether the entry (or its owner) is selected by the loop variable, or by a value derived from it. What
+    another branch binds, instead of growing, does not count: it begins the entries.
+    """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
+    inner = [node for part in loop.body for node in descendants(part) if isinstance(node, ast.For)]
+    outer = {name for node in descendants(loop.target) for name in names_bound(node)}
+    again = {id(name) for each in inner for name in _repeated_keys(each, outer)}
+    again.update(
+        id(node) for part in _other_branches(growth.statement, loop, model) for node in descendants(part)
+    )
     own = {
-        name for part in (loop.target, *loop.body) for node in descendants(part) for name in names_bound(node)
+        name
+        for part in (loop.target, *loop.body)
+        for node in descendants(part)
+        if id(node) not in again
+        for name in names_bound(node)
     }
-    return any(isinstance(node, ast.Name) and node.id in own for node in descendants(target))
+    return any(isinstance(node, ast.Name) and node.id in own for node in descendants(growth.target))
+
+
+def _other_branches(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> Iterator[ast.stmt]:
+    """Yield the statements in a loop that run instead of a statement, depending on a condition."""
+    child = statement
+    for parent in model.ancestors(statement):
+        if isinstance(child, ast.stmt):
+            block, index = model.syntax.block(child)
+            for before in block[:index]:
+                if isinstance(before, ast.If) and isinstance(before.body[-1], ast.Continue):
+                    yield from before.body
+        if parent is loop:
+            return
+        if isinstance(parent, ast.If) and child is not parent.test:
+            yield from parent.orelse if child in parent.body else parent.body
+        child = parent
+
+
+def _repeated_keys(loop: ast.For, outer: set[str]) -> list[ast.expr]:
+    """Return the names that an inner loop binds to the same keys in each iteration of an outer one, which
+    binds the names `outer`: keys of dicts, and numbers of a range that do not depend on it.
+    """
+    match loop:
+        case ast.For(target=ast.Name() as key, iter=ast.Call(func=ast.Attribute(attr="keys"))):
+            return [key]
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name() as key, _]), iter=ast.Call(func=ast.Attribute(attr="items"))
+        ):
+            return [key]
+        case ast.For(target=ast.Name() as key, iter=ast.Call(func=ast.Name(id="range"), args=limits)):
+            used = {node.id for limit in limits for node in descendants(limit) if isinstance(node, ast.Name)}
+            return [key] if not used & outer else []
+    return []
 
 
 def _same_places(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> list[ast.AST]:

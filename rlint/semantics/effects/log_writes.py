@@ -94,9 +94,9 @@ def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
             continue
         guards, name = conditions.of(call), syntax.qualname(function)
         printed = analysis.names.qualified(call.func) == "builtins.print"
-        if printed and any(guard.kind is not GuardKind.RANK for guard in guards):
-            if all(guard.kind in _HARMLESS for guard in guards):
-                continue
+        switched = any(guard.kind is not GuardKind.RANK for guard in guards)
+        if printed and switched and all(guard.kind in _HARMLESS for guard in guards):
+            continue
         if name not in found or len(guards) < len(found[name]):
             found[name] = guards
     return found

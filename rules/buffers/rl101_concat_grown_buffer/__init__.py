@@ -157,9 +157,14 @@ class ConcatGrownBuffer(Rule):
         if cheap is not None:
             model.silent(f"{{}} grows an array, but {cheap.value}", node)
             return
+        assumes = None
         if carried.loops:
             fix, advice = in_loop(growth, carried, model)
             where = f"in every iteration of `{model.analysis.loops.header(carried.loops[0])}`"
+        elif isinstance(growth.target, ast.Name) and loop_carried.passed_back(growth, model):
+            fix, advice = None, RING
+            assumes = f"callers pass the returned `{growth.target.id}` in again"
+            where = f"on every call of `{getattr(model.function(node), 'name', '')}`"
         else:
             fix, advice = row_store.build(growth, model), RING
             where = f"on every call of `{getattr(model.function(node), 'name', '')}`"
@@ -171,6 +176,7 @@ class ConcatGrownBuffer(Rule):
             f"{grown}, which copies the whole buffer each time",
             fix=fix,
             advice=advice,
+            assumes=assumes,
         )
 
 

@@ -85,16 +85,18 @@ def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> b
 
 
 def cost_by_call(growth: ArrayGrowth, model: SemanticModel) -> Cheap | None:
-    """Return None if an attribute, an entry or a global grows with each call of a function that is called
-    often.
+    """Return None if an attribute, an entry, a global, or a parameter that is returned grows with each call
+    of a function that is called often.
     """
     function = model.function(growth.statement)
     if function is None or model.frequency.heat_of(growth.statement).level is Heat.COLD:
         return Cheap.RARE
-    if not loop_carried.carried_by_calls(growth, model):
+    passed_back = loop_carried.passed_back(growth, model)
+    if not passed_back and not loop_carried.carried_by_calls(growth, model):
         return Cheap.RARE
-    if loop_carried.reads_in(growth, function, model).whole:
-        return Cheap.READ_WHOLE
+    for read in loop_carried.reads_in(growth, function, model).whole:
+        if not passed_back or not isinstance(model.parent(read), ast.Return):
+            return Cheap.READ_WHOLE
     if any(array_growth.same_place(node, growth.target) for new in growth.new for node in descendants(new)):
         return Cheap.NEW_CAPACITY
     return Cheap.TRIMMED if is_trimmed(growth, model) and not is_sampled(growth, model) else None

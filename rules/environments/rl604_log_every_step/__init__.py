@@ -3,15 +3,15 @@
 ## What it does
 Flags output that is written once per environment step or gradient step of training: `print`, log records
 (`logging`, loguru), points written by a summary writer, `wandb.log`, methods called `print` and similar
-calls. The call must be unconditional: no interval, flag or end of an episode limits it, in the function, in
-its callers or by an early `continue`. An `if` that writes in both branches counts as unconditional. Several calls in a row are
-one finding.
+calls. The call must be unconditional: no interval, flag or end of an episode limits it, in the function,
+in its callers or by an early `continue`. An `if` that writes in both branches counts as unconditional.
+Several calls in a row are one finding.
 
 A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
 writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
 default. If all that a method does is to write the text that it is given, its calls are reported instead
-of its own line. The finding is then `likely` and states this assumption. The same holds where a condition only
-checks that there is a writer (`if writer is not None`).
+of its own line. The finding is then `likely` and states this assumption. The same holds where a condition
+only checks that there is a writer (`if writer is not None`).
 
 The rule does not flag:
 

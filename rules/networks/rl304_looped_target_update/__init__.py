@@ -73,7 +73,8 @@ Unsafe in these cases:
 - The coefficients may be tensors.
 - Autograd may be on.
 - The code assigns to `.data` or to the items of a state dict, or adds a product in place. These become
-  `lerp_`, which allocates no tensor but rounds differently, and which also changes other tensors that share memory with the old one.
+  `lerp_`, which allocates no tensor but rounds differently, and which also changes other tensors that share
+  memory with the old one.
 
 Other dicts of weights get only advice.
 
