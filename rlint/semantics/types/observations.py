@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint import models
 from rlint.models.trait import Trait
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
@@ -26,6 +26,9 @@ _SEVERAL = regex(
 )
 _MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
 _OF_ARRAYS = models.having(Trait.COPIES | Trait.CASTS_TO | Trait.KEEPS_ORDER, TypeTag.NDARRAY)
+_SAMPLES = regex(r"sample|batch")
+_LISTS = (TypeTag.LIST, TypeTag.TUPLE)
+_NESTED = 3
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
 _OTHER_FIELDS = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
 
@@ -71,16 +74,43 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether a value is named like observations (`states`, `next_obs_batch`) and surely is a list or tuple,
-    of which nothing else is known.
+    """Whether a value is named like observations (`states`, `next_obs_batch`) and surely is a list or tuple
+    of which nothing else is known, except that it may contain such lists. In a sampled batch, a list named
+    like one observation counts as well: `state, action, reward = memory.sample(64)`.
     """
     name = _name(expression)
     kind = model.types.type_of(expression)
-    return (
-        name is not None
-        and kind.tag in (TypeTag.LIST, TypeTag.TUPLE)
-        and not (kind.item or kind.parts or kind.optional)
-        and names_several(name)
+    if name is None or kind.tag not in _LISTS or not _holds_unknown(kind):
+        return False
+    if names_several(name):
+        return True
+    return kind.tag is TypeTag.LIST and names_one(name) and _is_field_of_batch(expression, model)
+
+
+def _holds_unknown(kind: Type) -> bool:
+    """Whether nothing is known of the items of a list, or of the items of the lists in it."""
+    for _ in range(_NESTED):
+        if kind.parts or kind.optional:
+            return False
+        if not kind.item:
+            return True
+        kind = kind.item
+        if kind.tag not in _LISTS:
+            return False
+    return False
+
+
+def _is_field_of_batch(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether a variable is one of several results of a method that samples: `memory.sample(64)`."""
+    if not isinstance(expression, ast.Name):
+        return False
+    bindings = model.dataflow.definitions(expression)
+    return bool(bindings) and all(
+        binding.kind is BindingKind.ASSIGN
+        and len(binding.path) == 1
+        and isinstance(binding.value, ast.Call)
+        and bool(_SAMPLES.search(last_name(binding.value.func) or ""))
+        for binding in bindings
     )
 
 

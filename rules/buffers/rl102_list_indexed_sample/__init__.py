@@ -93,6 +93,7 @@ ARRAYS = (
     "`self.rewards[indices]`"
 )
 _DRAWS = ("random.sample", "random.choices")
+_SAME_ITEMS = frozenset({"builtins.list", "numpy.array", "numpy.asarray"})
 
 
 class ListIndexedSample(Rule):
@@ -164,9 +165,14 @@ class ListIndexedSample(Rule):
                 func is call and model.names.qualified(call.func) == "operator.itemgetter"
             ):
                 message = f"The batch is picked from `{shown(held, model)}` one by one"
-            case ast.Call(args=[held, *_]), ast.Subscript(value=value, slice=ast.Name() as indices) if (
-                value is call and model.names.qualified(call.func) in ("numpy.array", "numpy.asarray")
+            case ast.Call(args=[held, *_]), _ if model.names.qualified(call.func) in (
+                "numpy.array",
+                "numpy.asarray",
             ):
+                indexed = rows_of(call, model)
+                if indexed is None:
+                    return None
+                outer, indices = indexed
                 message = f"All of `{shown(held, model)}` is converted to an array to sample one batch"
             case _:
                 return None
@@ -228,6 +234,33 @@ class ListIndexedSample(Rule):
             f"one by one{walks(kind)}"
         )
         return self.finding(model, call, message, advice=ARRAYS)
+
+
+def rows_of(made: ast.Call, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
+    """Return where a new array is indexed with several indices, directly or as a variable, and the indices:
+    `np.array(rows)[list(indices)]`.
+    """
+    for place in (made, *variable_reads(made, model)):
+        match model.parent(place):
+            case ast.Subscript(value=value, slice=index) as outer if value is place:
+                while (
+                    isinstance(index, ast.Call)
+                    and len(index.args) == 1
+                    and (model.names.qualified(index.func) in _SAME_ITEMS)
+                ):
+                    index = index.args[0]
+                if isinstance(index, (ast.Name, ast.Attribute)):
+                    return (outer if place is made else made), index
+    return None
+
+
+def variable_reads(made: ast.Call, model: SemanticModel) -> list[ast.Name]:
+    """Return the reads of the variable that a new array is assigned to."""
+    match model.parent(made):
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is made:
+            scope = model.names.scope(target).lookup(name)
+            return list(model.names.reads(name, scope)) if scope is not None and scope.is_function else []
+    return []
 
 
 def comprehensions_with_same_indices(picked: Picked, model: SemanticModel) -> list[ast.ListComp]:

@@ -40,6 +40,7 @@ _VAGUE = regex(r"(^|_)(e|sample|data|item|element|record|x|args|obj)_?$")
 _EPISODES = regex(r"episode|trajector|(^|_)traj|segment|(^|_)games?(_|$)|(^|_)paths?(_|$)|sequences?(_|$)")
 _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
+_CONVERTS = frozenset({"numpy.array", "numpy.asarray"})
 _EMPTIES = frozenset({"clear"})
 
 
@@ -186,6 +187,8 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
         parent = model.parent(use)
         if isinstance(use.ctx, ast.Store):
             value = parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None
+            if isinstance(parent, ast.Tuple):
+                value = model.names.assigned(use)
             if value is None:
                 if not isinstance(parent, ast.AnnAssign):
                     return None
@@ -243,12 +246,22 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
             drawn = size is not None and (qualified in _DRAWS or by_generator)
             if drawn and size is not None and not is_length_of(size, use, model):
                 yield parent
+            elif qualified in _CONVERTS and _is_indexed(parent, model) and is_sampling(parent, model):
+                yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
             if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
                 yield parent
         case ast.comprehension() if parent.iter is use and _takes_fields(parent, use, model):
             yield use
+
+
+def _is_indexed(made: ast.Call, model: SemanticModel) -> bool:
+    """Whether an array of all items is indexed with several indices: `np.array(self.memory)[indices]`."""
+    match model.parent(made):
+        case ast.Subscript(value=value, slice=ast.Name() | ast.Attribute() | ast.Call()):
+            return value is made
+    return False
 
 
 def _takes_fields(clause: ast.comprehension, use: ast.expr, model: SemanticModel) -> bool:
