@@ -244,9 +244,8 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
                 and "rng" in model.source.text(func)
             )
             drawn = size is not None and (qualified in _DRAWS or by_generator)
-            if drawn and size is not None and not is_length_of(size, use, model):
-                yield parent
-            elif qualified in _CONVERTS and _is_indexed(parent, model) and is_sampling(parent, model):
+            whole = qualified in _CONVERTS and _is_indexed(parent, model) and is_sampling(parent, model)
+            if whole or (drawn and size is not None and not is_length_of(size, use, model)):
                 yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)

@@ -12,7 +12,12 @@ Flags the following in hot code:
   self.priorities[i] = p`), reduces one window or row after the other (`torch.stack([row.mean() for row in
   x])`), or computes each item of a batch (importance weights, a softmax per row) only to build one array from
   them.
-- A loop that collects the places at which a comparison holds: `if board[i, j] == 0: free.append((i, j))`.
+- A loop or comprehension that collects the places at which a comparison holds: `if board[i, j] == 0:
+  free.append((i, j))`, `torch.tensor([i for i, done in enumerate(dones) if done])`.
+- A loop that computes with tensors of several lists, one step after the other, whose results are joined:
+  `for log_prob, ret in zip(log_probs, returns): losses.append(-log_prob * ret)`, `torch.stack(losses).sum()`.
+  Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.
+- Python's `sum`, `max` or `min` of an array.
 
 The rule does not flag:
 
@@ -76,18 +81,35 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, last_names, models, regex, trip_count
+from rlint.rule import (
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    Trait,
+    last_name,
+    last_names,
+    models,
+    regex,
+    trip_count,
+)
+from rlint.rules.computation.rl505_scalar_loop_over_array.builtin_reductions import REDUCTIONS, reduced_array
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
+    ItemLoop,
     item_loop,
     item_method,
     reduced_rows,
 )
-from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import position_loop
+from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import listed_places, position_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
     gathered,
     held_by,
+)
+from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
+    appended_items,
+    joined_comprehension,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 
@@ -107,14 +129,19 @@ class ScalarLoopOverArray(Rule):
     name = "scalar-loop-over-array"
     seeds = ("S1.D1",)
     claims = ("time",)
-    heat = Heat.HOT
-    visits = (ast.Call, ast.For)
-    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS)
-    triggers = ("for",)
+    heat = Heat.WARM
+    visits = (ast.Call, ast.For, ast.ListComp)
+    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS)
+    triggers = ("for", "sum", "max", "min")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop that an operation on whole arrays could replace."""
-        assert isinstance(node, (ast.Call, ast.For))
+        assert isinstance(node, (ast.Call, ast.For, ast.ListComp))
+        if isinstance(node, ast.ListComp):
+            yield from self._item(node, node, joined_comprehension(node, model), model)
+            return
+        if isinstance(node, ast.Call):
+            yield from self._reduced(node, model)
         made = made_from(node, model) if isinstance(node, ast.Call) else node
         if made is None:
             return
@@ -123,7 +150,7 @@ class ScalarLoopOverArray(Rule):
             yield from self._by_item(node, made, model)
         if found is None or is_short(found, model) or is_inner(node, model):
             return
-        if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
+        if not is_hot(node, model):
             return
         held = model.source.text(
             held_by(found.arrays[0]) if found.arrays else next(iter(found.items.values()))
@@ -141,18 +168,44 @@ class ScalarLoopOverArray(Rule):
 
     def _by_item(self, node: ast.Call | ast.For, made: Loop, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(made, ast.For):
-            item = item_loop(made, model) or position_loop(made, model)
+            item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
+        elif isinstance(made, ast.ListComp):
+            item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
         else:
-            item = item_method(made, model) or reduced_rows(made, model)
-        if item is None or is_short(ElementAccess(made, counters=("",) * item.depth), model, item.rows):
             return
         outer = model.parent(made)
         if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
             return
-        if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
+        yield from self._item(node, made, item, model)
+
+    def _item(
+        self, node: ast.AST, made: Loop, item: ItemLoop | None, model: SemanticModel
+    ) -> Iterator[Finding]:
+        if item is None:
             return
-        sort = "loop" if node is made else "comprehension"
+        short = is_short(ElementAccess(made, counters=("",) * item.depth), model, item.rows, item.paired)
+        if short:
+            return
+        body = made.body[0] if isinstance(made, ast.For) else made.elt
+        if not is_hot(body if item.paired else node, model):
+            return
+        sort = "loop" if isinstance(node, ast.For) else "comprehension"
         yield self.finding(model, node, f"The {sort} {item.does} in Python", advice=item.advice)
+
+    def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        item = reduced_array(node, model)
+        if item is None or not is_hot(node, model):
+            return
+        if _OF_FEW.search(model.source.text(item.held).lower()):
+            return
+        yield self.finding(
+            model, node, f"`{model.source.text(node.func)}` {item.does} in Python", advice=item.advice
+        )
+
+
+def is_hot(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether code runs in each step, or for each step of a rollout."""
+    return bool(model.frequency.heat_of(node).level is Heat.HOT)
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
@@ -189,9 +242,15 @@ def advice(found: ElementAccess, *, adds: bool) -> str:
     return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
 
 
-def is_short(found: ElementAccess, model: SemanticModel, rows: ast.expr | None = None) -> bool:
+def is_short(
+    found: ElementAccess,
+    model: SemanticModel,
+    rows: ast.expr | None = None,
+    paired: tuple[ast.expr, ...] = (),
+) -> bool:
     """Whether there are or may be few iterations, such as one per environment or joint. `rows` is the array
-    whose rows the loop iterates over, if its name says more than the iterable.
+    whose rows the loop iterates over, if its name says more than the iterable; `paired` are the sequences
+    that it iterates over together, whose last names count.
     """
     if model.analysis.loops.is_bounded(found.loop):
         return True
@@ -202,6 +261,8 @@ def is_short(found: ElementAccess, model: SemanticModel, rows: ast.expr | None =
         return True
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
     iterable = rows if rows is not None else iterable
+    if paired:
+        return any(_OF_FEW.search((last_name(sequence) or "").lower()) for sequence in paired)
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
     return any(_OF_FEW.search(name.lower()) for name in names)
 

@@ -23,7 +23,8 @@ _REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)
 class ItemLoop:
     """What a loop does item by item, and the code to write instead. `held` is the array or list that it
     fills or searches; `depth` is the number of nested loops that it stands for; `rows` is the variable whose
-    rows it iterates over, perhaps reshaped.
+    rows it iterates over, perhaps reshaped. `paired` are the sequences of one item per step that it iterates
+    over together: such a loop is expensive even once per rollout.
     """
 
     held: ast.expr
@@ -31,6 +32,7 @@ class ItemLoop:
     advice: str
     depth: int = 1
     rows: ast.expr | None = None
+    paired: tuple[ast.expr, ...] = ()
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:

@@ -88,3 +88,65 @@ def _is_of_counters(place: ast.expr, counters: list[str]) -> bool:
     return set(counters) <= own and not any(
         isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Subscript)) for node in descendants(place)
     )
+
+
+def listed_places(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Return what `[i for i, x in enumerate(array) if x == 0]` collects, or the same with `range(len(array))`
+    and `array[i]`.
+    """
+    match made:
+        case ast.ListComp(
+            elt=ast.Name(id=place),
+            generators=[
+                ast.comprehension(
+                    target=ast.Tuple(elts=[ast.Name(id=counter), ast.Name(id=item)]),
+                    iter=ast.Call(func=func, args=[held], keywords=[]),
+                    ifs=[test],
+                )
+            ],
+        ) if place == counter and model.names.qualified(func) == "builtins.enumerate":
+            is_element = _names(test) == {item} or _compares(test, item, {counter, item})
+        case ast.ListComp(
+            elt=ast.Name(id=place),
+            generators=[ast.comprehension(target=ast.Name(id=counter), iter=ast.Call(func=func), ifs=[test])],
+        ) if place == counter and model.names.qualified(func) == "builtins.range":
+            element = _tested(test)
+            if not isinstance(element, ast.Subscript):
+                return None
+            held, places = _indexed(element)
+            is_element = places == [counter] and not (
+                isinstance(test, ast.Compare) and _moves(test.comparators[0], [counter])
+            )
+        case _:
+            return None
+    if not is_element or model.types.type_of(held).tag not in _ARRAYS:
+        return None
+    text = model.source.text(held)
+    return ItemLoop(
+        held,
+        f"looks for places in `{text}` element by element",
+        f"Compare the whole array, and take the places where it holds: `({text} == value).nonzero()`",
+    )
+
+
+def _tested(test: ast.expr) -> ast.expr:
+    """Return what a condition tests: `x[i]` of `x[i] > 0` and of `not x[i]`."""
+    match test:
+        case ast.Compare(left=left, ops=[_]):
+            return left
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+    return test
+
+
+def _names(test: ast.expr) -> set[str]:
+    """Return the name that is tested alone: `x` and `not x`."""
+    tested = _tested(test)
+    return {tested.id} if isinstance(tested, ast.Name) and not isinstance(test, ast.Compare) else set()
+
+
+def _compares(test: ast.expr, item: str, own: set[str]) -> bool:
+    match test:
+        case ast.Compare(left=ast.Name(id=compared), ops=[_], comparators=[other]):
+            return compared == item and not _moves(other, sorted(own))
+    return False

@@ -1,0 +1,215 @@
+"""Items that are computed one by one from tensors in lists, or from the rows of a tensor, and joined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+
+_JOINS = models.having(Trait.JOINS, "torch")
+_UNBINDS = frozenset({"torch.unbind"})
+_FEWEST_OPERATIONS = 2
+_IN_PLACE = frozenset({"detach_"})
+_METHODS = _IN_PLACE | {
+    name for name in models.methods_of(TypeTag.TENSOR) - {"backward", "register_hook"} if name[-1] != "_"
+}
+_ITERATES = frozenset({"builtins.zip", "builtins.list", "builtins.tuple", "builtins.reversed"})
+_STEPS = "Stack the inputs first (`torch.stack(log_probs)`), and compute on all of them at once"
+_ROWS = "Compute on the whole tensor, whose first dimension is the one that is iterated over"
+
+
+def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """Handle `for log_prob, ret in zip(log_probs, returns): losses.append(-log_prob * ret)`, whose lists
+    become one tensor each.
+    """
+    own = {node.id for node in descendants(loop.target) if isinstance(node, ast.Name)}
+    given = set[str]()
+    kept: list[ast.Name] = []
+    operations = 0
+    for statement in loop.body:
+        match statement:
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name() as target, attr="append"), args=[value])
+            ):
+                kept.append(target)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                given |= _read(value) - own
+                own.add(name)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[])):
+                if name not in own or method not in _IN_PLACE:
+                    return None
+                continue
+            case _:
+                return None
+        given |= _read(value) - own
+        if not _computes(value, model):
+            return None
+        operations += _operations(value, own)
+    paired = _pairs(loop.iter, model)
+    if not kept or own & given or operations < _FEWEST_OPERATIONS or not paired:
+        return None
+    if not all(_is_joined(target, model) for target in kept):
+        return None
+    text = model.source.text(kept[0])
+    return ItemLoop(
+        kept[0],
+        f"computes the items of `{text}` one by one",
+        _STEPS,
+        paired=paired,
+    )
+
+
+def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Handle `[-log_prob * ret for log_prob, ret in zip(log_probs, returns)]`, and functions of the rows of
+    tensors, `[mix(m, s) for m, s in zip(mean.unbind(), std.unbind())]`, if the list becomes one tensor.
+    """
+    clause = made.generators[0]
+    if len(made.generators) != 1 or clause.ifs or clause.is_async:
+        return None
+    own = {node.id for node in descendants(clause.target) if isinstance(node, ast.Name)}
+    rows = list(_unbound(clause.iter, model))
+    if not _becomes_tensor(made, model):
+        return None
+    if rows:
+        if not _operations(made.elt, own) or not _computes(made.elt, model, functions=True):
+            return None
+        text = model.source.text(rows[0])
+        return ItemLoop(rows[0], f"computes with the rows of `{text}` one by one", _ROWS)
+    paired = _pairs(clause.iter, model)
+    if not paired or _operations(made.elt, own) < _FEWEST_OPERATIONS:
+        return None
+    if not _computes(made.elt, model):
+        return None
+    held = clause.iter.args[0] if isinstance(clause.iter, ast.Call) else clause.iter
+    text = model.source.text(held)
+    return ItemLoop(
+        held,
+        f"computes with the items of `{text}` one by one",
+        _STEPS,
+        paired=paired,
+    )
+
+
+def _pairs(iterable: ast.expr, model: SemanticModel) -> tuple[ast.expr, ...]:
+    """Return the sequences that a loop iterates over together, if there are several and one of them holds
+    tensors.
+    """
+    match iterable:
+        case ast.Call(func=func, args=[_, _, *_] as sequences, keywords=[]) if (
+            model.names.qualified(func) == "builtins.zip"
+        ):
+            return tuple(sequences) if any(_holds_tensors(each, model) for each in sequences) else ()
+    return ()
+
+
+def _holds_tensors(sequence: ast.expr, model: SemanticModel) -> bool:
+    kind = model.types.type_of(sequence)
+    if kind.tag is TypeTag.TENSOR:
+        return True
+    return kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and (not kind.item or kind.item.tag is TypeTag.TENSOR)
+
+
+def _unbound(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
+    """Yield the tensors whose rows are iterated over."""
+    match iterable:
+        case ast.Call(func=func, args=[tensor, *_]) if model.names.qualified(func) in _UNBINDS:
+            yield tensor
+        case ast.Call(func=ast.Attribute(value=tensor, attr="unbind")):
+            yield tensor
+        case ast.Call(func=func, args=args) if model.names.qualified(func) in _ITERATES:
+            for argument in args:
+                yield from _unbound(argument, model)
+
+
+def _is_joined(kept: ast.Name, model: SemanticModel) -> bool:
+    """Whether a list is only passed to functions that join tensors, or to `sum`."""
+    scope = model.names.scope(kept).lookup(kept.id)
+    if scope is None or not scope.is_function:
+        return False
+    joined = False
+    for read in model.names.reads(kept.id, scope):
+        match model.parent(read):
+            case ast.Attribute(attr="append"):
+                pass
+            case ast.Call(func=func, args=[first, *_]) if first is read:
+                if model.names.qualified(func) not in _JOINS:
+                    return False
+                joined = True
+            case _:
+                return False
+    return joined
+
+
+def _becomes_tensor(made: ast.ListComp, model: SemanticModel) -> bool:
+    """Whether a list is joined to one tensor, itself, or a part of each of its items."""
+    match model.parent(made):
+        case ast.Call(func=func, args=[first, *_]) if first is made:
+            return model.names.qualified(func) in _JOINS
+        case ast.Assign(targets=[ast.Name() as target]):
+            scope = model.names.scope(target).lookup(target.id)
+            reads = model.names.reads(target.id, scope) if scope is not None and scope.is_function else []
+            mine = [
+                read
+                for read in reads
+                if any(binding.value is made for binding in model.dataflow.definitions(read))
+            ]
+            return bool(mine) and all(_joins(read, model) for read in mine)
+    return False
+
+
+def _joins(read: ast.Name, model: SemanticModel) -> bool:
+    """Whether a list is given to `torch.stack`, or `torch.stack([item[0] for item in list])` takes it
+    apart.
+    """
+    place: ast.AST = read
+    match model.parent(read):
+        case ast.comprehension() as clause:
+            around = model.parent(clause)
+            match around:
+                case ast.ListComp(elt=ast.Subscript(value=ast.Name()) | ast.Name()):
+                    place = around
+    match model.parent(place):
+        case ast.Call(func=func, args=[first, *_]) if first is place:
+            return model.names.qualified(func) in _JOINS
+    return False
+
+
+def _read(value: ast.expr) -> set[str]:
+    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}
+
+
+def _operations(value: ast.expr, own: set[str]) -> int:
+    """Return the number of operations that compute a value from the items."""
+    return sum(
+        1
+        for node in descendants(value)
+        if isinstance(node, (ast.BinOp, ast.Call))
+        or (isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant))
+        if any(isinstance(part, ast.Name) and part.id in own for part in descendants(node))
+    )
+
+
+def _computes(value: ast.expr, model: SemanticModel, *, functions: bool = False) -> bool:
+    """Whether a value is arithmetic on tensors: operators, functions and methods of torch, losses; with
+    `functions`, also functions of the project that have no effect. Networks are not.
+    """
+    for node in descendants(value):
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
+            return False
+        if not isinstance(node, ast.Call):
+            continue
+        kind = model.types.type_of(node.func)
+        if kind.tag is TypeTag.MODULE:
+            if not (kind.of.startswith("torch.nn.") and kind.of.endswith("Loss")):
+                return False
+            continue
+        if (model.names.qualified(node.func) or "").startswith(("torch.", "builtins.", "numpy.")):
+            continue
+        if model.types.call_targets(node):
+            if not functions or not model.effects.call_effect(node).quiet:
+                return False
+        elif not (isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS):
+            return False
+    return True
