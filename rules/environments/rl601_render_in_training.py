@@ -3,7 +3,8 @@
 ## What it does
 Flags `env.render()` that runs once per environment step of training without a condition: no flag and no
 interval over steps or episodes, in the function or in its callers. Also flags `render_mode="human"`, which
-renders every step by itself, for an environment that a training loop steps.
+renders every step by itself, for an environment that a training loop steps. Conditions that select what is
+trained (`if ENV == "Pendulum":`) hold in all steps or in none: the finding is then likely.
 
 The rule does not flag rendering in code that plays, tests, records or evaluates, in environments and their
 wrappers, and where the returned frame is used.
@@ -65,7 +66,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Applicability, Driver, Finding, Fix, Rule, SemanticModel, TypeTag, last_name, regex
 from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
-from rlint.rules.environments._shared.steps import is_free, stands_free, unguarded_step
+from rlint.rules.environments._shared.steps import chooses_task, is_free, stands_free, unguarded_step
 
 PERIOD = 100
 _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")
@@ -99,10 +100,14 @@ class RenderInTraining(Rule):
         function = model.function(call)
         if function is not None and function.name in _METHODS:
             return  # an environment, or a wrapper of one
-        if unguarded_step(statement, model) is not Driver.ENVIRONMENT_STEP or not stands_free(
-            statement, model
+        beat = model.frequency.cadence(statement)
+        if beat is None or unguarded_step(statement, model, apart_from=chooses_task) is not (
+            Driver.ENVIRONMENT_STEP
         ):
             return
+        if not is_free(tuple(guard for guard in beat.around if not chooses_task(guard))):
+            return
+        chosen = [guard.text for guard in (*beat.guards, *beat.around) if chooses_task(guard)]
         fix, rarely = self.rarer(statement, model)
         yield self.finding(
             model,
@@ -112,6 +117,7 @@ class RenderInTraining(Rule):
                 f"step itself"
             ),
             fix=fix,
+            assumes=f"`{chosen[0]}` selects what is trained" if chosen else None,
             advice=f"Render {rarely}, if a flag is set, or in a separate evaluation",
         )
 

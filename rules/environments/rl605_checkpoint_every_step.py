@@ -5,6 +5,9 @@ Flags `torch.save`, `save_pretrained`, `pickle.dump` of an agent or its memory, 
 (`agent.save()`), if they run once per environment step or gradient step without a condition: no interval,
 best score or end of an episode limits them, in the function, in its callers or in the method that saves.
 
+A condition that only depends on the counter of an outer loop (`if episode % 10 == 0:` in the loop over the
+steps) selects episodes, in each of whose steps the checkpoint is written.
+
 The rule does not flag checkpoints once per episode or epoch, and data that is stored in parts (`torch.save`
 of a tensor, `np.save`).
 
@@ -58,7 +61,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, EffectKind, Finding, Fix, Heat, Rule, SemanticModel
+from rlint.rule import (
+    Applicability,
+    EffectKind,
+    Finding,
+    Fix,
+    Guard,
+    Heat,
+    Rule,
+    SemanticModel,
+    descendants,
+    names_bound,
+)
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import unguarded_step
 
@@ -85,8 +99,11 @@ class CheckpointEveryStep(Rule):
         if not model.effects.writes_checkpoint(node):
             return
         beat = model.frequency.cadence(statement)
-        step = unguarded_step(statement, model) if beat is not None and not beat.calls else None
+        if beat is None or beat.calls:
+            return
+        step = unguarded_step(statement, model)
         if step is None:
+            yield from self.in_some_episodes(node, statement, model)
             return
         whole = with_its_file(statement, model)
         counter = counter_at(whole, model, PERIOD)
@@ -101,6 +118,53 @@ class CheckpointEveryStep(Rule):
             fix=build_fix(whole, model),
             advice=f"Save {rarely}, when the score improves, and once after the loop",
         )
+
+    def in_some_episodes(
+        self, call: ast.Call, statement: ast.stmt, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for a call in each step of the episodes that a condition selects."""
+        beat = model.frequency.cadence(statement)
+        chosen = [guard for guard in beat.guards if is_of_episode(guard, statement, model)] if beat else []
+        step = unguarded_step(statement, model, apart_from=chosen.__contains__) if chosen else None
+        if step is not None:
+            yield self.finding(
+                model,
+                call,
+                f"`{model.source.text(call.func)}` writes a checkpoint in every {step.value} of the episodes "
+                f"for which `{chosen[0].text}` holds: the condition does not change from step to step",
+                advice="Save once, after the loop over the steps",
+            )
+
+
+def is_of_episode(guard: Guard, statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a condition in a loop over steps depends on the counter of an outer loop alone (`if episode %
+    10 == 0:`).
+    """
+    loop = model.frequency.driving_loop(statement)
+    if loop is None:
+        return False
+    test = next(
+        (
+            around.test
+            for around in model.ancestors(statement)
+            if isinstance(around, ast.If) and guard.text in model.source.text(around.test)
+        ),
+        None,
+    )
+    if test is None or any(
+        isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)) for node in descendants(test)
+    ):
+        return False
+    names = {node.id for node in descendants(test) if isinstance(node, ast.Name)}
+    counters = {
+        name
+        for outer in model.frequency.loops(loop)
+        if isinstance(outer, (ast.For, ast.AsyncFor))
+        for node in descendants(outer.target)
+        for name in names_bound(node)
+    }
+    inside = {name for node in descendants(loop) for name in names_bound(node)}
+    return bool(names & counters) and not names & inside
 
 
 def with_its_file(statement: ast.stmt, model: SemanticModel) -> ast.stmt:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, descendants, last_name, regex, roles
 
 _TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
+_CHOOSES = regex(
+    r"""^(not )?([A-Z][A-Z0-9_]{2,}|(args|opt|config|cfg)\.train(ing)?)$|^[\w.]+ ?[=!]= ?["'][\w./-]+["']$"""
+)
+_WATCHES = regex(
+    r"render|show|display|watch|test|eval|play|demo|debug|verbos|human|visual|plot|log|video|window"
+)
 _LARGE_MODELS = frozenset(
     """bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
     transformers transformer_engine trl unsloth verl vllm sglang""".split()
@@ -25,12 +32,20 @@ def step_of(beat: Cadence) -> Driver | None:
     return Driver.GRADIENT_STEP if Driver.GRADIENT_STEP in beat.drivers and not many else None
 
 
-def unguarded_step(node: ast.AST, model: SemanticModel, needs: str = "") -> Driver | None:
+def unguarded_step(
+    node: ast.AST,
+    model: SemanticModel,
+    needs: str = "",
+    apart_from: Callable[[Guard], bool] | None = None,
+) -> Driver | None:
     """Return the training step in which a node always runs, without a condition; None otherwise. A condition
-    that only tests whether an object that it `needs` exists does not count.
+    that only tests whether an object that it `needs` exists does not count, nor do those `apart_from` which
+    it runs in each step.
     """
     beat = model.frequency.cadence(node)
     guards = beat.guards if beat is not None else ()
+    if apart_from is not None:
+        guards = tuple(guard for guard in guards if not apart_from(guard))
     if needs:
         guards = tuple(guard for guard in guards if not tests_existence(guard, needs))
     if beat is None or held_back(guards) or not is_training(node, model):
@@ -41,6 +56,15 @@ def unguarded_step(node: ast.AST, model: SemanticModel, needs: str = "") -> Driv
 def tests_existence(guard: Guard, name: str) -> bool:
     """Whether a condition tests if an object of a name exists: `writer is not None`."""
     return guard.kind is GuardKind.PRESENT and name in guard.text.replace(".", " ").split()
+
+
+def chooses_task(guard: Guard) -> bool:
+    """Whether a condition selects what is trained, so that it holds in all steps of a run or in none:
+    `ENV == "Pendulum"`, `if DISCRETE:`, `if args.train:`.
+    """
+    if guard.kind not in (GuardKind.OTHER, GuardKind.SWITCH):
+        return False
+    return bool(_CHOOSES.search(guard.text)) and not _WATCHES.search(guard.text.lower())
 
 
 def held_back(guards: tuple[Guard, ...]) -> bool:
