@@ -713,3 +713,55 @@ def test_samples_at_intervals_do_not_make_a_training_loop_one_of_rollouts(learns
                     show(model.generate(loss))
     """)
     assert model.frequency.heat_of(expression(model, "next(loader)")).level is level
+
+
+@pytest.mark.parametrize(
+    ("steps", "level"),
+    [
+        ("results = [e.step(a) for e, a in zip(envs, actions)]", Heat.HOT),
+        ("for i, e in enumerate(self.envs): results[i] = e.step(actions[i])", Heat.HOT),
+        ("results = [each.step(a) for each, a in zip(schedulers, actions)]", Heat.COLD),
+        ("results = [a.step(e) for e, a in zip(envs, timers)]", Heat.COLD),
+    ],
+)
+def test_a_loop_that_steps_several_environments_is_one_of_steps(steps: str, level: Heat) -> None:
+    """The variable of a loop over environments is an environment, whatever it is called."""
+    model = model_of(f"""
+        def simulate(self, envs, schedulers, timers, agent, steps):
+            results = {{}}
+            for _ in range(steps):
+                actions = agent(results)
+                {steps}
+                note(results)
+    """)
+    assert model.frequency.heat_of(expression(model, "note(results)")).level is level
+
+
+def test_a_distinctive_method_may_be_of_any_class_that_defines_it() -> None:
+    """A receiver named like one of two classes may still be of the other."""
+    models = build(
+        {
+            "norms.py": """
+                class RewardNorm:
+                    def denormalize(self, x):
+                        return x * 2
+
+                class Scaler:
+                    def denormalize(self, x):
+                        return x + 1
+            """,
+            "buffer.py": """
+                def compute(env, agent, reward_normalizer, steps):
+                    for _ in range(steps):
+                        x, reward, done, info = env.step(agent.act())
+                        reward_normalizer.denormalize(x)
+            """,
+            "main.py": """
+                import buffer
+                import norms
+            """,
+        }
+    )
+    for value in ("x * 2", "x + 1"):
+        found = expression(models["norms.py"], value)
+        assert models["norms.py"].frequency.heat_of(found).level is Heat.HOT

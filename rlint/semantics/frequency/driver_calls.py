@@ -96,6 +96,32 @@ def _step(call: ast.Call, func: ast.Attribute, types: TypeInference) -> Driver |
     return None
 
 
+def steps_item(call: ast.Call, target: ast.expr, iterable: ast.expr) -> bool:
+    """Whether a call steps the loop variable of a loop over several environments: `e.step(a)` in `for e, a in
+    zip(envs, actions)`.
+    """
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=item), attr=method) if method in STEPS_ENVIRONMENT and call.args:
+            over = _iterated(item, target, iterable)
+            return over is not None and bool(_ENVIRONMENT.search((last_name(over) or "").lower()))
+    return False
+
+
+def _iterated(name: str, target: ast.expr, iterable: ast.expr) -> ast.expr | None:
+    """Return what a loop takes the values of its variable from."""
+    match target, iterable:
+        case ast.Name(id=bound), _:
+            return iterable if bound == name else None
+        case ast.Tuple(elts=[_, inner]), ast.Call(func=ast.Name(id="enumerate"), args=[iterated]):
+            return _iterated(name, inner, iterated)
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=iterated):
+            for part, over in zip(targets, iterated):  # noqa: B905
+                found = _iterated(name, part, over)
+                if found is not None:
+                    return found
+    return None
+
+
 def is_loader(iterable: ast.expr, types: TypeInference) -> bool:
     """Whether a loop over an expression loads a batch in each iteration."""
     if isinstance(iterable, ast.Call):

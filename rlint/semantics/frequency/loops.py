@@ -8,7 +8,7 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
-from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader
+from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader, steps_item
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.iteration_frequency import IterationFrequency
@@ -233,7 +233,16 @@ class LoopIndex:
         """Return the driver that a call is: an environment step, an optimizer step, the arrival of a
         message.
         """
-        return driver_of(call, self.types)
+        found = driver_of(call, self.types)
+        if found is None and not self.types.type_of(call.func):
+            found = Driver.ENVIRONMENT_STEP if self._steps_item(call) else None
+        return found
+
+    def _steps_item(self, call: ast.Call) -> bool:
+        loop = self.innermost(call)
+        if isinstance(loop, COMPREHENSIONS):
+            return steps_item(call, loop.generators[-1].target, loop.generators[-1].iter)
+        return isinstance(loop, (ast.For, ast.AsyncFor)) and steps_item(call, loop.target, loop.iter)
 
     @cached_property
     def _drivers(self) -> tuple[dict[AnyLoop, set[Driver]], dict[ast.AST | None, set[Driver]]]:

@@ -292,13 +292,20 @@ class CallGraph:
             if near and len(near) <= _MANY:
                 return self._with_overriding(near, method)
             family = self._family(defining, token)
-            if family:
+            is_exact = any(name == token for _, name in defining)
+            if family and (is_exact or len(family) > 1 or not self._is_distinctive(method, defining)):
                 return self._methods(family, method)
-            if len(intern) == 1:
+            if len(intern) == 1 and not self._is_distinctive(method, defining):
                 return self._methods(intern, method)
-        if method in vocabulary.COMMON_METHODS or method.startswith("__") or len(defining) > 3:
+        if not self._is_distinctive(method, defining):
             return []
         return self._methods([cls for cls, _ in defining], method)
+
+    @staticmethod
+    def _is_distinctive(method: str, defining: list[_Named]) -> bool:
+        """Whether few classes define a method, whose name then says more than the name of the receiver."""
+        common = method in vocabulary.COMMON_METHODS or method.startswith("__")
+        return not common and len(defining) <= _FEW
 
     def _family(self, defining: list[_Named], token: str) -> list[ClassSummary]:
         """Return the classes that a receiver named like their common base may have: an `agent` is a
