@@ -149,3 +149,6 @@ READS_TENSOR = frozenset(
     tensor_to_numpy to_host to_np to_numpy tonumpy torch_to_numpy""")
 )
 """Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
+
+REWARDS_OF_BATCHES = frozenset(words("compute_reward compute_rewards"))
+"""Methods of environments with goals that by convention take batches: `env.compute_reward(achieved, goal)`."""

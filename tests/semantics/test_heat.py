@@ -349,6 +349,7 @@ def test_what_a_global_variable_keeps_is_made_once(declared: str, heat: Heat) ->
         ("if self.model is not None: return", "self.model = load()", Heat.COLD),
         ("if self.model: return self.model", "self.model = {'vae': load()}", Heat.COLD),
         ("if hasattr(self, 'model'): return", "self.model = load()", Heat.COLD),
+        ("if hasattr(self.env, 'model'): return", "self.other = load()", Heat.HOT),
         ("if self.model is None: return", "self.model = load()", Heat.HOT),
         ("if self.done: return", "load(); self.done = True", Heat.HOT),
         ("if self.model is not None: return", "self.other = load()", Heat.HOT),

@@ -68,6 +68,7 @@ _OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting
 _USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
 _OF_CLASSES = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 """Tests of the type of a value, whose result is usually the same each time."""
+_SET_BY_NAME = ("setattr", "register_buffer", "register_parameter", "add_module")
 _DECIDED = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
 _MOST_STEPS = 3
 """Maximum number of assignments followed from a name to the condition that it holds."""
@@ -110,7 +111,8 @@ class Conditions:
         name = (last_name(test) or "").lower().lstrip("_")
         if isinstance(test, ast.Call):
             if name == "hasattr" and not taken:
-                return Condition(GuardKind.ONCE, Heat.COLD)
+                is_set = self._sets_attribute(test)
+                return Condition(GuardKind.ONCE, Heat.COLD) if is_set else Condition(GuardKind.CLASS)
             if name in _OF_CLASSES:
                 return Condition(GuardKind.CLASS)
             if _CHECKS.search(name):
@@ -128,6 +130,17 @@ class Conditions:
             is_parameter=is_parameter,
             is_own=is_decided and _is_own(test),
         )
+
+    def _sets_attribute(self, test: ast.Call) -> bool:
+        """Whether the file may set the attribute that `hasattr` looks for, so that the object has it the next
+        time. Otherwise its class has it or not.
+        """
+        match test.args:
+            case [_, ast.Constant(value=str(attribute))]:
+                written = self.syntax.written
+                stores = (isinstance(use.ctx, ast.Store) for use in written.attributes.get(attribute, ()))
+                return any(stores) or bool(written.calls_of(_SET_BY_NAME))
+        return True
 
     def meaning(self, test: ast.expr) -> ast.expr:
         """Return the condition that a name holds: `step % 100 == 0` for `is_log_step`."""

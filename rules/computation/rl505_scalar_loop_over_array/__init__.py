@@ -17,6 +17,8 @@ Flags the following in hot code:
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:
   `for log_prob, ret in zip(log_probs, returns): losses.append(-log_prob * ret)`, `torch.stack(losses).sum()`.
   Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.
+- A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
+  to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - Python's `sum`, `max` or `min` of an array.
 
 The rule does not flag:
@@ -111,6 +113,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     appended_items,
     joined_comprehension,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 
 Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
@@ -169,8 +172,10 @@ class ScalarLoopOverArray(Rule):
     def _by_item(self, node: ast.Call | ast.For, made: Loop, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(made, ast.For):
             item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
+            item = item or rewarded_rows(made, model) or flattened_rows(made, model)
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
+            item = item or flattened_rows(made, model)
         else:
             return
         outer = model.parent(made)
@@ -190,7 +195,8 @@ class ScalarLoopOverArray(Rule):
         if not is_hot(body if item.paired else node, model):
             return
         sort = "loop" if isinstance(node, ast.For) else "comprehension"
-        yield self.finding(model, node, f"The {sort} {item.does} in Python", advice=item.advice)
+        message = f"The {sort} {item.does} in Python"
+        yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes)
 
     def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         item = reduced_array(node, model)

@@ -33,6 +33,7 @@ class ItemLoop:
     depth: int = 1
     rows: ast.expr | None = None
     paired: tuple[ast.expr, ...] = ()
+    assumes: str | None = None
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
@@ -249,7 +250,7 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         for statement in loop.body
         for node in descendants(statement)
     )
-    into = _made_into(kept, model)
+    into = made_into(kept, model)
     if operations < _FEWEST_OPERATIONS or into is None:
         return None
     if into in _JOINS and not rows:
@@ -366,7 +367,7 @@ def _has_no_side_effects(value: ast.expr, model: SemanticModel) -> bool:
     return True
 
 
-def _made_into(kept: ast.Name, model: SemanticModel) -> str | None:
+def made_into(kept: ast.Name, model: SemanticModel) -> str | None:
     """Return the function that converts a list to one array, if that is its use."""
     scope = model.names.scope(kept).lookup(kept.id)
     if scope is None or not scope.is_function:
