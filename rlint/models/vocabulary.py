@@ -151,4 +151,4 @@ READS_TENSOR = frozenset(
 """Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
 
 REWARDS_OF_BATCHES = frozenset(words("compute_reward compute_rewards"))
-"""Methods of environments with goals that by convention take batches: `env.compute_reward(achieved, goal)`."""
+"""Methods of environments with goals, which by convention take batches: `env.compute_reward(got, goals)`."""

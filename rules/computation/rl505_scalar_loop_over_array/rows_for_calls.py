@@ -12,7 +12,7 @@ _LISTS = frozenset({"builtins.list", "builtins.tuple"})
 
 
 def rewarded_rows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """Handle `for i in range(n): rewards[i] = env.compute_reward(achieved[i], goals[i], None)`. By convention,
+    """Handle `for i in range(n): rewards[i] = env.compute_reward(got[i], goals[i], None)`. By convention,
     the method takes batches.
     """
     match loop:
