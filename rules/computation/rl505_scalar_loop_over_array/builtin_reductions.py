@@ -9,7 +9,10 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoo
 
 REDUCTIONS = {"builtins.sum": "sum", "builtins.max": "max", "builtins.min": "min"}
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
-_ONE_PER_ENVIRONMENT = regex(r"reward|done|term|trunc|info|score|shape|size|(^|_)r($|_)")
+_OF_FEW = regex(
+    r"reward|done|term|trunc|info|score|shape|size|(^|_)r($|_)|count|visit|prob|logit|polic|q_?val"
+)
+"""Names of arrays with one number per environment or action."""
 
 
 def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
@@ -22,7 +25,7 @@ def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
     if kind.tag not in _ARRAYS or kind.optional or kind.rank == 0:
         return None
     text = model.source.text(array)
-    if _ONE_PER_ENVIRONMENT.search(text.lower()):
+    if _OF_FEW.search(text.lower()):
         return None
     axis = "0" if kind.rank != 1 and method == "sum" else ""
     does = f"iterates over `{text}` element by element"

@@ -27,9 +27,15 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     own = {node.id for node in descendants(loop.target) if isinstance(node, ast.Name)}
     given = set[str]()
     kept: list[ast.Name] = []
+    sums: list[ast.Name] = []
     operations = 0
     for statement in loop.body:
         match statement:
+            case ast.AugAssign(target=ast.Name(id=name) as target, op=ast.Add() | ast.Sub(), value=value):
+                if name in own:
+                    return None
+                sums.append(target)
+                operations += 1
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(value=ast.Name() as target, attr="append"), args=[value])
             ):
@@ -48,14 +54,19 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             return None
         operations += _operations(value, own)
     paired = _pairs(loop.iter, model)
-    if not kept or own & given or operations < _FEWEST_OPERATIONS or not paired:
+    results = [*kept, *sums]
+    if not results or own & given or operations < _FEWEST_OPERATIONS or not paired:
         return None
+    if {target.id for target in sums} & given:
+        return None  # a running sum is used in each iteration
     if not all(_is_joined(target, model) for target in kept):
         return None
-    text = model.source.text(kept[0])
+    if not all(_is_loss(target, model) for target in sums):
+        return None
+    text = model.source.text(results[0])
     return ItemLoop(
-        kept[0],
-        f"computes the items of `{text}` one by one",
+        results[0],
+        f"computes `{text}` from the items of lists one by one",
         _STEPS,
         paired=paired,
     )
@@ -124,7 +135,7 @@ def _unbound(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
 
 
 def _is_joined(kept: ast.Name, model: SemanticModel) -> bool:
-    """Whether a list is only passed to functions that join tensors, or to `sum`."""
+    """Whether a list is only passed to functions that concatenate or stack tensors."""
     scope = model.names.scope(kept).lookup(kept.id)
     if scope is None or not scope.is_function:
         return False
@@ -142,6 +153,27 @@ def _is_joined(kept: ast.Name, model: SemanticModel) -> bool:
     return joined
 
 
+def _is_loss(total: ast.Name, model: SemanticModel) -> bool:
+    """Whether a sum is differentiated, itself or after arithmetic: `(total / n).backward()`, `loss = total +
+    entropy`, `loss.backward()`.
+    """
+    scope = model.names.scope(total).lookup(total.id)
+    if scope is None or not scope.is_function:
+        return False
+    for read in model.names.reads(total.id, scope):
+        place: ast.AST = read
+        while isinstance(parent := model.parent(place), (ast.BinOp, ast.UnaryOp)):
+            place = parent
+        match parent:
+            case ast.Attribute(attr="backward"):
+                return True
+            case ast.Assign(targets=[ast.Name(id=name)]) if name != total.id:
+                uses = model.names.reads(name, scope)
+                if any(getattr(model.parent(use), "attr", "") == "backward" for use in uses):
+                    return True
+    return False
+
+
 def _becomes_tensor(made: ast.ListComp, model: SemanticModel) -> bool:
     """Whether a list is joined to one tensor, itself, or a part of each of its items."""
     match model.parent(made):
@@ -150,12 +182,12 @@ def _becomes_tensor(made: ast.ListComp, model: SemanticModel) -> bool:
         case ast.Assign(targets=[ast.Name() as target]):
             scope = model.names.scope(target).lookup(target.id)
             reads = model.names.reads(target.id, scope) if scope is not None and scope.is_function else []
-            mine = [
+            of_list = [
                 read
                 for read in reads
                 if any(binding.value is made for binding in model.dataflow.definitions(read))
             ]
-            return bool(mine) and all(_joins(read, model) for read in mine)
+            return bool(of_list) and all(_joins(read, model) for read in of_list)
     return False
 
 

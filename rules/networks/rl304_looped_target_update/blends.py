@@ -113,8 +113,8 @@ def _blend_of(node: ast.stmt | ast.expr, loop: _Loop, model: SemanticModel) -> B
                     return _read(node, BlendResult.COPY, written, value, loop, model)
                 case ast.Call(func=ast.Attribute(value=written, attr="add_"), args=[value], keywords=[]):
                     return _added_in_place(node, written, value, loop, model)
-        case ast.AugAssign(target=written, op=ast.Add(), value=value):
-            return _added_in_place(node, written, value, loop, model)
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return _added_in_place(node, target, value, loop, model)
         case ast.Assign(targets=[ast.Attribute(attr="data") as written], value=value):
             return _read(node, BlendResult.DATA, written, value, loop, model)
         case ast.Assign(targets=[ast.Subscript(value=owner, slice=index) as written], value=value):
