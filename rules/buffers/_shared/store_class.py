@@ -9,10 +9,38 @@ from rlint.rule import FUNCTIONS, SemanticModel, TypeTag, descendants, regex
 
 _NAMED = regex(r"buffer|memory|replay|storage|experience|trajector", re.IGNORECASE)
 
+_FIELDS = 3
+"""A transition has at least so many fields."""
+
 
 def is_store_class(cls: ast.ClassDef | None, model: SemanticModel) -> bool:
-    """Whether a class stores transitions: by its name, or because it writes rows to a moving index."""
-    return cls is not None and (bool(_NAMED.search(cls.name)) or model.once(_writes_a_ring, cls))
+    """Whether a class stores transitions: by its name, or because it writes rows to a moving index, or
+    appends to several lists from which it samples.
+    """
+    return cls is not None and (
+        bool(_NAMED.search(cls.name)) or model.once(_writes_a_ring, cls) or model.once(_appends_fields, cls)
+    )
+
+
+def _appends_fields(cls: ast.ClassDef, _: SemanticModel) -> bool:
+    """Whether a method appends one value each to several attributes, and another one samples."""
+    methods = [method for method in cls.body if isinstance(method, FUNCTIONS)]
+    return any("sample" in method.name for method in methods) and any(
+        len({target for node in descendants(method) if (target := _appended(node))}) >= _FIELDS
+        for method in methods
+        if method.name != "__init__"
+    )
+
+
+def _appended(node: ast.AST) -> str:
+    """Return what a call appends to: `states` of `self.states.append(state)`."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=attr), attr="append"),
+            args=[_],
+        ):
+            return attr
+    return ""
 
 
 def _writes_a_ring(cls: ast.ClassDef, model: SemanticModel) -> bool:

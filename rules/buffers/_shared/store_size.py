@@ -148,6 +148,13 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
 
 def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     """Whether an expression holds the transitions, by its name or that of the class whose attribute it is."""
+    match held:
+        case ast.Subscript(value=fields, slice=ast.Constant(value=str()) | ast.Name()):
+            return holds_transitions(fields, model)  # `self.data["obs"]`
+        case ast.Name():
+            fields = _taken_from(held, model)
+            if fields is not None:
+                return holds_transitions(fields, model)
     name = (last_name(held) or "").lower()
     of_store: bool = is_store_class(model.class_of(held), model)
     if isinstance(held, ast.Name) and name == "self":
@@ -155,6 +162,19 @@ def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     if _FEW.search(name):
         return False
     return bool(_STORE.search(name)) or (of_store and isinstance(held, ast.Attribute))
+
+
+def _taken_from(name: ast.Name, model: SemanticModel) -> ast.expr | None:
+    """Return `self.data` for the `rows` of `for key, rows in self.data.items()`."""
+    bindings = model.dataflow.definitions(name)
+    if len(bindings) != 1 or bindings[0].kind not in (BindingKind.FOR, BindingKind.COMPREHENSION):
+        return None
+    match bindings[0].value, bindings[0].path:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() as fields, attr="items"), args=[]), (1,):
+            return fields
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() as fields, attr="values"), args=[]), ():
+            return fields
+    return None
 
 
 def _is_not_small(expression: ast.expr, model: SemanticModel) -> bool:

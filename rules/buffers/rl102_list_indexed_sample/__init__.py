@@ -3,7 +3,8 @@
 ## What it does
 Flags hot code that builds a batch from a replay buffer one transition at a time:
 
-- `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples;
+- `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples, also from
+  lists of one field each (`[self.fields[key][i] for i in indices]`);
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
   index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
@@ -249,7 +250,7 @@ def rows_of(made: ast.Call, model: SemanticModel) -> tuple[ast.expr, ast.expr] |
                     and (model.names.qualified(index.func) in _SAME_ITEMS)
                 ):
                     index = index.args[0]
-                if isinstance(index, (ast.Name, ast.Attribute)):
+                if isinstance(index, (ast.Name, ast.Attribute)) or drawn_by(index, model) is not None:
                     return (outer if place is made else made), index
     return None
 

@@ -59,7 +59,9 @@ def _is_item(node: ast.expr, index: str) -> bool:
     """Whether an expression is `held[i]` or `held[int(i)]`."""
     match node:
         case ast.Subscript(
-            value=ast.Name() | ast.Attribute(),
+            value=ast.Name()
+            | ast.Attribute()
+            | ast.Subscript(value=ast.Attribute(), slice=ast.Name() | ast.Constant(value=str())),
             slice=ast.Name(id=used)
             | ast.Call(func=ast.Name(id="int"), args=[ast.Name(id=used)], keywords=[]),
         ):
