@@ -97,6 +97,10 @@ class EffectQueries:
         relied = self._program.log_writers.called(self._caller_of(call), call.func.attr, call.lineno)
         return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
 
+    def is_called_like_relay(self, method: str) -> bool:
+        """Whether a method of the project with this name only writes the text of its callers to a log."""
+        return method in self._program.log_writers.relay_names
+
     def relays_log(self, call: ast.Call) -> bool:
         """Whether a call is all that a method does: it writes the text of known callers to a log."""
         return self._program.log_writers.relays(self._caller_of(call))

@@ -82,6 +82,30 @@ def _continues_line(call: ast.Call) -> bool:
     return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
 
 
+def relaying(analysis: FileAnalysis) -> list[str]:
+    """Return the methods whose only statement writes their parameters to a log, perhaps in one process only:
+    `def print(self, text): self.accelerator.print(text)`.
+    """
+    syntax = analysis.syntax
+    found = []
+    for call in syntax.written.calls_of(NAMES):
+        method = syntax.function(call)
+        if not isinstance(method, ast.FunctionDef) or not isinstance(
+            syntax.parents.get(method), ast.ClassDef
+        ):
+            continue
+        body = method.body
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]  # the docstring
+        if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
+            body = body[0].body
+        match body:
+            case [(ast.Expr() | ast.Return()) as statement] if statement.value is call:
+                if is_log_write(call, analysis) and len(method.args.args) > 1:
+                    found.append(syntax.qualname(method))
+    return found
+
+
 def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
     """Return the conditions under which the functions of a file write to a log themselves, by qualified name:
     those of the write with the fewest. A line that is printed only if a switch is on is left out.
@@ -122,7 +146,17 @@ class LogWriters:
     def relays(self, path: str) -> bool:
         """Whether all that a method does is to write the text of its callers, which the project knows."""
         edges = self.graph.callers(path)
-        return bool(edges) and path in self._writers and _relays(edges[0].target)
+        return bool(edges) and path in self._writers and edges[0].target.relays_log
+
+    @cached_property
+    def relay_names(self) -> frozenset[str]:
+        """Return the names of the methods that only write the text of their callers."""
+        return frozenset(
+            function.name
+            for module in self.graph.index.modules.values()
+            for function in module.functions.values()
+            if function.relays_log
+        )
 
     def holds_back(self, caller: str, method: str, line: int) -> bool:
         """Whether a call of a method that is named like one of a library's writer likely runs methods of the
@@ -150,7 +184,7 @@ class LogWriters:
             for function in module.functions.values():
                 if function.log_guards is not None:
                     # the line that writes a row, or the text of a caller, says little: calls are reported
-                    bare = all(site.method != _ROWS for site in function.calls) and not _relays(function)
+                    bare = all(site.method != _ROWS for site in function.calls) and not function.relays_log
                     writer = _writer(function, function.log_guards, LogWriter(bare=bare))
                     if writer is not None:
                         found[function.path] = writer
@@ -173,11 +207,6 @@ def _passes_on(function: FunctionSummary) -> bool:
     """Whether all that a method does is to call the method of the same name of another object."""
     calls = function.calls
     return not function.log_guards and bool(calls) and all(site.method == function.name for site in calls)
-
-
-def _relays(function: FunctionSummary) -> bool:
-    """Whether the only call of a method is the one that writes."""
-    return function.is_method and len(function.calls) == 1 and bool(function.call_parameters)
 
 
 def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWriter) -> LogWriter | None:

@@ -20,7 +20,7 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
-from rlint.semantics.effects.log_writes import log_guards
+from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
@@ -127,6 +127,8 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
         summary.functions[saving].saves = True
     for name, guards in log_guards(analysis).items():
         summary.functions[name].log_guards = guards
+    for name in relaying(analysis):
+        summary.functions[name].relays_log = True
     for maker, stores in stores_of(syntax).items():
         summary.functions[syntax.qualname(maker)].stores = stores
     for name, attributes in sets(analysis).items():

@@ -139,6 +139,7 @@ class FunctionSummary:
     log_guards: tuple[Guard, ...] | None = (
         None  # conditions under which it writes to a log (see log_writes.py)
     )
+    relays_log: bool = False  # only writes its parameters to a log
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
     makes_tensor_of: str = (
         ""  # the parameter that it returns as a host tensor if it is an array, else as it is

@@ -26,7 +26,9 @@ def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
     call = statement.value
     if model.effects.writes_log(call):
         return LogCall(call)
-    if not isinstance(call.func, ast.Attribute) or not _METHOD.search(call.func.attr):
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    if not _METHOD.search(call.func.attr) and not model.effects.is_called_like_relay(call.func.attr):
         return None
     return LogCall(call, own=True) if model.effects.writes_log_by_method(call) else None
 
