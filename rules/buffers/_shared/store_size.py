@@ -152,9 +152,9 @@ def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
         case ast.Subscript(value=fields, slice=ast.Constant(value=str()) | ast.Name()):
             return holds_transitions(fields, model)  # `self.data["obs"]`
         case ast.Name():
-            fields = _taken_from(held, model)
-            if fields is not None:
-                return holds_transitions(fields, model)
+            of_fields = _taken_from(held, model)
+            if of_fields is not None:
+                return holds_transitions(of_fields, model)
     name = (last_name(held) or "").lower()
     of_store: bool = is_store_class(model.class_of(held), model)
     if isinstance(held, ast.Name) and name == "self":

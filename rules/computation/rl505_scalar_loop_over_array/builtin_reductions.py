@@ -10,9 +10,10 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoo
 REDUCTIONS = {"builtins.sum": "sum", "builtins.max": "max", "builtins.min": "min"}
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OF_FEW = regex(
-    r"reward|done|term|trunc|info|score|shape|size|(^|_)r($|_)|count|visit|prob|logit|polic|q_?val"
+    r"reward|done|term|trunc|info|score|shape|size|(^|_)r($|_)|count|visit|prob|logit|polic|q_?val|nvec"
+    r"|lengths$|episode|bound|range"
 )
-"""Names of arrays with one number per environment or action."""
+"""Names of arrays with one number per environment, episode or action."""
 
 
 def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:

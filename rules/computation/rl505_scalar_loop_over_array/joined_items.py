@@ -9,6 +9,7 @@ from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
 _JOINS = models.having(Trait.JOINS, "torch")
+_FILLS = models.having(Trait.FILLS, "torch", "numpy") | {"torch.arange", "torch.linspace"}
 _UNBINDS = frozenset({"torch.unbind"})
 _FEWEST_OPERATIONS = 2
 _IN_PLACE = frozenset({"detach_"})
@@ -50,7 +51,7 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             case _:
                 return None
         given |= _read(value) - own
-        if not _computes(value, model):
+        if not _computes(value, model, own):
             return None
         operations += _operations(value, own)
     paired = _pairs(loop.iter, model)
@@ -91,7 +92,7 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
     paired = _pairs(clause.iter, model)
     if not paired or _operations(made.elt, own) < _FEWEST_OPERATIONS:
         return None
-    if not _computes(made.elt, model):
+    if not _computes(made.elt, model, own):
         return None
     held = clause.iter.args[0] if isinstance(clause.iter, ast.Call) else clause.iter
     text = model.source.text(held)
@@ -208,7 +209,7 @@ def _joins(read: ast.Name, model: SemanticModel) -> bool:
     return False
 
 
-def _read(value: ast.expr) -> set[str]:
+def _read(value: ast.AST) -> set[str]:
     return {node.id for node in descendants(value) if isinstance(node, ast.Name)}
 
 
@@ -223,11 +224,16 @@ def _operations(value: ast.expr, own: set[str]) -> int:
     )
 
 
-def _computes(value: ast.expr, model: SemanticModel, *, functions: bool = False) -> bool:
+def _computes(
+    value: ast.expr, model: SemanticModel, own: set[str] | None = None, *, functions: bool = False
+) -> bool:
     """Whether a value is arithmetic on tensors: operators, functions and methods of torch, losses; with
-    `functions`, also functions of the project that have no effect. Networks are not.
+    `functions`, also functions of the project that have no effect. Networks are not, nor are tensors whose
+    shape depends on the item (slices and `torch.arange` with `own` names).
     """
     for node in descendants(value):
+        if isinstance(node, ast.Slice) and own and _read(node) & own:
+            return False
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
             return False
         if not isinstance(node, ast.Call):
@@ -237,7 +243,10 @@ def _computes(value: ast.expr, model: SemanticModel, *, functions: bool = False)
             if not (kind.of.startswith("torch.nn.") and kind.of.endswith("Loss")):
                 return False
             continue
-        if (model.names.qualified(node.func) or "").startswith(("torch.", "builtins.", "numpy.")):
+        function = model.names.qualified(node.func) or ""
+        if function in _FILLS and own and any(_read(argument) & own for argument in node.args):
+            return False
+        if function.startswith(("torch.", "builtins.", "numpy.")):
             continue
         if model.types.call_targets(node):
             if not functions or not model.effects.call_effect(node).quiet:
