@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Function, SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import Device, Function, SemanticModel, Trait, TypeTag, descendants, models, target_of_move
 from rlint.rules.computation._shared import sharing
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
@@ -34,6 +34,8 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
             return False
+        if copies_to_device(call, model):
+            return True
         if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS or call.func.attr in _OF_TENSORS
     if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
@@ -44,6 +46,24 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
     if model.names.qualified(call.func) == "builtins.abs":
         return any(_is_of_array(equal, model) for equal in model.dataflow.equal_to(call))
     return not model.effects.is_cheap(call)
+
+
+def copies_to_device(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call copies a tensor from host memory to a device: `noise.to(device)`, `noise.cuda()`."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    target = target_of_move(call)
+    if target is None and call.func.attr != "cuda":
+        return False
+    kind = model.types.type_of(call.func.value)
+    return (
+        kind.tag is TypeTag.TENSOR
+        and kind.device is Device.HOST
+        and (
+            target is None
+            or (model.types.is_device(target) and model.types.device_of(target) is not Device.HOST)
+        )
+    )
 
 
 def _is_of_array(call: ast.expr, model: SemanticModel) -> bool:
