@@ -149,3 +149,8 @@ READS_TENSOR = frozenset(
     tensor_to_numpy to_host to_np to_numpy tonumpy torch_to_numpy""")
 )
 """Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
+
+# Names of functions of programs that create a tensor from numbers or arrays.
+CONVERTS_TO_TENSOR = frozenset(
+    words("as_tensor from_numpy np_to_torch np2torch numpy_to_torch to_tensor to_torch torchify totensor")
+)

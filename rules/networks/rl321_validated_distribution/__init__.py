@@ -155,15 +155,15 @@ class ValidatedDistribution(Rule):
 
     def validated(self, call: ast.Call, name: str, model: SemanticModel) -> Finding:
         """Return a finding for a distribution that validates its arguments."""
-        shown = model.source.text(call.func)
         is_base = is_super_constructor(call.func, model)
+        shown = f"`{model.source.text(call.func)}`" + (f" of `{name}`" if is_base else "")
         what = "each value" if name in PASSES_ON else "its parameters and each value"
         is_held = model.names.qualified(call.func) is None and not is_base
         parameter = defaulted(call.func, model) if is_held else None
         return self.finding(
             model,
             call,
-            f"`{f'{shown}` of `{name}' if is_base else shown}` validates {what} each time; on a GPU, each check synchronises with the device",
+            f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
             fix=without_validation(call, model),
             advice="Pass `validate_args=False`, or disable validation globally at start-up: "
             "`torch.distributions.Distribution.set_default_validate_args(False)`",
