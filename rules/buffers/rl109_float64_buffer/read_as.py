@@ -108,7 +108,7 @@ def _reads_nothing(use: Use) -> bool:
 
 
 def _is_copied_along(rows: ast.Subscript, model: SemanticModel) -> bool:
-    """Whether rows are copied to the same storage of another object: `self.rows[:n] = other.rows[:n].copy()`."""
+    """Whether rows are copied to the same storage of another object: `self.rows[:n] = other.rows[:n]`."""
     value: ast.expr = rows
     match model.parent(rows):
         case ast.Attribute(attr="copy") as called if (call := model.syntax.call_of(called)) is not None:
