@@ -13,6 +13,7 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "pt
 _OF_TENSORS = {"entropy", "item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
 """Methods of tensors and distributions only that compute as much, or synchronise with the device."""
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_COPIES = frozenset({"cuda", "to"})
 _DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
@@ -50,10 +51,10 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
 
 def copies_to_device(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call copies a tensor from host memory to a device: `noise.to(device)`, `noise.cuda()`."""
-    if not isinstance(call.func, ast.Attribute):
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _COPIES:
         return False
-    target = target_of_move(call)
-    if target is None and call.func.attr != "cuda":
+    target = target_of_move(call) if call.func.attr == "to" else None
+    if target is None and call.func.attr == "to":
         return False
     kind = model.types.type_of(call.func.value)
     return (
