@@ -12,7 +12,8 @@ tensors of one number on a device that are only created for `torch.where`, which
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
 returned, or that are computed from settings of an object that this program does not define
-(`self.args.n_agents`, `self.envs.action_space[0].n`).
+(`self.args.n_agents`, `self.envs.action_space[0].n`), or from data of unknown type that the constructor is
+given (`torch.tensor(self.gammas)`). Arrays in host memory have low impact.
 
 ## Why is it slow
 A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,
@@ -106,6 +107,7 @@ _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
 )
 _MANY = 4
+_MINOR = "creates an array in host memory, which takes microseconds unless the array is large"
 
 
 class RecomputedConstant(Rule):
@@ -153,6 +155,7 @@ class RecomputedConstant(Rule):
             fix=build_fix(found, destination, model) if only_read and found.is_sure else None,
             advice=advice_for(found, destination, model),
             assumes=assumption(found, model),
+            minor=_MINOR if model.types.type_of(found.node).tag is TypeTag.NDARRAY else None,
         )
 
 

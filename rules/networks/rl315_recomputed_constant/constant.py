@@ -46,6 +46,8 @@ _NOT_WITH = frozenset({"requires_grad", "out", "pin_memory", "generator", None})
 _SHAPES = models.having(
     Trait.CASTS_TO | Trait.RESHAPES | Trait.REPEATS | Trait.MIRRORS, TypeTag.TENSOR, TypeTag.NDARRAY
 )
+_COPY = frozenset(name for name in OF_DATA if name.startswith("torch."))
+_DATA = (TypeTag.UNKNOWN, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE)
 _OF_SPACES = frozenset({"n", "shape", "nvec", "high", "low"})
 _MOST_AROUND = 400
 """An expression with more nodes around the call than this is a table rather than a formula, and every item of
@@ -170,6 +172,7 @@ class _Reader:
     def __init__(self, model: SemanticModel) -> None:
         self.model = model
         self._in_display = False
+        self._of_data = False
 
     def read(self, expression: ast.expr) -> Hoisted | None:
         """Return the inputs of a constant expression; None for one that is not constant."""
@@ -239,11 +242,12 @@ class _Reader:
             found.helpers.append(call)
         elif not self._function(call, qualified):
             return False
-        in_display, self._in_display = self._in_display, _creates_from_display(call, qualified)
+        before = self._in_display, self._of_data
+        self._in_display, self._of_data = _creates_from_display(call, qualified), qualified in _COPY
         try:
             return self._arguments(call, qualified, found)
         finally:
-            self._in_display = in_display
+            self._in_display, self._of_data = before
 
     def _arguments(self, call: ast.Call, qualified: str | None, found: Hoisted) -> bool:
         device = qualified is None
@@ -352,9 +356,13 @@ class _Reader:
         if node.attr in ("T", "mT") and self.model.types.type_of(node.value).tag in ARRAYS:
             return self._constant(node.value, found)
         if not self._fits(node, value=value):
-            if not self._in_display or self.model.types.type_of(node):
+            if not self._is_kept_data(node) and (not self._in_display or self.model.types.type_of(node)):
                 return False
             found.assumed.append(node)
+        holder = self._holder_of_space(node)
+        if holder is not None:
+            found.assumed.append(node)
+            return self._holder(holder, found)
         spaces = self._list_of_spaces(node)
         if spaces is not None:
             found.settings.append(node)
@@ -385,6 +393,54 @@ class _Reader:
             return False
         found.loose.append(node)
         return self._holder(root, found) and self._only_set_here(node)
+
+    def _is_kept_data(self, node: ast.Attribute) -> bool:
+        """Return whether it is an attribute of `self` that holds numbers given to the constructor, which the
+        file neither replaces nor writes to.
+        """
+        if not self._of_data:
+            return False
+        if node.attr in ("high", "low") and isinstance(node.value, ast.Attribute):
+            return self._is_space(node.value) and self.model.types.is_likely_setting(node.value)
+        if not self.model.names.is_self(node.value):
+            return False
+        if self.model.types.type_of(node).tag not in _DATA or not self.model.types.is_setting(node):
+            return False
+        given = False
+        for use in self.model.names.attribute_uses(node.attr):
+            parent = self.model.parent(use)
+            if isinstance(use.ctx, ast.Load):
+                if isinstance(parent, ast.AugAssign) or not isinstance(
+                    getattr(parent, "ctx", ast.Load()), ast.Load
+                ):
+                    return False
+            elif self.model.class_of(use) is self.model.class_of(node):
+                given = self._is_given(self.model.names.assigned(use))
+                if not given:
+                    return False
+        return given
+
+    def _is_given(self, value: ast.expr | None) -> bool:
+        """Return whether a value is a parameter, or an attribute of one."""
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        if not isinstance(value, ast.Name) or self.model.names.is_self(value):
+            return False
+        bindings = self.model.dataflow.definitions(value)
+        return bool(bindings) and all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+
+    def _holder_of_space(self, node: ast.Attribute) -> ast.Name | None:
+        """Return the variable of an environment of whose space it is the size or a bound: `env` of
+        `env.action_space.n` and `env.action_space[0].n`.
+        """
+        space = node.value
+        if isinstance(space, ast.Subscript) and isinstance(space.slice, ast.Constant):
+            space = space.value
+        match space:
+            case ast.Attribute(value=ast.Name() as owner, attr="action_space" | "observation_space"):
+                is_size = node.attr in _OF_SPACES and not self.model.names.is_self(owner)
+                return owner if is_size else None
+        return None
 
     def _list_of_spaces(self, node: ast.Attribute) -> ast.Attribute | None:
         """Return `self.envs.action_space` for `self.envs.action_space[agent].n`, of one agent."""

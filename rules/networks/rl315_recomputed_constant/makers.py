@@ -48,6 +48,9 @@ def is_maker(call: ast.Call, model: SemanticModel) -> bool:
     if not qualified.endswith("Tensor"):
         return True
     # `torch.FloatTensor(3, 4)` is a size
+    match call.args:
+        case [ast.Attribute(attr="high" | "low")]:
+            return True  # of a space
     return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple, ast.ListComp))
 
 
