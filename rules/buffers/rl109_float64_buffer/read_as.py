@@ -27,11 +27,23 @@ HANDED_OUT = "returned"
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether a statement is `storage[i] = row`."""
+    """Whether a statement is `storage[i] = row`, or `np.copyto(storage[i], row)`."""
     match model.parent(use):
         case ast.Subscript(value=owner, ctx=ast.Store()) as part if owner is use:
             return not isinstance(model.parent(part), ast.AugAssign)
+        case ast.Subscript(value=owner) as part if owner is use:
+            return _is_copied_to(part, model)
     return False
+
+
+def _is_copied_to(rows: ast.expr, model: SemanticModel) -> bool:
+    """Whether rows are the destination of `np.copyto`."""
+    call = model.parent(rows)
+    return (
+        isinstance(call, ast.Call)
+        and call.args[:1] == [rows]
+        and model.names.qualified(call.func) == "numpy.copyto"
+    )
 
 
 def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
@@ -52,7 +64,7 @@ def read_as(use: ast.expr, model: SemanticModel) -> str | None:
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
             if not isinstance(context, ast.Load) or _is_saved(part, model):
                 return None
-            if _is_copied_along(part, model):
+            if _is_copied_along(part, model) or _is_copied_to(part, model):
                 return None
             return _becomes(part, model) or (HANDED_OUT if _is_handed_out(part, model) else "")
         case ast.Attribute(attr=attribute) if attribute in _MEASURES:
@@ -88,7 +100,7 @@ def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
             case UseKind.ARGUMENT, ast.Call(func=ast.Attribute(value=ast.Name() as store, attr="append")):
                 kept = [each for read in _other_reads(store, model) for each in _uses_of_rows(read, model)]
                 found += kept or [use]
-            case _:
+            case _ if not _reads_nothing(use):
                 found.append(use)
     return found
 
