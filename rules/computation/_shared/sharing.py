@@ -82,7 +82,9 @@ def is_value(expression: ast.expr, model: SemanticModel) -> bool:
     if qualified in _MAKERS or (qualified in _CONVERSIONS and _is_written_out(expression)):
         return False
     if qualified is None and isinstance(expression.func, ast.Attribute) and expression.func.attr in _MOVES:
-        return is_value(expression.func.value, model)
+        moved = expression.func.value
+        is_converted = isinstance(moved, ast.Call) and model.names.qualified(moved.func) == "torch.from_numpy"
+        return is_converted or is_value(moved, model)
     method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
     return method not in _MAKER_METHODS and not (method == "new_tensor" and _is_written_out(expression))
 
