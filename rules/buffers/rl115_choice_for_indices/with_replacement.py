@@ -33,8 +33,8 @@ def replaces_by_default(replace: ast.expr, model: SemanticModel, depth: int = _D
                 use for use in model.names.attribute_uses(attribute) if not isinstance(use.ctx, ast.Load)
             ]
             here = model.class_of(replace)
-            values = [model.names.assigned(use) for use in stores if model.class_of(use) is here]
-            return bool(values) and all(
-                value is not None and replaces_by_default(value, model, depth - 1) for value in values
+            stored = [model.names.assigned(use) for use in stores if model.class_of(use) is here]
+            return bool(stored) and all(
+                value is not None and replaces_by_default(value, model, depth - 1) for value in stored
             )
     return False
