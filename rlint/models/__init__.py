@@ -91,6 +91,9 @@ RELOCATING_METHODS = having(Trait.RELOCATES, TypeTag.TENSOR)
 _LIBRARIES = frozenset(name.partition(".")[0] for name in _CALLABLES)
 
 
+NEVER_VENDORED = frozenset({"numpy", "torch"})
+"""Libraries that no program ships a copy of, whatever its folders are named."""
+
 INTERCEPTING = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that library functions dispatch to when they are called with an object of the class."""
 INTERCEPTING_MODES = frozenset(

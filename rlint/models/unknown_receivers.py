@@ -26,6 +26,9 @@ _CERTAIN: dict[str, tuple[int, int, Type]] = {
     **dict.fromkeys(
         words("argsort clamp clip cumsum log_softmax logsumexp masked_fill softmax"), (0, 3, ANYTHING)
     ),
+    **dict.fromkeys(words("flatten squeeze"), (0, 3, ANYTHING)),
+    **dict.fromkeys(words("swapaxes transpose unsqueeze"), (1, 2, ANYTHING)),
+    **dict.fromkeys(words("permute repeat_interleave reshape view_as expand_as"), (1, _ANY_COUNT, ANYTHING)),
     # Of distributions.
     "entropy": (0, 0, ANYTHING),
     "endswith": (1, 3, BOOL),

@@ -2,9 +2,10 @@
 
 ## What it does
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
-a network, or a list, tuple or dict of arrays or tensors.
+a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
+`env.step` likely is an array, and gets only advice.
 
-The rule does not flag objects of unknown type, arrays of objects, networks and optimizers (which need
+The rule does not flag other objects of unknown type, arrays of objects, networks and optimizers (which need
 `deepcopy`), copies made for `load_state_dict` (RL305), and code that is not hot, such as an occasional
 snapshot.
 
@@ -76,6 +77,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    Driver,
     Finding,
     Fix,
     Heat,
@@ -125,6 +127,9 @@ class DeepcopyOfArray(Rule):
         if not kind and weight_sync.state_owner(value, model) is not None:
             kind = Type(TypeTag.STATE_DICT)
         what = described(kind)
+        if not kind and is_action(node, value, model):
+            yield self.action(node, value, model)
+            return
         if not what or is_loaded(node, model):
             return
         text = " ".join(model.source.text(value).split())
@@ -145,6 +150,34 @@ class DeepcopyOfArray(Rule):
             advice=advice,
             workload="rollout" if kind.tag in (TypeTag.NDARRAY, TypeTag.TENSOR) else None,
         )
+
+    def action(self, node: ast.Call, value: ast.expr, model: SemanticModel) -> Finding:
+        """Return the finding for an action of unknown type that is copied for a step of the environment."""
+        text = model.source.text(value)
+        return self.finding(
+            model,
+            node,
+            f"`{model.source.text(node.func)}` copies the action `{text}` by the generic object protocol, "
+            "which takes longer than the copy itself",
+            advice=f"Write `{text}.copy()`, or pass the action itself if nothing writes to it",
+            assumes=f"`{text}` is an array",
+            workload="rollout",
+        )
+
+
+def is_action(copy: ast.Call, value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a variable that holds the result of a call is copied as the action of an environment step:
+    `env.step(copy.deepcopy(action))`.
+    """
+    step = model.parent(copy)
+    if not isinstance(value, ast.Name) or not isinstance(step, ast.Call):
+        return False
+    scope, bindings = model.names.scope(value).lookup(value.id), model.dataflow.definitions(value)
+    if scope is None or not scope.is_function or not bindings:
+        return False
+    if not all(isinstance(binding.value, ast.Call) for binding in bindings):
+        return False
+    return step.args[:1] == [copy] and model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
 
 
 def is_just_made(value: ast.expr, kind: Type) -> bool:

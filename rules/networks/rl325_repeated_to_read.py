@@ -3,7 +3,8 @@
 ## What it does
 Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each repeated dimension has one element
 (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
-arithmetic, comparisons, `gather`, `where`, reductions.
+arithmetic, comparisons, `gather`, `where`, reductions. A value of unknown type counts as a tensor if only
+tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`.
 
 The rule does not flag:
 
@@ -68,6 +69,8 @@ from rlint.rule import (
 )
 
 _DEPTH = 3
+_OF_ARRAYS = 2
+"""Maximum number of arguments of `repeat` of numpy: the counts and the axis."""
 _READS = Trait.ELEMENTWISE | Trait.REDUCES | Trait.PAIRWISE | Trait.COMPARES | Trait.SAME_KIND | Trait.CASTS
 _MEASURES = Trait.MEASURES
 _TAKES = Trait.PAIRWISE | Trait.SAME_KIND
@@ -90,7 +93,8 @@ class RepeatedToRead(Rule):
         if counts is None or not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
             return
         tensor = node.func.value
-        if model.types.type_of(tensor).tag is not TypeTag.TENSOR:
+        is_sure = model.types.type_of(tensor).tag is TypeTag.TENSOR
+        if not is_sure and not is_shaped_like_tensor(tensor, counts, model):
             return
         sizes = expanded(counts, tensor, model)
         if sizes is None or not is_only_read(node, model):
@@ -102,7 +106,22 @@ class RepeatedToRead(Rule):
             f"`{shortened(text)}` copies the tensor for each repetition, though it is only read",
             fix=build_fix(node, sizes, model),
             advice=f"Use a view: `expand({', '.join(sizes)})`",
+            assumes=None if is_sure else f"`{shortened(model.source.text(tensor))}` is a tensor",
         )
+
+
+def is_shaped_like_tensor(value: ast.expr, counts: list[ast.expr], model: SemanticModel) -> bool:
+    """Whether a value of unknown type can only be a tensor, by its methods: arrays have no `unsqueeze`, no
+    `view` as two sizes, and no `repeat` with three counts.
+    """
+    if model.types.type_of(value):
+        return False
+    match value:
+        case ast.Call(func=ast.Attribute(attr="unsqueeze"), args=[_]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="view"), args=[_, _, *_]):
+            return True
+    return len(counts) > _OF_ARRAYS
 
 
 def shortened(text: str) -> str:

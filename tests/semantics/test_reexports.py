@@ -53,3 +53,18 @@ def test_names_that_a_starred_module_gives_functions_of_libraries_are_followed(t
     names = StarNames("train", ["tools"], tmp_path / "train.py")
     assert names.target("tensor") == "torch.tensor"
     assert names.target("zeros") == "tools.zeros"
+
+
+def test_a_folder_of_the_program_named_like_torch_does_not_hide_torch() -> None:
+    """In `program/torch/distributions.py`, `torch.distributions` is the module of torch, not the file."""
+    text = """
+        from torch.distributions import Distribution as Base
+
+        class Distribution(Base):
+            pass
+        """
+    files = {f"program/{name}.py": "" for name in ("__init__", "torch/__init__")}
+    model = build({**files, "program/torch/distributions.py": text})["program/torch/distributions.py"]
+    summary = model.module.classes["Distribution"]
+    bases = [base for base in model.index.ancestry(summary) if isinstance(base, str)]
+    assert bases == ["torch.distributions.Distribution"]

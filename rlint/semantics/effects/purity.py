@@ -184,7 +184,8 @@ def _is_work(node: ast.AST, analysis: FileAnalysis) -> bool:
         if analysis.types.type_of(node.func.value).tag in _TEXT:
             return True  # the cost of searching text grows with its length
         if cheap is None:
-            return models.method_on_unknown(node.func.attr, len(node.args) + len(node.keywords)) is not None
+            known = models.method_on_unknown(node.func.attr, len(node.args) + len(node.keywords))
+            return known is not None and not models.is_cheap_method(TypeTag.TENSOR, node.func.attr)
     return cheap is False
 
 

@@ -104,7 +104,9 @@ class SymbolTable:
         found = self.modules.get(dotted)
         if found is not None:
             return found
-        package = importer.rpartition(".")[0]
+        # `program/torch/` is not what `import torch.distributions` means in its files
+        near = dotted.partition(".")[0] not in models.NEVER_VENDORED
+        package = importer.rpartition(".")[0] if near else ""
         while package:
             found = self.modules.get(f"{package}.{dotted}")
             if found is not None:

@@ -4,6 +4,7 @@
 Flags redundant changes of shape in hot code:
 
 - a change that the next one overrides, such as `flatten()` in `x.flatten().reshape(n, 4)`;
+- a transposition before a `view` as a single row or column: `bias.t().view(1, -1)`;
 - a new axis that `reshape` could have created: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
 - an axis that is removed again: `x.unsqueeze(0).squeeze(0)`;
 - axes that are swapped twice: `x.t().t()`, or `permute` after `permute`;

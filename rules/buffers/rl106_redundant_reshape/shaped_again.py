@@ -6,7 +6,14 @@ import ast
 from collections.abc import Callable
 
 from rlint.rule import Applicability, Fix, SemanticModel, TypeTag, extract_variable, frozen
-from rlint.rules.buffers.rl106_redundant_reshape.reshapes import ARRAYS, KEEP_ORDER, Link, link_at, whole
+from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
+    ARRAYS,
+    KEEP_ORDER,
+    Link,
+    gives_any_shape,
+    link_at,
+    whole,
+)
 
 _TWO = 2
 _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
@@ -85,6 +92,8 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
         return None
     if any(isinstance(model.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
         return None  # compared with a Python loop, its cost does not matter
+    if any(_is_overridden(each, model) for each in repetition.all):
+        return None  # the next shape change makes it redundant
     together = {model.syntax.statement(each) for each in repetition.all}
     if len(repetition.all) == _TWO and len(together) == 1:
         return None  # `torch.dot(x.flatten(), x.flatten())`, which a variable would not make clearer
@@ -103,6 +112,14 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
         )
         fix = Fix(f"Change the shape once, as `{bound.name}`", Applicability.UNSAFE, bound.edits, reason)
     return Twice(len(repetition.all), fix)
+
+
+def _is_overridden(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether the next shape change gives the value any shape, whatever the shape before."""
+    parent = model.parent(node)
+    outer = model.syntax.call_of(parent) if isinstance(parent, ast.Attribute) else parent
+    link = link_at(outer, model) if outer is not None else None
+    return link is not None and link.of is node and gives_any_shape(link, model)
 
 
 def _runs_network(node: ast.AST, model: SemanticModel) -> bool:

@@ -44,7 +44,20 @@ def shorter(last: Link, model: SemanticModel) -> Shorter | None:
             return _squeezed(first, last, model)
     if first.name in SWAPS and last.name in SWAPS:
         return _swapped(first, last, model)
+    if first.name in ("t", "T") and _views_a_line(last, model):
+        return _without_first(first, last, model)
     return None
+
+
+def _views_a_line(link: Link, model: SemanticModel) -> bool:
+    """Whether it is a `view` of a tensor with at most one axis that is not of size 1: `view(1, -1)`. As
+    `view` never copies, a transposed matrix that it accepts has a single row or column.
+    """
+    first = link_at(link.of, model)
+    sizes = shape_of(link, model) if link.name == "view" else None
+    if first is None or sizes is None or model.types.type_of(first.of).tag is not TypeTag.TENSOR:
+        return False
+    return [whole(size) for size in sizes if whole(size) != 1] == [-1]
 
 
 def _shown(link: Link) -> str:
@@ -76,7 +89,7 @@ def _leave_out(first: Link, last: Link, model: SemanticModel) -> Fix | None:
     edits = _drop(first, model)
     if edits is None:
         return None
-    if last.name == "view" and first.name != "view":
+    if last.name == "view" and first.name not in ("view", "t", "T"):
         if not isinstance(last.node, ast.Call) or not isinstance(last.node.func, ast.Attribute):
             return None
         edits.append(model.edit.rename_attribute(last.node.func, "reshape"))

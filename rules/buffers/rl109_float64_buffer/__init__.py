@@ -7,8 +7,8 @@ filled row by row and its rows become float32 tensors when they are read:
 `torch.as_tensor(self.states[indices], dtype=torch.float32)`.
 
 The array may be an attribute, a variable, an item of a list or an entry of a dict (`self.buffers =
-{"states": np.empty((size, width))}`). A method may also return its rows, which become tensors elsewhere in
-the program.
+{"states": np.empty((size, width))}`, `self.buffers[key] = np.zeros((size, width))`). A method may also return
+its rows, alone or in a tuple or dict, which become tensors elsewhere in the program.
 
 The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
 one update (`np.zeros((batch_size, width))`), unless the rows may be frames.
@@ -165,6 +165,11 @@ def _storages(node: ast.AST, model: SemanticModel) -> list[Entry]:
         case ast.Expr() | ast.Assign(value=ast.ListComp()):
             held = listed(node, model)
             return [held] if held is not None else []
+        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute())], value=ast.Call() as made) if (
+            is_doubles(made, model)
+        ):
+            held = listed(node, model)
+            return [held] if held is not None else []
         case (
             ast.Assign(targets=[target], value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as parts)
             | ast.AnnAssign(target=target, value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as parts)
@@ -182,7 +187,37 @@ def _storages(node: ast.AST, model: SemanticModel) -> list[Entry]:
 
 def is_doubles(call: ast.Call, model: SemanticModel) -> bool:
     """Whether numpy allocates an array of doubles."""
-    return model.names.qualified(call.func) in MAKERS and model.types.type_of(call).dtype == "float64"
+    if model.names.qualified(call.func) not in MAKERS:
+        return False
+    return model.types.type_of(call).dtype == "float64" or is_double_by_default(call, model)
+
+
+def is_double_by_default(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the dtype is a variable that is float64 unless a condition replaces it."""
+    given = dtype_argument(call, model)
+    bindings = model.dataflow.definitions(given) if isinstance(given, ast.Name) else []
+    values = [binding.value for binding in bindings]
+    if len(values) < 2 or any(value is None for value in values):
+        return False
+    doubles = [
+        binding
+        for binding in bindings
+        if binding.value is not None and model.analysis.types.dtype_of(binding.value) == "float64"
+    ]
+    return len(doubles) == 1 and not _is_conditional(doubles[0].statement, call, model)
+
+
+def _is_conditional(statement: ast.AST, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a condition that does not guard the call, too, guards a statement."""
+    around = set(model.ancestors(call))
+    return any(isinstance(parent, ast.If) and parent not in around for parent in model.ancestors(statement))
+
+
+def dtype_argument(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return the argument for the dtype of a function that allocates."""
+    position = MAKERS[model.names.qualified(call.func) or ""]
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    return next(iter(named or call.args[position : position + 1]), None)
 
 
 def is_small(call: ast.Call, model: SemanticModel) -> bool:
@@ -276,9 +311,9 @@ def _edit_of(call: ast.Call, model: SemanticModel) -> Edit | None:
     wanted = model.names.spelled("numpy.float32", call)
     if wanted is None:
         return None
-    position = MAKERS[model.names.qualified(call.func) or ""]
-    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    given = named or call.args[position : position + 1]
+    given = dtype_argument(call, model)
+    if isinstance(given, ast.Name) and is_double_by_default(call, model):
+        return None  # the same variable is another dtype under a condition
     edit: Edit | None
-    edit = model.edit.replace(given[0], wanted) if given else model.edit.with_keyword(call, "dtype", wanted)
+    edit = model.edit.replace(given, wanted) if given else model.edit.with_keyword(call, "dtype", wanted)
     return edit

@@ -51,10 +51,12 @@ def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) 
 
 
 def listed(node: ast.stmt, model: SemanticModel) -> Entry | None:
-    """Return the storage that is an item of a list of such: `self.rows.append(np.zeros((size, n)))`,
-    `self.rows = [np.zeros((size, n)) for n in widths]`.
+    """Return the storage that is an item of a list or dict of such: `self.rows.append(np.zeros((size, n)))`,
+    `self.rows = [np.zeros((size, n)) for n in widths]`, `self.rows[key] = np.zeros((size, n))`.
     """
     match node:
+        case ast.Assign(targets=[ast.Subscript(value=held)], value=ast.Call() as made):
+            pass
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="append"), args=[made])):
             pass
         case ast.Assign(targets=[held], value=ast.ListComp(elt=made)):

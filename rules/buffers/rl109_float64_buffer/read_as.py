@@ -27,11 +27,23 @@ HANDED_OUT = "returned"
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether a statement is `storage[i] = row`."""
+    """Whether a statement is `storage[i] = row`, or `np.copyto(storage[i], row)`."""
     match model.parent(use):
         case ast.Subscript(value=owner, ctx=ast.Store()) as part if owner is use:
             return not isinstance(model.parent(part), ast.AugAssign)
+        case ast.Subscript(value=owner) as part if owner is use:
+            return _is_copied_to(part, model)
     return False
+
+
+def _is_copied_to(rows: ast.expr, model: SemanticModel) -> bool:
+    """Whether rows are the destination of `np.copyto`."""
+    call = model.parent(rows)
+    return (
+        isinstance(call, ast.Call)
+        and call.args[:1] == [rows]
+        and model.names.qualified(call.func) == "numpy.copyto"
+    )
 
 
 def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
@@ -51,6 +63,8 @@ def read_as(use: ast.expr, model: SemanticModel) -> str | None:
     match model.parent(use):
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
             if not isinstance(context, ast.Load) or _is_saved(part, model):
+                return None
+            if _is_copied_along(part, model) or _is_copied_to(part, model):
                 return None
             return _becomes(part, model) or (HANDED_OUT if _is_handed_out(part, model) else "")
         case ast.Attribute(attr=attribute) if attribute in _MEASURES:
@@ -79,14 +93,42 @@ def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
     found: list[Use] = []
     for use in model.dataflow.uses(rows):
         match use.kind, use.at:
-            case UseKind.ELEMENT, ast.Tuple() as parts:
-                found += model.dataflow.uses(parts)
+            case UseKind.ELEMENT, (ast.Tuple() | ast.Dict() | ast.DictComp()) as parts:
+                found += _uses_of_container(parts, model)
+            case UseKind.ARGUMENT, ast.Call() as call if model.names.qualified(call.func) == "builtins.dict":
+                found += _uses_of_container(call, model)
             case UseKind.ARGUMENT, ast.Call(func=ast.Attribute(value=ast.Name() as store, attr="append")):
                 kept = [each for read in _other_reads(store, model) for each in _uses_of_rows(read, model)]
                 found += kept or [use]
-            case _:
+            case _ if not _reads_nothing(use):
                 found.append(use)
     return found
+
+
+def _uses_of_container(container: ast.expr, model: SemanticModel) -> list[Use]:
+    """Return the uses of a tuple or dict of rows, except those that add other items or only read its keys."""
+    return [use for use in model.dataflow.uses(container) if not _reads_nothing(use)]
+
+
+def _reads_nothing(use: Use) -> bool:
+    match use.kind, use.at:
+        case UseKind.ITEM, ast.Subscript(ctx=ast.Store()):
+            return True
+        case UseKind.METHOD, ast.Call(func=ast.Attribute(attr="keys" | "update" | "setdefault")):
+            return True
+    return False
+
+
+def _is_copied_along(rows: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether rows are copied to the same storage of another object: `self.rows[:n] = other.rows[:n]`."""
+    value: ast.expr = rows
+    match model.parent(rows):
+        case ast.Attribute(attr="copy") as called if (call := model.syntax.call_of(called)) is not None:
+            value = call
+    match model.parent(value), rows.value:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(attr=kept))]), ast.Attribute(attr=read):
+            return kept == read
+    return False
 
 
 def _other_reads(store: ast.Name, model: SemanticModel) -> list[ast.Name]:

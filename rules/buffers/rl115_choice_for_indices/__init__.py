@@ -5,6 +5,8 @@ Flags `np.random.choice(n, size)` in hot code, where `n` is an integer: a length
 number of actions. The same holds for `RandomState.choice`, `Generator.choice` and `choice(range(n))`. Also
 flags `np.random.choice(n, p=p)` where `p` is the same on each call: an attribute that only `__init__` sets,
 a variable that the surrounding loop does not change, or one of the code around the function, set once.
+Probabilities computed from an attribute that only less frequent code sets count as well, and so does a draw
+whose `replace` is true by default; both state an assumption and have advice only.
 
 The rule does not flag:
 
@@ -80,8 +82,10 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, is_constant
 from rlint.rules.buffers._shared.cdf import keep_sums, stays_the_same
-from rlint.rules.buffers._shared.choice import draw_of, population_of, shown
+from rlint.rules.buffers._shared.choice import Draw, draw_of, population_of, shown
 from rlint.rules.buffers.rl115_choice_for_indices.draw_numbers import draw_numbers
+from rlint.rules.buffers.rl115_choice_for_indices.seldom_set import source_of
+from rlint.rules.buffers.rl115_choice_for_indices.with_replacement import replaces_by_default
 
 
 class ChoiceForIndices(Rule):
@@ -101,7 +105,9 @@ class ChoiceForIndices(Rule):
         draw = draw_of(node, model)
         if draw is None:
             return
-        if not is_constant(draw.given.get("replace", ast.Constant(value=True)), value=True):
+        replace = draw.given.get("replace", ast.Constant(value=True))
+        is_sure = is_constant(replace, value=True)
+        if not is_sure and not replaces_by_default(replace, model):
             return
         population = population_of(draw, model)
         if population is None or model.frequency.heat_of(node).level < self.heat:
@@ -110,12 +116,14 @@ class ChoiceForIndices(Rule):
         other = "integers" if draw.generator else "randint"
         p = draw.given.get("p")
         if p is not None and not is_constant(p, None):
-            if population.low is None and stays_the_same(p, draw, model):
+            if is_sure and population.low is None and stays_the_same(p, draw, model):
                 same = shown(p, model)
                 message = f"{choice} checks and sums all of `{same}` on every call, though it never changes"
                 advice = f"Keep `np.cumsum({same})`, and draw with `searchsorted` on it"
                 fix = keep_sums(draw, model)
                 yield self.finding(model, node, message, fix=fix, advice=advice, workload="weighted-tasks")
+            elif is_sure and population.low is None:
+                yield from self.same_for_some_time(draw, p, model)
             return
         first = shown(draw.given["a"], model)
         if population.made:
@@ -131,7 +139,23 @@ class ChoiceForIndices(Rule):
             model,
             node,
             message,
-            fix=draw_numbers(draw, population, model),
+            fix=draw_numbers(draw, population, model) if is_sure else None,
             advice=" ".join(advice.split()),
+            assumes=None if is_sure else f"`{' '.join(model.source.text(replace).split())}` is true",
             workload="remembered-transitions" if population.made else "exploring-steps",
+        )
+
+    def same_for_some_time(self, draw: Draw, p: ast.expr, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for probabilities that stay the same for many draws."""
+        source = source_of(p, model)
+        if source is None:
+            return
+        same, text = shown(p, model), model.source.text(source)
+        yield self.finding(
+            model,
+            draw.call,
+            f"`{model.source.text(draw.call.func)}` checks and sums all of `{same}` on every call",
+            advice=f"Keep the cumulative sums where `{text}` is set, and draw with `searchsorted` on them",
+            assumes=f"`{text}` stays the same for many draws",
+            workload="weighted-tasks",
         )

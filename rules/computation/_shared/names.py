@@ -12,6 +12,8 @@ _VERBS = frozenset(
     prepare process read retrieve select split strip to tokenise tokenize try""".split()
 )
 
+_MOVES = frozenset({"cuda", "to"})
+
 
 def of_result(expression: ast.expr) -> list[str]:
     """Return a name for the result: `answer`, `extracted_answer` for `extract_answer(r)`; plurals for a
@@ -28,6 +30,9 @@ def of_result(expression: ast.expr) -> list[str]:
             pass
         case _:
             return ["result"]
+    if called in _MOVES and isinstance(expression.func, ast.Attribute):
+        moved = _identifying(expression.func.value)
+        return [f"moved_{moved}"] if moved else ["moved"]
     verb, _, noun = called.strip("_").lower().partition("_")
     subject = _subject(expression)
     found: list[str] = []

@@ -61,6 +61,7 @@ _MAKER_METHODS = models.having(Trait.COPIES | Trait.FILLS, TypeTag.TENSOR, TypeT
     "state_dict",
     "zeros_like",
 }
+_MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR)
 _NO_GRADIENT = models.names_having(
     Trait.COMPARES | Trait.GIVES_INDEX | Trait.GIVES_NUMBER | Trait.TO_HOST, "torch", TypeTag.TENSOR
 ) | {"all", "any", "detach", "unique"}
@@ -80,6 +81,10 @@ def is_value(expression: ast.expr, model: SemanticModel) -> bool:
     qualified = model.names.qualified(expression.func)
     if qualified in _MAKERS or (qualified in _CONVERSIONS and _is_written_out(expression)):
         return False
+    if qualified is None and isinstance(expression.func, ast.Attribute) and expression.func.attr in _MOVES:
+        moved = expression.func.value
+        is_converted = isinstance(moved, ast.Call) and model.names.qualified(moved.func) == "torch.from_numpy"
+        return is_converted or is_value(moved, model)
     method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
     return method not in _MAKER_METHODS and not (method == "new_tensor" and _is_written_out(expression))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Device, Function, SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import Device, Function, SemanticModel, Trait, TypeTag, descendants, models, target_of_move
 from rlint.rules.computation._shared import sharing
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
@@ -12,9 +12,9 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "pt
 """Reduction methods that read all of an array, of any library."""
 _OF_TENSORS = {"entropy", "item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
 """Methods of tensors and distributions only that compute as much, or synchronise with the device."""
-_MOVES = ("to", "cuda")
-"""Methods that copy a tensor from the host to a device, which blocks."""
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_MOVES = frozenset({"cuda", "to"})
+"""Methods that copy a tensor from the host to a device, which blocks."""
 _DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
@@ -36,11 +36,8 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
             return False
-        if kind.tag is TypeTag.TENSOR and call.func.attr in _MOVES:
-            is_held = isinstance(call.func.value, (ast.Name, ast.Attribute))
-            return (
-                is_held and kind.device is Device.HOST and model.types.type_of(call).device is not Device.HOST
-            )
+        if copies_to_device(call, model):
+            return True
         if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS or call.func.attr in _OF_TENSORS
     if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
@@ -51,6 +48,24 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
     if model.names.qualified(call.func) == "builtins.abs":
         return any(_is_of_array(equal, model) for equal in model.dataflow.equal_to(call))
     return not model.effects.is_cheap(call)
+
+
+def copies_to_device(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call copies a tensor from host memory to a device: `noise.to(device)`, `noise.cuda()`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _MOVES:
+        return False
+    target = target_of_move(call) if call.func.attr == "to" else None
+    if target is None and call.func.attr == "to":
+        return False
+    kind = model.types.type_of(call.func.value)
+    return (
+        kind.tag is TypeTag.TENSOR
+        and kind.device is Device.HOST
+        and (
+            target is None
+            or (model.types.is_device(target) and model.types.device_of(target) is not Device.HOST)
+        )
+    )
 
 
 def _is_of_array(call: ast.expr, model: SemanticModel) -> bool:

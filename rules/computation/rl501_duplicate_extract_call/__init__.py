@@ -18,7 +18,8 @@ function as its caller to the same value gets only advice.
 
 The rule does not flag:
 
-- cheap expressions: `len`, attributes, subscripts, operators, getters, views of tensors;
+- cheap expressions: `len`, attributes, subscripts, operators, getters, views of tensors, and operations of
+  numpy on the small arrays of one environment step;
 - calls that draw random numbers, that read the clock, files or the state of other threads, or that create a
   network or a buffer;
 - calls whose results are modified in place;
@@ -107,9 +108,9 @@ from collections.abc import Iterable, Iterator
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
-from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import minor_reason
+from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import is_of_one_step, minor_reason
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
-    invariant_loop,
+    invariant_in,
     is_part_of_invariant,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.partly import evaluated_before
@@ -141,6 +142,9 @@ class DuplicateExtractCall(Rule):
             model.silent("{} costs too little, or has side effects", node)
             return
         repetition = model.dataflow.repetition(node)
+        if is_of_one_step(node, model):
+            model.silent("{} only computes with the small arrays of an environment step", node)
+            return
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
         if repetition is None or _number(repetition.doubts) > _DOUBTS:
@@ -175,8 +179,10 @@ class DuplicateExtractCall(Rule):
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call with the same result in each iteration of a loop."""
-        if worth.is_setup(call, model) or invariant_loop(call, model) is None:
+        invariant = None if worth.is_setup(call, model) else invariant_in(call, model)
+        if invariant is None:
             return
+        applied = invariant.applied
         repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)
         if repeats is not None or sharing.is_meant_twice([call], model) or is_part_of_invariant(call, model):
             return
@@ -185,6 +191,7 @@ class DuplicateExtractCall(Rule):
             shown_text.place_of(call, model),
             f"{shown_text.shown(call, model)} returns the same value in every iteration of the loop",
             advice="Evaluate it once, before the loop",
+            assumes=f"`{model.source.text(applied.func)}` does not modify the arguments" if applied else None,
             minor=minor_reason(call, model),
         )
 

@@ -11,6 +11,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    frozen,
     hoist_points,
     models,
     trip_count,
@@ -20,12 +21,23 @@ from rlint.rules.computation._shared import worth
 _FEW = 5
 """A loop of fewer iterations saves little."""
 _MOST_DOUBTS = 0
+_MOST_APPLIED = 1
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _LIBRARIES = ("numpy.", "torch.", "scipy.")
 _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"builtins.sum"}
 
 
-def invariant_loop(call: ast.Call, model: SemanticModel) -> ast.For | ast.While | None:
+@frozen
+class Invariant:
+    """A loop of which every iteration evaluates a call with the same arguments, given that the functions that
+    `applied` calls do not modify them.
+    """
+
+    loop: ast.For | ast.While
+    applied: ast.Call | None = None
+
+
+def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     """Return the innermost loop, one that only computes, of which every iteration evaluates a call with the
     same arguments; None if there is none.
     """
@@ -40,7 +52,21 @@ def invariant_loop(call: ast.Call, model: SemanticModel) -> ast.For | ast.While 
         return None
     if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
         return None
-    return loop if is_same_within(call, _parts(loop, call), model) else None
+    doubts = model.dataflow.doubts_within(call, _parts(loop, call))
+    if doubts is None or len(doubts) > _MOST_APPLIED:
+        return None
+    applied = [doubt for doubt in doubts if isinstance(doubt, ast.Call) and _applies_item(doubt, loop, model)]
+    return Invariant(loop, *applied) if len(applied) == len(doubts) else None
+
+
+def _applies_item(call: ast.Call, loop: ast.For | ast.While, model: SemanticModel) -> bool:
+    """Whether a call applies an item of the loop, such as one of several networks, to values, and its result
+    is used.
+    """
+    match call.func:
+        case ast.Name(id=name) if isinstance(loop, ast.For) and not isinstance(model.parent(call), ast.Expr):
+            return any(isinstance(node, ast.Name) and node.id == name for node in descendants(loop.target))
+    return False
 
 
 def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
@@ -48,7 +74,7 @@ def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
     for parent in model.ancestors(call):
         if isinstance(parent, ast.stmt):
             return False
-        if isinstance(parent, ast.Call) and invariant_loop(parent, model) is not None:
+        if isinstance(parent, ast.Call) and invariant_in(parent, model) is not None:
             return True
     return False
 

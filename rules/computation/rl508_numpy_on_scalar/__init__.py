@@ -5,15 +5,16 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 
 - `np.clip(x, low, high)` of a number;
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
+- `np.any` and `np.all` of a list of truth values;
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
 - `np.random.uniform()`, and with numbers as bounds, in every environment step or for every item of a loop;
 - `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and similar functions of a changing number, in every
   environment step or for every item of a loop.
 
-For `np.clip`, `np.linalg.norm` and functions of a literal list, a value of unknown type counts as a number
-if the function uses it as one: it tests it (`if speed > limit`) or converts it (`float(speed)`). So do parts
-of a state, a position or a velocity, and the reward of one environment. The message states the assumption.
+A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
+tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`). So do parts of a state, a
+position or a velocity, and the reward of one environment. The message states the assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, functions of a constant,
 and a single call per network update, which takes far longer itself.
@@ -124,6 +125,8 @@ class NumpyOnScalar(Rule):
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None:
+            if found.assumes is not None and Driver.ENVIRONMENT_STEP not in model.frequency.drivers(node):
+                return  # a list of other values may be long
             if found.ufunc and not is_often(found, model):
                 return
             message = (
@@ -135,9 +138,9 @@ class NumpyOnScalar(Rule):
                 model,
                 node,
                 message,
-                fix=build_fix(found, model),
+                fix=build_fix(found, model) if found.assumes is None else None,
                 advice=advice,
-                assumes=f"`{model.source.text(unsure)}` is a number" if unsure is not None else None,
+                assumes=f"`{model.source.text(unsure)}` is a number" if unsure is not None else found.assumes,
             )
             return
         drawn = single_draw(node, model)

@@ -11,6 +11,8 @@ _COORDINATES = regex(
 )
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
+_COMPARE = frozenset({"builtins.max", "builtins.min"})
+"""These compare their arguments, which fails for arrays."""
 _REWARD, _DONE = 1, 2
 _STEP_RESULTS = (4, 5)
 
@@ -23,34 +25,41 @@ def names_coordinates(value: ast.expr) -> bool:
 
 def is_used_as_number(node: ast.expr, model: SemanticModel) -> bool:
     """Whether the function tests the variable as a number (`if speed > limit`), which raises an error for an
-    array, or converts it to one: `float(speed)`.
+    array, or converts it to one: `float(speed)`. Attributes of `self` count if their class does so.
     """
-    if not isinstance(node, ast.Name):
-        return False
-    scope = model.names.scope(node).lookup(node.id)
-    if scope is None or scope.parent is None:
-        return False
-    uses = model.names.reads(node.id, scope)
+    uses: list[ast.Name] | list[ast.Attribute]
+    match node:
+        case ast.Name():
+            scope = model.names.scope(node).lookup(node.id)
+            if scope is None or scope.parent is None:
+                return False
+            uses = model.names.reads(node.id, scope)
+        case ast.Attribute(value=owner, attr=attribute) if model.names.is_self(owner):
+            uses = [use for use in model.names.attribute_uses(attribute) if isinstance(use.ctx, ast.Load)]
+        case _:
+            return False
     if any(_has_parts(use, model) for use in uses):
         return False
     return any(_is_converted(use, model) or _is_tested(use, model) for use in uses)
 
 
-def _has_parts(use: ast.Name, model: SemanticModel) -> bool:
+def _has_parts(use: ast.expr, model: SemanticModel) -> bool:
     """Whether the code reads an attribute or an item of the value, which numbers do not have."""
     parent = model.parent(use)
     return isinstance(parent, (ast.Attribute, ast.Subscript)) and parent.value is use
 
 
-def _is_converted(use: ast.Name, model: SemanticModel) -> bool:
+def _is_converted(use: ast.expr, model: SemanticModel) -> bool:
     match model.parent(use):
         case ast.Call(func=func, args=[argument], keywords=[]) if argument is use:
             called = model.names.qualified(func) or ""
             return called in _TAKE_NUMBERS or called.startswith("math.")
+        case ast.Call(func=func, args=[_, _], keywords=[]):
+            return (model.names.qualified(func) or "") in _COMPARE
     return False
 
 
-def _is_tested(use: ast.Name, model: SemanticModel) -> bool:
+def _is_tested(use: ast.expr, model: SemanticModel) -> bool:
     compared = model.parent(use)
     if not isinstance(compared, ast.Compare) or not all(isinstance(op, _ORDERS) for op in compared.ops):
         return False

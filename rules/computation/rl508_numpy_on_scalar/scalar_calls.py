@@ -46,11 +46,14 @@ OF_DISPLAY = {
     "numpy.sum": "sum",
     "numpy.mean": "mean",
 }
+TRUTHS = {"numpy.any": "any", "numpy.all": "all"}
+"""Functions of truth values, and their names in Python."""
 LONG = 40
 """Length from which code is not quoted in a message."""
 _CLIP, _NORM = "numpy.clip", "numpy.linalg.norm"
-CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _NORM)
+CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, *TRUTHS, _CLIP, _NORM)
 _MOST = 8
+_TRUTHS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 _DEPTH = 8
 _WHOLE = frozenset({"floor", "ceil"})
 _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
@@ -70,6 +73,7 @@ class Scalar:
     math: str = ""
     ufunc: bool = False
     what: str = "a single number"
+    assumes: str | None = None
 
 
 def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Scalar | None:
@@ -85,6 +89,8 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
         return _length(call, model, depth)
     if qualified in OF_DISPLAY:
         return _of_display(call, OF_DISPLAY[qualified], model, depth)
+    if qualified in TRUTHS:
+        return _of_truths(call, TRUTHS[qualified], model)
     given = tuple(call.args)
     wanted = 2 if qualified in MATH_OF_TWO or qualified in EXTREMES else 1
     known = qualified in MATH or qualified in ABSOLUTE or wanted == 2
@@ -143,7 +149,10 @@ def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.exp
     if any(isinstance(given, ast.Starred) for given in call.args):
         return None
     unsure: list[ast.expr] = []
-    if qualified == _NORM:
+    found: Scalar | None
+    if (qualified in MATH or qualified in ABSOLUTE) and len(call.args) == 1 and not call.keywords:
+        found = _of_one(call, qualified, model, unsure)
+    elif qualified == _NORM:
         found = _length(call, model, _DEPTH, unsure)
     elif qualified == _CLIP:
         found = _clipped(call, model, _DEPTH, unsure)
@@ -152,6 +161,54 @@ def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.exp
     else:
         return None
     return (found, unsure[0]) if found is not None and unsure else None
+
+
+def _of_one(call: ast.Call, qualified: str, model: SemanticModel, unsure: list[ast.expr]) -> Scalar | None:
+    """Handle `np.exp(-self.steps / self.decay)`, of a number that is not sure."""
+    (given,) = call.args
+    if not _is_single_or_likely(given, model, _DEPTH, unsure):
+        return None
+    text = model.source.text(given)
+    if qualified in ABSOLUTE:
+        return Scalar(call, (given,), "abs", f"abs({text})", ("abs",), ufunc=True)
+    ours = MATH[qualified]
+    if ours in _WHOLE and not _is_made_whole(call, model):
+        return Scalar(call, (given,), f"math.{ours}", None, math=ours, ufunc=True)
+    return Scalar(call, (given,), f"math.{ours}", f"{{math}}({text})", math=ours, ufunc=True)
+
+
+def _of_truths(call: ast.Call, name: str, model: SemanticModel) -> Scalar | None:
+    """Handle `np.any([x > 1, done])` and `np.any(dones)`, of a list of truth values."""
+    match call.args:
+        case [(ast.List(elts=elements) | ast.Tuple(elts=elements)) as display]:
+            if not 1 < len(elements) <= _MOST or not all(_is_truth(part, model) for part in elements):
+                return None
+            given, held = tuple(elements), "list" if isinstance(display, ast.List) else "tuple"
+            text = f"{name}({model.source.text(display)})"
+            return Scalar(call, given, name, text, (name,), ufunc=True, what=f"truth values in a {held}")
+        case [listed]:
+            text = model.source.text(listed)
+            kind = model.types.type_of(listed)
+            item = kind.item.tag if kind.item is not None else TypeTag.UNKNOWN
+            if kind.tag is not TypeTag.LIST or kind.optional or item not in (*_TRUTHS, TypeTag.UNKNOWN):
+                return None
+            assumes = None if item in _TRUTHS else f"`{text}` holds single truth values"
+            return Scalar(
+                call, (listed,), name, f"{name}({text})", (name,), ufunc=True, what="a list", assumes=assumes
+            )
+    return None
+
+
+def _is_truth(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether it is a single truth value: of a test of numbers, or a flag."""
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            return all(is_single(part, model) for part in (left, *others))
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.BoolOp(values=values):
+            return all(_is_truth(value, model) for value in values)
+    return model.types.type_of(node).tag is TypeTag.BOOL
 
 
 def _is_single_or_likely(

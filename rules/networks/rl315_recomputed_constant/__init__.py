@@ -5,13 +5,15 @@ Flags tensors and arrays in code that runs per step that are created only from c
 `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`, `torch.arange(n, device=device)`,
 `np.array([1.0, 0.5, 0.25])`, and values computed only from these. Constants are literals, module variables
 that are assigned once, attributes that only the constructor sets, and, in a loop, values that the loop does
-not change. Also flags tensors of one number on a device that are only created for `torch.where`, which
-accepts the number itself.
+not change. Parameters of a constructor that have defaults count as constants if hot code creates the objects,
+and functions of the project that create a tensor from their arguments count as constructors. Also flags
+tensors of one number on a device that are only created for `torch.where`, which accepts the number itself.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
 returned, or that are computed from settings of an object that this program does not define
-(`self.args.n_agents`, `self.envs.action_space[0].n`).
+(`self.args.n_agents`, `self.envs.action_space[0].n`), or from data of unknown type that the constructor is
+given (`torch.tensor(self.gammas)`). Arrays in host memory have low impact.
 
 ## Why is it slow
 A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,
@@ -94,6 +96,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
 )
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
+    HELPERS,
     OF_DATA,
     is_computed_maker,
     is_maker,
@@ -104,6 +107,7 @@ _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
 )
 _MANY = 4
+_MINOR = "creates an array in host memory, which takes microseconds unless the array is large"
 
 
 class RecomputedConstant(Rule):
@@ -114,7 +118,7 @@ class RecomputedConstant(Rule):
     seeds = ("S3.3", "S1.E3")
     claims = ("time",)
     visits = (ast.Call,)
-    callees = last_names(*CALLED)
+    callees = last_names(*CALLED) | HELPERS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""
@@ -148,18 +152,24 @@ class RecomputedConstant(Rule):
             model,
             found.node,
             message_for(node, found, destination, model),
-            fix=build_fix(found, destination, model) if only_read and not found.assumed else None,
+            fix=build_fix(found, destination, model) if only_read and found.is_sure else None,
             advice=advice_for(found, destination, model),
             assumes=assumption(found, model),
+            minor=_MINOR if model.types.type_of(found.node).tag is TypeTag.NDARRAY else None,
         )
 
 
 def assumption(found: Hoisted, model: SemanticModel) -> str | None:
     """Return the assumption about settings that other code could change."""
     names = list(dict.fromkeys(f"`{model.source.text(attribute)}`" for attribute in found.assumed))
-    if not names:
-        return None
-    return f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training"
+    if names:
+        return f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training"
+    parameters = list(dict.fromkeys(f"`{name.id}`" for name in found.defaults))
+    if parameters:
+        return f"no caller passes another {_joined(parameters)}"
+    if found.helpers:
+        return f"`{model.source.text(found.helpers[0].func)}` only creates a tensor from its arguments"
+    return None
 
 
 def queries_defaults(made: ast.expr, model: SemanticModel) -> bool:
@@ -197,6 +207,9 @@ def message_for(call: ast.Call, found: Hoisted, destination: ConstantPlace, mode
             often = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
     else:
         often = f"on every call of `{function.name}`" if function is not None else "each time"
+        if function is not None and function.name == "__init__":
+            cls = model.class_of(found.node)
+            often = f"for every `{cls.name}`" if cls is not None else often
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
     if destination.kind == ConstantPlaceKind.LOOP and (found.names or found.loose):
@@ -224,6 +237,8 @@ def advice_for(found: Hoisted, destination: ConstantPlace, model: SemanticModel)
             return f"Use the number {number} itself where possible, or create the tensor once"
     if destination.kind == ConstantPlaceKind.LOOP:
         return "Build it once, before the loop"
+    if destination.kind == ConstantPlaceKind.MODULE and found.defaults:
+        return "Build it once, where the objects are created, and pass it to them"
     if destination.kind == ConstantPlaceKind.MODULE:
         return "Build it once, at module level, or keep it with the function's settings"
     if destination.kind == ConstantPlaceKind.NETWORK:
@@ -263,12 +278,20 @@ def is_worth_a_word(found: Hoisted, destination: ConstantPlace, model: SemanticM
         return False
     statement = model.syntax.statement(found.node)
     match statement:
-        case ast.Assign(targets=[ast.Name() as target]):
+        case ast.Assign(targets=[ast.Name() as target]) if not _is_looked_up(found.node, model):
             loops, bindings = model.frequency.loops(statement), model.names.bindings(target)
             if len(bindings) > 1 and any(_is_of_one_number(maker, model) for maker in makers):
                 return False  # a start value that most calls replace
             return all(model.frequency.loops(binding.statement) == loops for binding in bindings)
     return True
+
+
+def _is_looked_up(made: ast.expr, model: SemanticModel) -> bool:
+    """Whether items are selected from a constant: `np.eye(n)[action]`."""
+    parent = model.parent(made)
+    return (
+        isinstance(parent, ast.Subscript) and parent.value is made and not isinstance(parent.slice, ast.Slice)
+    )
 
 
 def _is_of_one_number(maker: ast.Call, model: SemanticModel) -> bool:
@@ -280,6 +303,7 @@ def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
     """Whether it is in code that creates a missing value (`if key not in cache:`), or in a function whose
     results are cached.
     """
+    child: ast.AST = found.node
     for node in model.ancestors(found.node):
         match node:
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
@@ -287,11 +311,16 @@ def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
                 return any(model.names.qualified(each) in _KEEPS_RESULTS for each in made)
             case ast.ExceptHandler():
                 return True
-            case ast.If(test=test) | ast.IfExp(test=test) if any(
-                map(_handles_missing_attribute, descendants(test))
-            ):
+            case ast.If(test=test, orelse=[*others]) if child not in others and _tests_missing(test):
                 return True
+            case ast.IfExp(test=test, orelse=other) if child is not other and _tests_missing(test):
+                return True
+        child = node
     return False
+
+
+def _tests_missing(test: ast.expr) -> bool:
+    return any(map(_handles_missing_attribute, descendants(test)))
 
 
 def _handles_missing_attribute(test: ast.AST) -> bool:

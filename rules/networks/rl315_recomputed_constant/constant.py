@@ -11,6 +11,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    defaults_of,
     descendants,
     integers,
     last_name,
@@ -24,6 +25,7 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
     MAKERS,
     OF_DATA,
     around,
+    is_helper,
     is_maker,
     takes_time,
 )
@@ -44,7 +46,9 @@ _NOT_WITH = frozenset({"requires_grad", "out", "pin_memory", "generator", None})
 _SHAPES = models.having(
     Trait.CASTS_TO | Trait.RESHAPES | Trait.REPEATS | Trait.MIRRORS, TypeTag.TENSOR, TypeTag.NDARRAY
 )
-_OF_SPACES = frozenset({"n", "shape", "nvec"})
+_COPY = frozenset(name for name in OF_DATA if name.startswith("torch."))
+_DATA = (TypeTag.UNKNOWN, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE)
+_OF_SPACES = frozenset({"n", "shape", "nvec", "high", "low"})
 _MOST_AROUND = 400
 """An expression with more nodes around the call than this is a table rather than a formula, and every item of
 it would be examined.
@@ -72,6 +76,17 @@ class Hoisted:
     """Settings of objects that this program does not define, which only cold code visibly sets, and devices
     of inputs of other methods.
     """
+    defaults: list[ast.Name] = field(default_factory=list)
+    """Parameters of the constructor that count as constant because they have a default."""
+    selected: list[ast.Name] = field(default_factory=list)
+    """Indices of spaces, of which there are a few: `agent` of `self.spaces[agent].n`."""
+    helpers: list[ast.Call] = field(default_factory=list)
+    """Calls of functions of the program that create a tensor from their arguments."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is constant without assumptions."""
+        return not (self.assumed or self.defaults or self.helpers)
 
     def take(self, other: Hoisted) -> None:
         """Add the reads of a part."""
@@ -82,6 +97,9 @@ class Hoisted:
         self.inlined |= other.inlined
         self.devices += other.devices
         self.assumed += other.assumed
+        self.defaults += other.defaults
+        self.selected += other.selected
+        self.helpers += other.helpers
 
 
 def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = True) -> Hoisted | None:
@@ -140,11 +158,21 @@ def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
     return qualified.startswith(("torch.", "numpy."))
 
 
+def _creates_from_display(call: ast.Call, qualified: str | None) -> bool:
+    """Whether a call creates an array of numpy from a list written in it: its items are no trained tensors,
+    which numpy cannot read.
+    """
+    is_of_data = qualified in OF_DATA and (qualified or "").startswith("numpy.")
+    return is_of_data and bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple))
+
+
 class _Reader:
     """Reads expressions: whether they are constant, and their inputs."""
 
     def __init__(self, model: SemanticModel) -> None:
         self.model = model
+        self._in_display = False
+        self._of_data = False
 
     def read(self, expression: ast.expr) -> Hoisted | None:
         """Return the inputs of a constant expression; None for one that is not constant."""
@@ -169,6 +197,11 @@ class _Reader:
                 return all(self._constant(part, found, value=value) for part in (left, right))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return all(self._constant(element, found, value=value) for element in elements)
+            case ast.Subscript(value=ast.Attribute() as of, slice=ast.Name() as index) if (
+                of.attr in _OF_SPACES and self._list_of_spaces(of) is not None
+            ):
+                found.selected.append(index)
+                return self._constant(of, found, value=value)
             case ast.Subscript(value=of, slice=index):
                 return self._constant(of, found, value=value) and self._index(index, found)
             case ast.ListComp(elt=element, generators=[ast.comprehension(ifs=[], is_async=0) as part]):
@@ -205,8 +238,18 @@ class _Reader:
         if qualified is None:
             if not isinstance(call.func, ast.Attribute) or not self._method(call, call.func, found):
                 return False
+        elif is_helper(call, self.model):
+            found.helpers.append(call)
         elif not self._function(call, qualified):
             return False
+        before = self._in_display, self._of_data
+        self._in_display, self._of_data = _creates_from_display(call, qualified), qualified in _COPY
+        try:
+            return self._arguments(call, qualified, found)
+        finally:
+            self._in_display, self._of_data = before
+
+    def _arguments(self, call: ast.Call, qualified: str | None, found: Hoisted) -> bool:
         device = qualified is None
         for position, argument in enumerate(call.args):
             if not self._argument(argument, found, value=_is_value(call, qualified, position), device=device):
@@ -313,11 +356,19 @@ class _Reader:
         if node.attr in ("T", "mT") and self.model.types.type_of(node.value).tag in ARRAYS:
             return self._constant(node.value, found)
         if not self._fits(node, value=value):
-            return False
+            if not self._is_kept_data(node) and (not self._in_display or self.model.types.type_of(node)):
+                return False
+            found.assumed.append(node)
+        holder = self._holder_of_space(node)
+        if holder is not None:
+            found.assumed.append(node)
+            return self._holder(holder, found)
         spaces = self._list_of_spaces(node)
         if spaces is not None:
             found.settings.append(node)
             found.assumed.append(node)
+            if isinstance(node.value, ast.Subscript) and isinstance(node.value.slice, ast.Name):
+                found.selected.append(node.value.slice)
             return self.model.types.is_likely_setting(spaces)
         chain = [node]
         while isinstance(chain[-1].value, ast.Attribute):
@@ -343,12 +394,60 @@ class _Reader:
         found.loose.append(node)
         return self._holder(root, found) and self._only_set_here(node)
 
+    def _is_kept_data(self, node: ast.Attribute) -> bool:
+        """Return whether it is an attribute of `self` that holds numbers given to the constructor, which the
+        file neither replaces nor writes to.
+        """
+        if not self._of_data:
+            return False
+        if node.attr in ("high", "low") and isinstance(node.value, ast.Attribute):
+            return self._is_space(node.value) and self.model.types.is_likely_setting(node.value)
+        if not self.model.names.is_self(node.value):
+            return False
+        if self.model.types.type_of(node).tag not in _DATA or not self.model.types.is_setting(node):
+            return False
+        given = False
+        for use in self.model.names.attribute_uses(node.attr):
+            parent = self.model.parent(use)
+            if isinstance(use.ctx, ast.Load):
+                if isinstance(parent, ast.AugAssign) or not isinstance(
+                    getattr(parent, "ctx", ast.Load()), ast.Load
+                ):
+                    return False
+            elif self.model.class_of(use) is self.model.class_of(node):
+                given = self._is_given(self.model.names.assigned(use))
+                if not given:
+                    return False
+        return given
+
+    def _is_given(self, value: ast.expr | None) -> bool:
+        """Return whether a value is a parameter, or an attribute of one."""
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        if not isinstance(value, ast.Name) or self.model.names.is_self(value):
+            return False
+        bindings = self.model.dataflow.definitions(value)
+        return bool(bindings) and all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+
+    def _holder_of_space(self, node: ast.Attribute) -> ast.Name | None:
+        """Return the variable of an environment of whose space it is the size or a bound: `env` of
+        `env.action_space.n` and `env.action_space[0].n`.
+        """
+        space = node.value
+        if isinstance(space, ast.Subscript) and isinstance(space.slice, ast.Constant):
+            space = space.value
+        match space:
+            case ast.Attribute(value=ast.Name() as owner, attr="action_space" | "observation_space"):
+                is_size = node.attr in _OF_SPACES and not self.model.names.is_self(owner)
+                return owner if is_size else None
+        return None
+
     def _list_of_spaces(self, node: ast.Attribute) -> ast.Attribute | None:
-        """Return `self.envs.action_space` for `self.envs.action_space[0].n`, of one agent."""
+        """Return `self.envs.action_space` for `self.envs.action_space[agent].n`, of one agent."""
         match node.value:
-            case ast.Subscript(value=ast.Attribute(attr=name) as spaces, slice=ast.Constant()) if (
-                node.attr in _OF_SPACES and name.endswith(("space", "spaces"))
-            ):
+            case ast.Subscript(
+                value=ast.Attribute(attr=name) as spaces, slice=ast.Constant() | ast.Name()
+            ) if node.attr in _OF_SPACES and name.endswith(("space", "spaces")):
                 return spaces
         return None
 
@@ -371,9 +470,25 @@ class _Reader:
         if self.model.names.qualified(name) is not None:
             kind = self.model.types.type_of(name)
             return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}
+        if scope is not None and self._is_default(name):
+            found.defaults.append(name)
+            return True
         if scope is None or not self._fits(name, value=value):
             return False
         return self._stands_for_constant(name, found, value=value) or self._holder(name, found)
+
+    def _is_default(self, name: ast.Name) -> bool:
+        """Return whether a name is a parameter of a constructor that has a constant as its default."""
+        function = self.model.function(name)
+        if function is None or function.name != "__init__":
+            return False
+        default = defaults_of(function.args).get(name.id)
+        if isinstance(default, ast.UnaryOp):
+            default = default.operand
+        if not isinstance(default, ast.Constant) or default.value is None:
+            return False
+        bindings = self.model.dataflow.definitions(name)
+        return len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER
 
     def _stands_for_constant(self, name: ast.Name, found: Hoisted, *, value: bool) -> bool:
         """Return whether a variable is assigned a constant once in the function: `n = self.n_steps`."""

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, AnyLoop, Enum, Heat, SemanticModel, TypeTag, descendants, frozen, trip_count
+from rlint.rule import (
+    FUNCTIONS,
+    AnyLoop,
+    Enum,
+    Function,
+    Heat,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+    trip_count,
+)
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
+from rlint.rules.networks.rl315_recomputed_constant.makers import is_computed_maker, is_maker
 
 _FEW_PASSES = 2
 
@@ -37,8 +49,9 @@ def constant_place(found: Hoisted, model: SemanticModel) -> ConstantPlace | None
     if not often:
         return ConstantPlace(ConstantPlaceKind.LOOP, loop) if loop is not None else None
     cls = model.class_of(found.node)
-    if cls is not None and _is_made_per_step(cls, model):
-        return None
+    if cls is not None and (_is_made_per_step(cls, model) or _is_constructor(function)):
+        depends = found.settings or found.devices or not _is_costly(found, model)
+        return None if depends else ConstantPlace(ConstantPlaceKind.MODULE)
     if cls is None or (not found.settings and not found.devices and _takes_no_self(found, model)):
         return ConstantPlace(ConstantPlaceKind.MODULE)
     tensor = model.types.type_of(found.node).tag is TypeTag.TENSOR
@@ -53,6 +66,18 @@ def _takes_no_self(found: Hoisted, model: SemanticModel) -> bool:
         return True
     uses = model.names.reads(function.args.args[0].arg, model.syntax.scopes[function])
     return not any(model.names.is_self(use) for use in uses)
+
+
+def _is_constructor(function: Function | None) -> bool:
+    return function is not None and function.name == "__init__"
+
+
+def _is_costly(found: Hoisted, model: SemanticModel) -> bool:
+    """Whether the tensor is computed or copied to a device, which is worth keeping outside of the object."""
+    return any(
+        isinstance(part, ast.Call) and is_maker(part, model) and is_computed_maker(part, model)
+        for part in descendants(found.node)
+    )
 
 
 def _is_made_per_step(cls: ast.ClassDef, model: SemanticModel) -> bool:
@@ -91,7 +116,7 @@ def _is_long(loop: AnyLoop, model: SemanticModel) -> bool:
 def _stays(found: Hoisted, loop: AnyLoop, model: SemanticModel) -> bool:
     """Whether the loop binds or sets nothing that the expression reads."""
     inside = set(descendants(loop))
-    names = [*found.names, *(name for device in found.devices for name in _names_in(device))]
+    names = [*found.names, *found.selected, *(name for device in found.devices for name in _names_in(device))]
     if any(binding.node in inside for name in names for binding in model.dataflow.definitions(name)):
         return False
     return not any(

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    last_name,
+    last_names,
+    models,
+    vocabulary,
+)
 
 OF_DATA = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 FILLED = frozenset(
@@ -15,6 +24,8 @@ _OF_DISPLAYS = models.having(Trait.RESHAPES | Trait.REPEATS | Trait.JOINS, "nump
 """Functions that create an array from a list written in the call: `np.expand_dims([1, 2], axis=1)`."""
 MAKERS = OF_DATA | FILLED | models.having(Trait.FROM_NUMBERS, "torch", "numpy")
 CALLED = MAKERS | _OF_DISPLAYS
+HELPERS = last_names(*OF_DATA, "torch.from_numpy") | vocabulary.CONVERTS_TO_TENSOR
+"""Names of functions of programs that create a tensor from their argument."""
 ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _AT_ONCE = FILLED | {"numpy.arange"}
 _STOPS = (
@@ -22,11 +33,14 @@ _STOPS = (
     *(ast.Dict, ast.Set, ast.NamedExpr, ast.IfExp, ast.FormattedValue, ast.JoinedStr),
 )
 _FEW = 3
+_LIBRARIES = ("torch.", "numpy.")
 
 
 def is_maker(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call creates a tensor or an array from its arguments."""
     qualified = model.names.qualified(call.func) or ""
+    if is_helper(call, model):
+        return True
     if qualified in _OF_DISPLAYS:
         return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple)) and _is_of_numbers(call)
     if qualified not in MAKERS:
@@ -34,7 +48,27 @@ def is_maker(call: ast.Call, model: SemanticModel) -> bool:
     if not qualified.endswith("Tensor"):
         return True
     # `torch.FloatTensor(3, 4)` is a size
+    match call.args:
+        case [ast.Attribute(attr="high" | "low")]:
+            return True  # of a space
     return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple, ast.ListComp))
+
+
+def is_helper(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is that of a function of the program that only creates a tensor from its arguments:
+    `ptu.from_numpy(values)`. Functions that fill memory are cheap.
+    """
+    if last_name(call.func) not in HELPERS or not call.args or isinstance(call.args[0], ast.Starred):
+        return False
+    if (model.names.qualified(call.func) or "").startswith(_LIBRARIES):
+        return False
+    targets = model.types.call_targets(call)
+    return (
+        bool(targets)
+        and not any("." in target.qualname for target in targets)
+        and model.types.type_of(call).tag is TypeTag.TENSOR
+        and model.effects.call_effect(call).quiet
+    )
 
 
 def _is_of_numbers(call: ast.Call) -> bool:
@@ -50,6 +84,8 @@ def is_computed_maker(call: ast.Call, model: SemanticModel) -> bool:
     one from a few literals or filling memory.
     """
     qualified = model.names.qualified(call.func) or ""
+    if qualified in OF_DATA and qualified.startswith("numpy.") and _is_moved(call, model):
+        return True
     if qualified in FILLED or not takes_time(call, model):
         return False
     if qualified not in OF_DATA:

@@ -3,10 +3,11 @@
 ## What it does
 Flags distributions of `torch.distributions` that are created in hot code with argument validation on, which
 is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that inherit their
-constructor, and classes that are called through a variable or an attribute.
+constructor or call it by `super().__init__`, and classes that are called through a variable or an attribute.
 
-Two related patterns are flagged in hot code as well: a `MultivariateNormal` with a diagonal covariance, and
-a softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again.
+Three related patterns are flagged in hot code as well: a `MultivariateNormal` with a diagonal covariance, a
+softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
+standard normal distribution of a class of the project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
 `set_default_validate_args`, in a call with `validate_args`, and in a `try` that catches `ValueError`.
@@ -92,6 +93,10 @@ from rlint.rule import (
     models,
     parameters,
 )
+from rlint.rules.networks.rl321_validated_distribution.base_constructors import (
+    base_of_torch,
+    is_super_constructor,
+)
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
 from rlint.rules.networks.rl321_validated_distribution.kept_classes import defaulted, kept_classes
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
@@ -99,6 +104,7 @@ from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     softmax_before_argmax,
     softmax_before_logits,
 )
+from rlint.rules.networks.rl321_validated_distribution.standard_normal import is_standard_normal_drawn
 
 PACKAGE = "torch.distributions."
 CHECKS_NOTHING = frozenset({"Independent"})
@@ -129,8 +135,14 @@ class ValidatedDistribution(Rule):
             if (softmax := softmax_before_argmax(node, model)) is not None:
                 yield self.needless(softmax, model)
             return
+        if called == "__init__" and is_super_constructor(node.func, model):
+            qualified = base_of_torch(node.func, model)
+            if qualified is None or not is_distribution(qualified):
+                return
         name = distribution(qualified, model) if qualified else kept_distribution(node.func, model)
         if name is None:
+            if qualified is not None and is_standard_normal_drawn(node, qualified, model):
+                yield self.standard_normal(node, model)
             return
         if name == "MultivariateNormal" and (normal := diagonal_normal(node, model)) is not None:
             yield self.diagonal(node, normal, model)
@@ -143,17 +155,29 @@ class ValidatedDistribution(Rule):
 
     def validated(self, call: ast.Call, name: str, model: SemanticModel) -> Finding:
         """Return a finding for a distribution that validates its arguments."""
-        shown = model.source.text(call.func)
+        is_base = is_super_constructor(call.func, model)
+        shown = f"`{model.source.text(call.func)}`" + (f" of `{name}`" if is_base else "")
         what = "each value" if name in PASSES_ON else "its parameters and each value"
-        parameter = defaulted(call.func, model) if model.names.qualified(call.func) is None else None
+        is_held = model.names.qualified(call.func) is None and not is_base
+        parameter = defaulted(call.func, model) if is_held else None
         return self.finding(
             model,
             call,
-            f"`{shown}` validates {what} each time; on a GPU, each check synchronises with the device",
+            f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
             fix=without_validation(call, model),
             advice="Pass `validate_args=False`, or disable validation globally at start-up: "
             "`torch.distributions.Distribution.set_default_validate_args(False)`",
             assumes=f"no caller passes another `{parameter}`" if parameter else None,
+            workload="acting",
+        )
+
+    def standard_normal(self, call: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for a standard normal distribution of which one sample is drawn."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` creates a standard normal distribution for each draw",
+            advice="Draw with `torch.randn_like`, which creates no distribution and validates nothing",
             workload="acting",
         )
 
