@@ -123,13 +123,20 @@ class InEvaluation(CallerWalk[bool]):
             return True
         if self._heat.learns(function):
             return False
-        if evaluates(function.name) and any(self._heat.driven_by(function)):
-            return True  # `policy.evaluate(batch)` may be part of a loss
+        if evaluates(function.name) and (any(self._heat.driven_by(function)) or self._loops(function)):
+            return True
         if not function.name and self._heat.is_evaluation_script(function):
             return True
         if self._heat.has_role(function):
             return False  # code outside of the project may call it in training
         return None if self._heat.callers(function) else False
+
+    def _loops(self, function: FunctionSummary) -> bool:
+        """Whether a function has a loop, and is no method of a network: `policy.evaluate(batch)` may be part of
+        a loss.
+        """
+        owner = self._heat.index.modules[function.module].classes.get(function.qualname.rpartition(".")[0])
+        return bool(function.loops) and (owner is None or "forward" not in owner.methods)
 
     def _renders_only(self, function: FunctionSummary, loop: int) -> bool:
         """Whether an outermost loop of code that nothing calls renders each of its environment steps and
