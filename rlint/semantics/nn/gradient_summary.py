@@ -67,6 +67,9 @@ class GradientSummaries:
             return
         summary.turns_autograd = self.here.turned_by(node)
         summary.concerns_autograd = self.here.concerns(node)
+        summary.weights_read = tuple(
+            name for name in self.analysis.weight_reads.parameters_read(node) if name in summary.parameters
+        )
         returned = self._returned(node)
         paths: dict[str, None] = {}
         runs: dict[str, None] = {}
