@@ -129,6 +129,9 @@ class FunctionSummary:
     # … unless a function that receives one does more with it: parameter, path, position or keyword
     passed_gradients: tuple[tuple[str, str, str], ...] = ()
     only_passed_on: tuple[str, ...] = ()  # those that reach the results only through these calls
+    # parameters of which no gradient leaves if they are tensors, as far as these functions let none leave: as
+    # `passed_gradients`, or with an empty path if it ends here
+    ends_tensors: tuple[tuple[str, str, str], ...] = ()
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself

@@ -164,6 +164,21 @@ class GradientFlow:
                 found = Lets.THROUGH
         return found
 
+    def ends_tensor(self, target: FunctionSummary, parameter: str, depth: int = 4) -> bool:
+        """Whether no gradient of an argument leaves a function, with its results or otherwise, if it is a
+        tensor.
+        """
+        passed = [(path, place) for name, path, place in target.ends_tensors if name == parameter]
+        if not passed or self.project is None or depth <= 0:
+            return self.becomes_of(target, parameter, depth) is Lets.END
+        for path, place in passed:
+            called = self.project.callables(path, target.module) if path else []
+            if path and not (
+                called and all(self.ends_tensor(one, one.parameter_at(place), depth - 1) for one in called)
+            ):
+                return False
+        return True
+
     def binding_of(self, function: Function | ast.Lambda, parameter: str) -> tuple[Binding, Scope]:
         """Return the binding of a parameter, with the scope of the function."""
         scope = self.syntax.scopes[function]

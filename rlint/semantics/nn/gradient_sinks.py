@@ -312,7 +312,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         targets = self.gradients.handed_to(call, argument)
         if targets is not None:
             for target, parameter in targets:
-                self._followed(call, target, parameter)
+                self._followed(call, target, parameter, argument)
             return
         effect = self.analysis.effects.call_effect(call)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -348,7 +348,10 @@ class GradientTrace(ValueFlow[SinkKind]):
         """Whether the value is a tensor or a distribution, whose methods only compute."""
         return self.analysis.types.type_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
-    def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
+    def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str, argument: ast.AST) -> None:
+        if target.ends_tensors and self._ends_as_tensor(target, parameter, argument):
+            self.reach(call, SinkKind.DETACHED)
+            return
         function = self.analysis.definition(target)
         if function is None:
             lets = self.gradients.becomes_of(target, parameter)
@@ -369,6 +372,16 @@ class GradientTrace(ValueFlow[SinkKind]):
                 self.compute(call)
             else:
                 self.reach(left.node, left.label)
+
+    def _ends_as_tensor(self, target: FunctionSummary, parameter: str, argument: ast.AST) -> bool:
+        """Whether a function lets no gradient of an argument leave that is a tensor, or likely one."""
+        if not isinstance(argument, ast.expr) or not self.gradients.ends_tensor(target, parameter):
+            return False
+        types = self.analysis.types
+        kind = types.type_of(argument)
+        if kind:
+            return kind.tag is TypeTag.TENSOR
+        return types.supposes(f"`{ast.unparse(argument)}` is a tensor")
 
 
 def _lambda_of(called: ast.expr, analysis: FileAnalysis) -> ast.Lambda | None:
