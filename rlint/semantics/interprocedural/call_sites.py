@@ -161,6 +161,7 @@ def _call_site(
         bool(analysis.locks.held(call)),
         passes=intern(tuple(_passed(values, call, analysis))),
         numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
+        ends=gradients.ends_of(call) if gradients.concerned else (),
     )
 
 

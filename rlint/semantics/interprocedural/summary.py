@@ -69,6 +69,7 @@ class CallSite:
     # position or keyword of switches, with the condition for them to be on; "*" if star arguments pass others
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
     numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
+    ends: tuple[int, ...] = ()  # items of the result whose gradient ends in the caller; -1 for all of it
 
 
 @frozen

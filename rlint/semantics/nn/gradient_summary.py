@@ -17,6 +17,7 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
 from rlint.semantics.nn.optimizer_params import OptimizerParams
+from rlint.semantics.nn.recurrent_state import ends_of_results
 from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
@@ -56,6 +57,10 @@ class GradientSummaries:
     def turned_in_module(self) -> bool:
         """Whether the module-level code turns autograd off or on globally."""
         return self.concerned and self.here.turned_by(None)
+
+    def ends_of(self, call: ast.Call) -> tuple[int, ...]:
+        """Return the items of a call's result whose gradient ends in the function around it; -1 for all."""
+        return ends_of_results(call, self.gradients)
 
     def frozen(self) -> frozenset[str]:
         """Return the last names of the networks whose weights the file may freeze."""

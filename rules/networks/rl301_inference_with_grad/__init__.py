@@ -8,6 +8,8 @@ of sequences or of a rollout.
 
 rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
 code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
+Recurrent state that callers, also in other files, only pass back to the same function or store in a buffer
+does not count as a use of its gradient.
 
 The rule does not flag results passed to unknown functions, networks whose weights do not require gradients,
 and functions that are only called with autograd off.
