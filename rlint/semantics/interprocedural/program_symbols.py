@@ -131,13 +131,13 @@ class ProgramSymbols:
             if each.module != module and not each.is_test
         )
 
-    def calls_elsewhere(self, function: FunctionSummary) -> list[CallSite]:
-        """Return the calls in other files that run a function, or may do so by the name of the method. Tests
-        are excluded.
+    def calls_elsewhere(self, function: FunctionSummary, *, here: bool = False) -> list[CallSite]:
+        """Return the calls in other files (or also `here`) that run a function, or may do so by the name of
+        the method. Tests are excluded.
         """
         found = []
         for module, caller, site in self._sites_by_name.get(function.name, ()):
-            if module == function.module or not function.takes(site):
+            if (module == function.module and not here) or not function.takes(site):
                 continue
             targets = [edge.target for edge in self.graph.calls(caller) if edge.site is site]
             if not targets or function in targets:

@@ -70,6 +70,7 @@ class CallSite:
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
     numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
     ends: tuple[int, ...] = ()  # items of the result whose gradient ends in the caller; -1 for all of it
+    reads: tuple[int, ...] | None = None  # the items of the result that the caller reads; None if not known
 
 
 @frozen

@@ -15,8 +15,10 @@ from rlint.rule import (
     children,
     descendants,
     is_in,
+    last_name,
     models,
     names_bound,
+    regex,
     weight_sync,
 )
 
@@ -36,6 +38,7 @@ _CONTAINERS = frozenset(
 )
 _WITHS = (ast.With, ast.AsyncWith)
 _BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_UPDATES = regex(r"step|backward|load|copy|updat|train|learn|optimi|sync|set_|reset|init|_$")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
@@ -160,6 +163,23 @@ def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticMode
     return not any(
         watched.changed_by(node) for part in parts for node in nodes_run(part) if not _is_mode(node, model)
     )
+
+
+def likely_stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticModel) -> bool:
+    """Whether a forward pass likely gives the same result after `parts`: only calls of other objects may
+    change it, and none of them updates weights, judging by their names and their functions.
+    """
+    watched = Watched(moved, model)
+    for part in parts:
+        for node in nodes_run(part):
+            if not watched.changed_by(node) or _is_mode(node, model):
+                continue
+            if not isinstance(node, ast.Call) or _UPDATES.search(last_name(node.func) or ""):
+                return False
+            used = {each.id for each in descendants(node) if isinstance(each, ast.Name)} - {"self"}
+            if used & watched.names or any(each.updates for each in model.types.call_targets(node)):
+                return False
+    return True
 
 
 def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
