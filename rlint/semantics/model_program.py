@@ -6,7 +6,6 @@ from rlint import models
 from rlint.findings import ProgramScale
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
-from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.nn.torch_settings import TOKENS
@@ -34,18 +33,6 @@ class ProgramQueries:
         with this last name (`self.policy.optimizer.step()`), without leading underscores.
         """
         return self._heat.hot_callers(method, receiver, self._symbols.module.module)
-
-    def items_read(self, function: FunctionSummary) -> frozenset[int] | None:
-        """Return the items of the tuple that a function returns which any caller reads. None if a caller may
-        read all of them, or if no caller is known.
-        """
-        every = [site.reads for site in self._names.calls_elsewhere(function, here=True)]
-        found: set[int] = set()
-        for reads in every:
-            if reads is None:
-                return None
-            found.update(reads)
-        return frozenset(found) if every else None
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Whether any file of the project reads an attribute of this name, on any object."""

@@ -47,8 +47,8 @@ class LeavingValues:
             return Onward(cause=Cause.CALLERS)
         if function.name.startswith("__") or function.name in _CALLED_UNSEEN or not self._is_plain(function):
             return Onward(cause=Cause.CALLERS)
-        elsewhere = tuple(site.ends for site in self._symbols.calls_elsewhere(summary))
-        is_called_elsewhere = any(
+        in_other_files = tuple(site.ends for site in self._symbols.calls_in_other_files(summary))
+        is_called_in_other_file = any(
             edge.caller.module != summary.module
             and not self._symbols.index.modules[edge.caller.module].is_test
             for edge in self._graph.callers(summary.path)
@@ -56,20 +56,20 @@ class LeavingValues:
         owner = self._syntax.class_of(function) if summary.is_method else None
         uses: Sequence[ast.expr] | None
         if owner is not None:
-            if is_called_elsewhere or self._is_used_in_other_file(function.name, owner):
+            if is_called_in_other_file or self._is_used_in_other_file(function.name, owner):
                 within = self._calls_of(self._uses_of_attribute(function.name, owner))
                 known = within is not None and len(within) <= _MOST
                 return Onward(
                     tuple(within or ()),
                     f"calls `{function.name}`",
                     Cause.OTHER_PLACE,
-                    elsewhere if known else (),
+                    in_other_files if known else (),
                 )
             uses = list(self._uses_of_attribute(function.name, owner))
         else:
             uses = self._uses_of_name(function)
             if (
-                is_called_elsewhere
+                is_called_in_other_file
                 or uses is None
                 or self._symbols.imports(function.name, self._module.module)
             ):

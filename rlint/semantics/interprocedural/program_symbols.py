@@ -131,7 +131,7 @@ class ProgramSymbols:
             if each.module != module and not each.is_test
         )
 
-    def calls_elsewhere(self, function: FunctionSummary, *, here: bool = False) -> list[CallSite]:
+    def calls_in_other_files(self, function: FunctionSummary, *, here: bool = False) -> list[CallSite]:
         """Return the calls in other files (or also `here`) that run a function, or may do so by the name of
         the method. Tests are excluded.
         """

@@ -17,7 +17,7 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
-from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_held_elsewhere
+from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_held_by_other_classes
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 
@@ -252,7 +252,7 @@ class GradientFlow:
             return True
         if self.project is None:
             return False
-        return reads.include_passed(expression, self._targets) or is_held_elsewhere(
+        return reads.include_passed(expression, self._targets) or is_held_by_other_classes(
             expression, self.analysis, self.project
         )
 

@@ -102,7 +102,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         self._is_off = is_off
         self._of_lambda = of_lambda
         self._left: set[Function] = set()
-        self._is_fed_back = False  # whether it is passed back to a function that returned it
+        self._is_recurrent = False  # whether it is passed back to a function that returned it
         self._stored: list[tuple[ast.AST, ast.Call, tuple[ast.Call, ...]]] = []
 
     def _walk(self) -> Iterator[Sink[SinkKind]]:
@@ -113,7 +113,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         stored, self._stored = self._stored, []
         for argument, call, inside in stored:
             self._inside = inside
-            if self._is_fed_back:
+            if self._is_recurrent:
                 self.assumed[f"trains on the graph of the states that `{last_name(call.func)}` stores"] = None
                 self.reach(call, SinkKind.DETACHED)
             else:
@@ -123,7 +123,7 @@ class GradientTrace(ValueFlow[SinkKind]):
 
     def enter(self, call: ast.Call, function: Function, parameter: str) -> None:
         """Follow a value into a function; note that it is passed back."""
-        self._is_fed_back |= function in self._left
+        self._is_recurrent |= function in self._left
         super().enter(call, function, parameter)
 
     def compute(self, node: ast.AST, item: int | None = None) -> None:
@@ -166,7 +166,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         onward = beyond.returned_to(function) if function is not None else None
         if function is not None:
             self._left.add(function)
-        if onward is None or not onward.ends_elsewhere(use.part):
+        if onward is None or not onward.ends_in_other_files(use.part):
             super().leave(use, beyond)
             return
         self.assumed[onward.assumes] = None

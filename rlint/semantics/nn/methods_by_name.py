@@ -30,7 +30,7 @@ class NetworkMethods(Protocol):
         """Whether attributes of this name hold networks wherever their type is known."""
 
 
-def is_held_elsewhere(expression: ast.expr, analysis: FileAnalysis, index: NetworkMethods) -> bool:
+def is_held_by_other_classes(expression: ast.expr, analysis: FileAnalysis, index: NetworkMethods) -> bool:
     """Whether an attribute of `self` of unknown type has the name of attributes that hold networks in other
     classes of the project, and nothing else: `self.buffer_policy`, a parameter of the constructor.
     """

@@ -41,7 +41,7 @@ class StateTrace(GradientTrace):
     def __init__(self, gradients: GradientFlow, call: ast.Call) -> None:
         super().__init__(gradients)
         self._called = ast.dump(call.func)
-        self._is_fed_back = False
+        self._is_recurrent = False
         self._is_stored = False
 
     def ends(self, target: ast.Name) -> bool:
@@ -51,12 +51,12 @@ class StateTrace(GradientTrace):
         if scope is None or binding is None or target.id == "_":
             return target.id == "_"
         labels = {left.label for left in self.of_binding(binding, scope)}
-        return labels <= ENDS and (self._is_fed_back or not self._is_stored)
+        return labels <= ENDS and (self._is_recurrent or not self._is_stored)
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Record that the value is passed back, or stored."""
         if ast.dump(call.func) == self._called:
-            self._is_fed_back = True
+            self._is_recurrent = True
         elif is_store(call):
             self._is_stored = True
         else:

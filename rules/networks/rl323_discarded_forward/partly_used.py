@@ -95,7 +95,7 @@ def _unused_in(
 
 def _is_dropped_by_all(function: FunctionSummary, model: SemanticModel) -> bool:
     """Whether no caller reads the log-probability: then the method that computes it is reported."""
-    read = model.program.items_read(function)
+    read = model.dataflow.items_read(function)
     places = [
         place for place, names in enumerate(function.outputs) if separate_outputs.LOG_PROBABILITY in names
     ]

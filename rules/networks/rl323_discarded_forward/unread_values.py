@@ -32,12 +32,12 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
             places, name = _places_returned(target, model), target.id
         case ast.Return(value=ast.Tuple(elts=items)):
             places = _places_of(call, items)
-    if function is None or places is None or _is_run_elsewhere(call, statement, model):
+    if function is None or places is None or _has_better_place(call, statement, model):
         return None
     if not places:
         return Unread(name)
     summary = model.symbols.function_at(statement)
-    read = model.program.items_read(summary) if summary is not None else None
+    read = model.dataflow.items_read(summary) if summary is not None else None
     return Unread(name, function.name) if read is not None and not places & read else None
 
 
@@ -46,7 +46,7 @@ def _places_of(node: ast.expr, items: list[ast.expr]) -> frozenset[int]:
     return frozenset(place for place, item in enumerate(items) if is_in(node, item))
 
 
-def _is_run_elsewhere(call: ast.Call, statement: ast.stmt, model: SemanticModel) -> bool:
+def _has_better_place(call: ast.Call, statement: ast.stmt, model: SemanticModel) -> bool:
     """Whether another call in the statement is the better place for a finding: an earlier one of the same
     kind, or a network.
     """
