@@ -13,6 +13,8 @@ from rlint.semantics.dataflow.value_uses import Use, UsesAcrossFunctions, UsesOf
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
+from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
+from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_types import TypeQueries
 from rlint.syntax.scopes import Binding, Scope
@@ -28,6 +30,11 @@ class _Leaving:
     def __init__(self, analysis: FileAnalysis, program: WholeProgram) -> None:
         self._analysis, self._program = analysis, program
         self._known: LeavingValues | None = None
+
+    @property
+    def symbols(self) -> ProgramSymbols:
+        """Return the symbols of the whole program."""
+        return self._program.program_symbols
 
     def values(self) -> LeavingValues:
         """Return the values that leave the functions of the file."""
@@ -51,6 +58,18 @@ class DataflowQueries:
         self._uses = EscapeAnalysis(analysis, self._leaving.values)
         self._changes = Mutations(analysis, self._uses)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
+
+    def items_read(self, function: FunctionSummary) -> frozenset[int] | None:
+        """Return the items of the tuple that a function returns which any caller reads. None if a caller may
+        read all of them, or if no caller is known.
+        """
+        every = [site.reads for site in self._leaving.symbols.calls_in_other_files(function, here=True)]
+        found: set[int] = set()
+        for reads in every:
+            if reads is None:
+                return None
+            found.update(reads)
+        return frozenset(found) if every else None
 
     def definitions(self, name: ast.Name) -> list[Binding]:
         """Return the bindings whose value a name may have at its position; never too few."""

@@ -100,6 +100,7 @@ class GradientQueries:
             or self._runs_given(call)
             or self._gradients.computes_by_name(call)
             or self._gives_by_name(call)
+            or self._gradients.shows_network(call)
         )
 
     def _gives_by_name(self, call: ast.Call) -> bool:
@@ -113,6 +114,12 @@ class GradientQueries:
             return False
         index = self._program.index
         methods = index.methods_named(called.attr)
+        if self._nn.has_weights_read(called.value):
+            networks = index.network_methods(called.attr)
+            own = taking_of([one for one in networks if one.module == self._analysis.name], call)
+            if own and all(map(self._forwards.returns_gradient, own)):
+                return True
+            methods = networks or methods
         if not methods:
             found = index.holds_networks(called.attr, in_networks=False)
         else:

@@ -176,5 +176,8 @@ class NetworkQueries:
         )
 
     def has_weights_read(self, expression: ast.expr) -> bool:
-        """Whether this file reads the parameters or state dict of an expression with the same source."""
-        return self._analysis.weight_reads.include(expression)
+        """Whether this file reads the parameters or state dict of an expression with the same source, or a
+        function of the project does that it passes the value to.
+        """
+        reads = self._analysis.weight_reads
+        return reads.include(expression) or reads.include_passed(expression, self._types.call_targets)

@@ -60,11 +60,23 @@ class TupleItem(int):
 class Onward:
     """The expressions at which a value continues after it has left its function. They are complete if no
     other code does what `assumes` says ("" if nothing is assumed). A `cause` says why others may be missing.
+
+    If only calls in other files are missing, `in_other_files` contains for each of them the items of the
+    result whose gradient ends in the caller, with -1 if all do.
     """
 
     nodes: tuple[ast.expr, ...] = ()
     assumes: str = ""
     cause: Cause | None = None
+    in_other_files: tuple[tuple[int, ...], ...] = ()
+
+    def ends_in_other_files(self, part: int | None) -> bool:
+        """Whether the gradient of an item of the result ends in all callers in other files, and that of other
+        items does not. Where all items end, the caller is the place to disable autograd.
+        """
+        return any(-1 not in ended for ended in self.in_other_files) and all(
+            -1 in ended or part in ended for ended in self.in_other_files
+        )
 
 
 class Beyond(Protocol):

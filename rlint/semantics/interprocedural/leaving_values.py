@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from rlint.semantics.dataflow.value_flow import Cause, Onward
@@ -47,33 +47,45 @@ class LeavingValues:
             return Onward(cause=Cause.CALLERS)
         if function.name.startswith("__") or function.name in _CALLED_UNSEEN or not self._is_plain(function):
             return Onward(cause=Cause.CALLERS)
-        if any(
+        in_other_files = tuple(site.ends for site in self._symbols.calls_in_other_files(summary))
+        is_called_in_other_file = any(
             edge.caller.module != summary.module
             and not self._symbols.index.modules[edge.caller.module].is_test
             for edge in self._graph.callers(summary.path)
-        ):
-            return Onward(cause=Cause.OTHER_PLACE)
+        )
         owner = self._syntax.class_of(function) if summary.is_method else None
         uses: Sequence[ast.expr] | None
         if owner is not None:
-            if self._is_used_in_other_file(function.name, owner):
-                return Onward(cause=Cause.OTHER_PLACE)
+            if is_called_in_other_file or self._is_used_in_other_file(function.name, owner):
+                within = self._calls_of(self._uses_of_attribute(function.name, owner))
+                known = within is not None and len(within) <= _MOST
+                return Onward(
+                    tuple(within or ()),
+                    f"calls `{function.name}`",
+                    Cause.OTHER_PLACE,
+                    in_other_files if known else (),
+                )
             uses = list(self._uses_of_attribute(function.name, owner))
         else:
             uses = self._uses_of_name(function)
-            if uses is None or self._symbols.imports(function.name, self._module.module):
+            if (
+                is_called_in_other_file
+                or uses is None
+                or self._symbols.imports(function.name, self._module.module)
+            ):
                 return Onward(cause=Cause.OTHER_PLACE)
-        calls: list[ast.expr] = []
-        for use in uses:
-            call = self._syntax.call_of(use)
-            if call is None:
-                return Onward(cause=Cause.CALLERS)
-            calls.append(call)
+        calls = self._calls_of(uses)
         if not calls:
             return Onward(cause=Cause.CALLERS)
         if len(calls) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
         return Onward(tuple(calls), "" if self._is_script else f"calls `{function.name}`")
+
+    def _calls_of(self, uses: Iterable[ast.expr]) -> list[ast.expr] | None:
+        """Return the calls that uses of a function are; None if one of them is not a call."""
+        calls = [self._syntax.call_of(use) for use in uses]
+        found: list[ast.expr] = [call for call in calls if call is not None]
+        return found if len(found) == len(calls) else None
 
     def _is_plain(self, function: Function) -> bool:
         """Whether calling a function by its name runs exactly that function."""

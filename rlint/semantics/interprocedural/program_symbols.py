@@ -10,7 +10,12 @@ from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
-from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary import (
+    CallSite,
+    ClassSummary,
+    FunctionSummary,
+    ModuleSummary,
+)
 from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS
 
 _SHARE_OF_FILES = 3
@@ -173,6 +178,30 @@ class ProgramSymbols:
             for each in self.index.modules.values()
             if each.module != module and not each.is_test
         )
+
+    def calls_in_other_files(self, function: FunctionSummary, *, here: bool = False) -> list[CallSite]:
+        """Return the calls in other files (or also `here`) that run a function, or may do so by the name of
+        the method. Tests are excluded.
+        """
+        found = []
+        for module, caller, site in self._sites_by_name.get(function.name, ()):
+            if (module == function.module and not here) or not function.takes(site):
+                continue
+            targets = [edge.target for edge in self.graph.calls(caller) if edge.site is site]
+            if not targets or function in targets:
+                found.append(site)
+        return found
+
+    @cached_property
+    def _sites_by_name(self) -> dict[str, list[tuple[str, str, CallSite]]]:
+        """Return the calls of the project by the name of the called function, with the path of the caller."""
+        found: dict[str, list[tuple[str, str, CallSite]]] = {}
+        for module in self.index.modules.values():
+            for caller in () if module.is_test else module.functions.values():
+                for site in caller.calls:
+                    name = site.method or site.path.rpartition(".")[2]
+                    found.setdefault(name, []).append((module.module, caller.path, site))
+        return found
 
     def _has_for_itself(self, module: ModuleSummary, name: str, owner: ClassSummary | None) -> bool:
         having = [cls for cls in module.classes.values() if name in cls.attributes or name in cls.methods]

@@ -81,6 +81,7 @@ class ProjectIndex(SymbolTable):
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
         self._holding: dict[tuple[str, bool], bool] = {}
+        self._holding_known: dict[str, bool] = {}
         self._lacking: dict[str, bool] = {}  # "module.class.attribute" → does no object of the class have it?
         self._notes = Notes()  # resolutions on the way
 
@@ -120,6 +121,23 @@ class ProjectIndex(SymbolTable):
             ]
             known = bool(kinds) and all(kind.tag is TypeTag.MODULE for kind in kinds)
             self._holding[name, in_networks] = known
+        return known
+
+    def holds_only_networks(self, name: str) -> bool:
+        """Whether attributes of this name hold networks in all classes of the project where their type is
+        known, and in at least one.
+        """
+        known = self._holding_known.get(name)
+        if known is None:
+            kinds = [
+                kind
+                for module in self.modules.values()
+                for cls in (() if module.is_test else module.classes.values())
+                if name in cls.attributes and (kind := self.attribute(cls, name))
+            ]
+            known = bool(kinds) and all(kind.tag in (TypeTag.MODULE, TypeTag.NONE) for kind in kinds)
+            known = known and any(kind.tag is TypeTag.MODULE for kind in kinds)
+            self._holding_known[name] = known
         return known
 
     def _with_given(self, found: Type, cls: ClassSummary, name: str) -> Type:

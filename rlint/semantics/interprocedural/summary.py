@@ -69,6 +69,8 @@ class CallSite:
     # position or keyword of switches, with the condition for them to be on; "*" if star arguments pass others
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
     numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
+    ends: tuple[int, ...] = ()  # items of the result whose gradient ends in the caller; -1 for all of it
+    reads: tuple[int, ...] | None = None  # the items of the result that the caller reads; None if not known
 
 
 @frozen
@@ -129,6 +131,9 @@ class FunctionSummary:
     # … unless a function that receives one does more with it: parameter, path, position or keyword
     passed_gradients: tuple[tuple[str, str, str], ...] = ()
     only_passed_on: tuple[str, ...] = ()  # those that reach the results only through these calls
+    # parameters of which no gradient leaves if they are tensors, as far as these functions let none leave: as
+    # `passed_gradients`, or with an empty path if it ends here
+    ends_tensors: tuple[tuple[str, str, str], ...] = ()
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
@@ -149,6 +154,7 @@ class FunctionSummary:
     conditional_outputs: tuple[str, ...] = ()  # those of them that only run under a condition
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
+    weights_read: tuple[str, ...] = ()  # parameters whose own parameters or state dict it reads: networks
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that
     returns_values: bool = False  # returns a value to its callers, known or not

@@ -17,7 +17,7 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
-from rlint.semantics.nn.methods_by_name import computes, computes_by_name
+from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_held_by_other_classes
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 
@@ -63,6 +63,9 @@ class Project(Protocol):
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
         """Whether objects, or only networks, always hold networks in attributes of this name."""
+
+    def holds_only_networks(self, name: str) -> bool:
+        """Whether attributes of this name hold networks wherever their type is known."""
 
 
 class GradientFlow:
@@ -161,6 +164,21 @@ class GradientFlow:
                 found = Lets.THROUGH
         return found
 
+    def ends_tensor(self, target: FunctionSummary, parameter: str, depth: int = 4) -> bool:
+        """Whether no gradient of an argument leaves a function, with its results or otherwise, if it is a
+        tensor.
+        """
+        passed = [(path, place) for name, path, place in target.ends_tensors if name == parameter]
+        if not passed or self.project is None or depth <= 0:
+            return self.becomes_of(target, parameter, depth) is Lets.END
+        for path, place in passed:
+            called = self.project.callables(path, target.module) if path else []
+            if path and not (
+                called and all(self.ends_tensor(one, one.parameter_at(place), depth - 1) for one in called)
+            ):
+                return False
+        return True
+
     def binding_of(self, function: Function | ast.Lambda, parameter: str) -> tuple[Binding, Scope]:
         """Return the binding of a parameter, with the scope of the function."""
         scope = self.syntax.scopes[function]
@@ -221,9 +239,26 @@ class GradientFlow:
         called = call.func
         if isinstance(called, ast.Attribute) and called.attr == "forward":
             called = called.value
-        if self.analysis.types.type_of(called) or not self.analysis.weight_reads.include(called):
+        if self.analysis.types.type_of(called) or not self.has_weights_read(called):
             return False
         return self.supposes_network(call)
+
+    def has_weights_read(self, expression: ast.expr) -> bool:
+        """Whether the file reads the weights of an expression, itself or by a function that it passes it to,
+        or other classes of the project hold networks in attributes of the same name.
+        """
+        reads = self.analysis.weight_reads
+        if reads.include(expression):
+            return True
+        if self.project is None:
+            return False
+        return reads.include_passed(expression, self._targets) or is_held_by_other_classes(
+            expression, self.analysis, self.project
+        )
+
+    def _targets(self, call: ast.Call) -> list[FunctionSummary]:
+        """Return the functions of the project that a call may run."""
+        return self.project.callables(self.path_of(call), self.analysis.name) if self.project else []
 
     def is_of_network(self, method: FunctionSummary) -> bool:
         """Whether a function is a method of a network that returns the output of layers, or of its parts."""

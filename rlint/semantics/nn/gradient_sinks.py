@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
@@ -11,12 +11,13 @@ from rlint.models import gradient_rules as facts
 from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.value_flow import Beyond, Cause, TupleItem, ValueFlow
+from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, TupleItem, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import Function
 from rlint.syntax.value_use import SyntacticUse, UseKind
 
 if TYPE_CHECKING:
@@ -100,6 +101,30 @@ class GradientTrace(ValueFlow[SinkKind]):
         self.gradients = gradients
         self._is_off = is_off
         self._of_lambda = of_lambda
+        self._left: set[Function] = set()
+        self._is_recurrent = False  # whether it is passed back to a function that returned it
+        self._stored: list[tuple[ast.AST, ast.Call, tuple[ast.Call, ...]]] = []
+
+    def _walk(self) -> Iterator[Sink[SinkKind]]:
+        """Walk, and then through the calls that store the value, unless it is recurrent state: a buffer
+        stores this as data.
+        """
+        yield from super()._walk()
+        stored, self._stored = self._stored, []
+        for argument, call, inside in stored:
+            self._inside = inside
+            if self._is_recurrent:
+                self.assumed[f"trains on the graph of the states that `{last_name(call.func)}` stores"] = None
+                self.reach(call, SinkKind.DETACHED)
+            else:
+                self._passed_to(argument, call)
+        if stored:
+            yield from self._walk()
+
+    def enter(self, call: ast.Call, function: Function, parameter: str) -> None:
+        """Follow a value into a function; note that it is passed back."""
+        self._is_recurrent |= function in self._left
+        super().enter(call, function, parameter)
 
     def compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow the result of an operation on the value, if torch records it there."""
@@ -134,6 +159,20 @@ class GradientTrace(ValueFlow[SinkKind]):
         """Follow the result of a call, unless its function runs without autograd there."""
         if self._is_off is None or not self._is_off(call):
             self.follow(call, part)
+
+    def leave(self, use: SyntacticUse, beyond: Beyond) -> None:
+        """Follow a returned value, unless its gradient ends in all callers in other files."""
+        function = self.syntax.function(use.at) if not self._inside else None
+        onward = beyond.returned_to(function) if function is not None else None
+        if function is not None:
+            self._left.add(function)
+        if onward is None or not onward.ends_in_other_files(use.part):
+            super().leave(use, beyond)
+            return
+        self.assumed[onward.assumes] = None
+        self.reach(use.at, SinkKind.DETACHED)
+        for each in onward.nodes:
+            self.result(each, use.part)
 
     def attribute(self, use: SyntacticUse) -> None:
         """Follow the attribute if it still belongs to the graph."""
@@ -301,6 +340,12 @@ class GradientTrace(ValueFlow[SinkKind]):
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Follow a value that is passed to a network, a method, a project function or unknown code."""
+        if self.beyond is not None and is_store(call):
+            self._stored.append((argument, call, self._inside))
+        else:
+            self._passed_to(argument, call)
+
+    def _passed_to(self, argument: ast.AST, call: ast.Call) -> None:
         if self._runs_network(call.func):
             self.compute(call)
             return
@@ -312,7 +357,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         targets = self.gradients.handed_to(call, argument)
         if targets is not None:
             for target, parameter in targets:
-                self._followed(call, target, parameter)
+                self._followed(call, target, parameter, argument)
             return
         effect = self.analysis.effects.call_effect(call)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -348,7 +393,10 @@ class GradientTrace(ValueFlow[SinkKind]):
         """Whether the value is a tensor or a distribution, whose methods only compute."""
         return self.analysis.types.type_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
-    def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
+    def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str, argument: ast.AST) -> None:
+        if target.ends_tensors and self._ends_as_tensor(target, parameter, argument):
+            self.reach(call, SinkKind.DETACHED)
+            return
         function = self.analysis.definition(target)
         if function is None:
             lets = self.gradients.becomes_of(target, parameter)
@@ -369,6 +417,22 @@ class GradientTrace(ValueFlow[SinkKind]):
                 self.compute(call)
             else:
                 self.reach(left.node, left.label)
+
+    def _ends_as_tensor(self, target: FunctionSummary, parameter: str, argument: ast.AST) -> bool:
+        """Whether a function lets no gradient of an argument leave that is a tensor, or likely one."""
+        if not isinstance(argument, ast.expr) or not self.gradients.ends_tensor(target, parameter):
+            return False
+        types = self.analysis.types
+        kind = types.type_of(argument)
+        if kind:
+            return kind.tag is TypeTag.TENSOR
+        return types.supposes(f"`{ast.unparse(argument)}` is a tensor")
+
+
+def is_store(call: ast.Call) -> bool:
+    """Whether a method, judging by its name, stores its arguments: `buffer.push(...)`."""
+    name = last_name(call.func) if isinstance(call.func, ast.Attribute) else None
+    return name is not None and not vocabulary.STORES.isdisjoint(name.lower().split("_"))
 
 
 def _lambda_of(called: ast.expr, analysis: FileAnalysis) -> ast.Lambda | None:

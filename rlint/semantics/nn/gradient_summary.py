@@ -17,8 +17,9 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
 from rlint.semantics.nn.optimizer_params import OptimizerParams
+from rlint.semantics.nn.recurrent_state import ends_of_results
 from rlint.syntax.last_names import calls_named, last_name
-from rlint.syntax.scopes import BindingKind
+from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants, end_in_order, place_in_order
 
@@ -57,6 +58,10 @@ class GradientSummaries:
         """Whether the module-level code turns autograd off or on globally."""
         return self.concerned and self.here.turned_by(None)
 
+    def ends_of(self, call: ast.Call) -> tuple[int, ...]:
+        """Return the items of a call's result whose gradient ends in the function around it; -1 for all."""
+        return ends_of_results(call, self.gradients)
+
     def frozen(self) -> frozenset[str]:
         """Return the last names of the networks whose weights the file may freeze."""
         return OptimizerParams(self.analysis).frozen if "grad" in self.analysis.syntax.text else frozenset()
@@ -67,6 +72,9 @@ class GradientSummaries:
             return
         summary.turns_autograd = self.here.turned_by(node)
         summary.concerns_autograd = self.here.concerns(node)
+        summary.weights_read = tuple(
+            name for name in self.analysis.weight_reads.parameters_read(node) if name in summary.parameters
+        )
         returned = self._returned(node)
         paths: dict[str, None] = {}
         runs: dict[str, None] = {}
@@ -140,11 +148,15 @@ class GradientSummaries:
         """
         releases, carries, alone = [], [], []
         passed_gradients: list[tuple[str, str, str]] = []
+        ended: list[tuple[str, str, str]] = []
         for name, bindings in self.analysis.syntax.scopes[node].bindings.items():
             if name not in summary.call_parameters or bindings[0].kind is not BindingKind.PARAMETER:
                 continue
+            binding = self.gradients.binding_of(node, name)
+            if self.analysis.types.evidence.class_tests.is_tested(name):
+                ended += [(name, *each) for each in self._ends_of_tensor(*binding)]
             trace = PassedGradient(self.gradients)
-            labels = {left.label for left in trace.of_binding(*self.gradients.binding_of(node, name))}
+            labels = {left.label for left in trace.of_binding(*binding)}
             if not labels or not labels <= ENDS | {SinkKind.RETURNED}:
                 continue
             if SinkKind.RETURNED not in labels and not trace.passes_on:
@@ -154,22 +166,46 @@ class GradientSummaries:
             passed_gradients += [(name, *each) for each in trace.passes_on]
             if trace.passes_on:
                 only = PassedGradient(self.gradients, returns_value=False)
-                left = only.of_binding(*self.gradients.binding_of(node, name))
+                left = only.of_binding(*binding)
                 if all(one.label is not SinkKind.RETURNED for one in left):
                     alone.append(name)
         summary.releases, summary.carries = tuple(releases), tuple(carries)
         summary.passed_gradients, summary.only_passed_on = tuple(passed_gradients), tuple(alone)
+        summary.ends_tensors = tuple(ended)
+
+    def _ends_of_tensor(self, binding: Binding, scope: Scope) -> list[tuple[str, str]]:
+        """Return the calls that the gradient of a parameter is passed to, as path and argument, if it is a
+        tensor and its gradient leaves the function through nothing else; an empty pair if it is passed to
+        none.
+        """
+        trace = PassedGradient(self.gradients, returns_value=False, is_tensor=True)
+        labels = {left.label for left in trace.of_binding(binding, scope)}
+        if not labels <= ENDS or not (labels or trace.passes_on):
+            return []
+        return list(trace.passes_on) or [("", "")]
 
 
 class PassedGradient(GradientTrace):
     """The walk of a gradient through one function, before files are linked: `passes_on` are the calls of
-    other functions that it is passed to, as path and argument. With `continues`, they return it.
+    other functions that it is passed to, as path and argument. With `returns_value`, they return it; with
+    `is_tensor`, branches that no tensor reaches are left out.
     """
 
-    def __init__(self, gradients: GradientFlow, *, returns_value: bool = True) -> None:
+    def __init__(
+        self, gradients: GradientFlow, *, returns_value: bool = True, is_tensor: bool = False
+    ) -> None:
         super().__init__(gradients)
         self._returns_value = returns_value
+        self._is_tensor_only = is_tensor
         self.passes_on: dict[tuple[str, str], None] = {}
+
+    def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
+        """Return the uses of a variable; if it holds a tensor, without those that no tensor reaches."""
+        found = super().readers(binding, scope)
+        if not self._is_tensor_only or binding.kind is not BindingKind.PARAMETER:
+            return found
+        tests = self.analysis.types.evidence.class_tests
+        return [use for use in found if not (tests.exclude_tensor(use) or tests.exclude_tensor_after(use))]
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Record the call of a function that is not known yet."""

@@ -26,6 +26,21 @@ class NetworkMethods(Protocol):
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
         """Whether objects, or only networks, always hold networks in attributes of this name."""
 
+    def holds_only_networks(self, name: str) -> bool:
+        """Whether attributes of this name hold networks wherever their type is known."""
+
+
+def is_held_by_other_classes(expression: ast.expr, analysis: FileAnalysis, index: NetworkMethods) -> bool:
+    """Whether an attribute of `self` of unknown type has the name of attributes that hold networks in other
+    classes of the project, and nothing else: `self.buffer_policy`, a parameter of the constructor.
+    """
+    return (
+        isinstance(expression, ast.Attribute)
+        and analysis.names.is_self(expression.value)
+        and not analysis.types.type_of(expression)
+        and index.holds_only_networks(expression.attr)
+    )
+
 
 def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMethods) -> bool:
     """Whether a call runs a method, or a part, of a network of unknown class, and all methods of this name in

@@ -80,6 +80,11 @@ class Architecture:
         return self.complete and not (self.by_mode or self.draws or self.hooks or self.keeps)
 
     @property
+    def seems_repeatable(self) -> bool:
+        """Whether that is true of its known parts, if these are of a class of the project."""
+        return bool(self.classes) and not (self.by_mode or self.draws or self.hooks or self.keeps)
+
+    @property
     def traceless(self) -> bool:
         """Whether a run changes nothing but the state of random generators."""
         normalised = any("BatchNorm" in name or "InstanceNorm" in name for name in self.layers)

@@ -19,7 +19,10 @@ from rlint.syntax.walk import descendants
 
 _CHECKS = frozenset({"isinstance", "is_tensor"})
 _MAKERS = frozenset({"__init__", "__post_init__", "__new__"})
-_TENSORS = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+_TENSORS = frozenset(
+    {"torch.Tensor", "torch.autograd.Variable", "torch.nn.Parameter", "torch.nn.parameter.Parameter"}
+)
+_EVERY_TENSOR = frozenset({"torch.Tensor", "torch.autograd.Variable"})
 
 
 class ClassTests:
@@ -138,6 +141,24 @@ class ClassTests:
             child = parent
         return False
 
+    def is_tested(self, name: str) -> bool:
+        """Whether any test asks for the class of a variable of that name."""
+        return name in self._tested
+
+    def exclude_tensor_after(self, name: ast.Name) -> bool:
+        """Whether an earlier test implies that a variable that keeps its value is not a tensor: `if
+        torch.is_tensor(x): return`.
+        """
+        child: ast.AST = name
+        for parent in self._syntax.ancestors(name):
+            for test, passed in _tests_before(child, parent):
+                if self._says(test, name.id, passed=passed) and self._definitions.keeps(name, test, name):
+                    return True
+            if isinstance(parent, FUNCTIONS):
+                return False
+            child = parent
+        return False
+
     @cached_property
     def _tested(self) -> frozenset[str]:
         return frozenset(
@@ -162,7 +183,7 @@ class ClassTests:
             case "builtins.isinstance", [named]:
                 known = [self._names.qualified(part) for part in _classes(named)]
                 if not passed:
-                    return "torch.Tensor" in known
+                    return not _EVERY_TENSOR.isdisjoint(known)
                 return all(path is not None and path not in _TENSORS for path in known)
         return False
 

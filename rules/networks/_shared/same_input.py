@@ -10,12 +10,16 @@ from rlint.rule import (
     Architecture,
     EffectKind,
     SemanticModel,
+    Type,
     TypeTag,
     children,
     descendants,
     is_in,
+    last_name,
     models,
     names_bound,
+    regex,
+    weight_sync,
 )
 
 # effects that change neither weights nor tensors
@@ -34,6 +38,7 @@ _CONTAINERS = frozenset(
 )
 _WITHS = (ast.With, ast.AsyncWith)
 _BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_UPDATES = regex(r"step|backward|load|copy|updat|train|learn|optimi|sync|set_|reset|init|_$")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
@@ -74,7 +79,7 @@ def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool
     if between is None:
         return False
     evaluated_between, around = model.dataflow.order.evaluated_between(call, again)
-    watched = _Watched(call, model)
+    watched = Watched(call, model)
     if any(
         watched.changed_by(node) and not _is_of_tensors(node, model)
         for part in evaluated_between
@@ -86,7 +91,7 @@ def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool
     return None if any(_changes(node, call, watched, model) for node in around) else True
 
 
-def _changes(around: ast.AST, call: ast.Call, watched: _Watched, model: SemanticModel) -> bool:
+def _changes(around: ast.AST, call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
     """Whether the rest of the same expression may modify the network's output, its input or the network."""
     match around:
         case ast.Call(func=ast.Attribute(attr=method) as func) if is_in(call, func):
@@ -117,7 +122,7 @@ def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
     """Return the outermost `for` loop or comprehension that runs `call` in each iteration on the same input,
     with the same weights.
     """
-    watched = _Watched(call, model)
+    watched = Watched(call, model)
     found = None
     for loop in model.frequency.loops(call):
         if isinstance(loop, ast.While) or any(watched.changed_by(node) for node in nodes_run(loop)):
@@ -126,14 +131,21 @@ def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
     return found
 
 
-def is_forward(call: ast.Call, model: SemanticModel, *, may_draw: bool = False) -> bool:
+def is_forward(
+    call: ast.Call, model: SemanticModel, *, may_draw: bool = False, may_have_unknown: bool = False
+) -> bool:
     """Whether a call runs a deterministic network with weights, on arguments that are the same each time. If
-    it `may_draw`, the network may also draw random numbers.
+    it `may_draw`, the network may also draw random numbers; with `may_have_unknown`, only its known layers
+    are deterministic.
     """
     structure = architecture_of(call, model)
     if structure is None or not structure.weights:
         return False
-    if not (structure.repeatable or (may_draw and structure.traceless)):
+    if not (
+        structure.repeatable
+        or (may_draw and structure.traceless)
+        or (may_have_unknown and structure.seems_repeatable)
+    ):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return all(model.effects.effect_of(value).quiet for value in given)
@@ -147,10 +159,27 @@ def architecture_of(call: ast.Call, model: SemanticModel) -> Architecture | None
 
 def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticModel) -> bool:
     """Whether a forward pass, in any mode, would give the same result after `parts`, which run after it."""
-    watched = _Watched(moved, model)
+    watched = Watched(moved, model)
     return not any(
         watched.changed_by(node) for part in parts for node in nodes_run(part) if not _is_mode(node, model)
     )
+
+
+def likely_stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticModel) -> bool:
+    """Whether a forward pass likely gives the same result after `parts`: only calls of other objects may
+    change it, and none of them updates weights, judging by their names and their functions.
+    """
+    watched = Watched(moved, model)
+    for part in parts:
+        for node in nodes_run(part):
+            if not watched.changed_by(node) or _is_mode(node, model):
+                continue
+            if not isinstance(node, ast.Call) or _UPDATES.search(last_name(node.func) or ""):
+                return False
+            used = {each.id for each in descendants(node) if isinstance(each, ast.Name)} - {"self"}
+            if used & watched.names or any(each.updates for each in model.types.call_targets(node)):
+                return False
+    return True
 
 
 def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
@@ -177,11 +206,12 @@ def nodes_run(part: ast.AST) -> Iterator[ast.AST]:
             stack.extend(children(node))
 
 
-class _Watched:
+class Watched:
     """The names and attributes that a call of a network depends on."""
 
     def __init__(self, call: ast.AST, model: SemanticModel) -> None:
         self.model = model
+        self.call = call
         nodes = list(descendants(call))
         self.names = {
             node.id for node in nodes if isinstance(node, ast.Name) and model.names.qualified(node) is None
@@ -228,11 +258,32 @@ class _Watched:
                 kind = model.types.type_of(owner)
                 if kind.tag in _CONTAINERS:
                     return self._holds(owner)
-                if method == "zero_grad":
+                if method == "zero_grad" or (method == "step" and self._is_of_others(kind)):
                     return False
                 if kind.tag is TypeTag.MODULE:
                     return not _only_runs(owner, method, model)
         return True
+
+    def _is_of_others(self, kind: Type) -> bool:
+        """Whether an object is an optimizer, and the network is a target network that none updates."""
+        if kind.tag is not TypeTag.OPTIMIZER or not isinstance(self.call, ast.Call):
+            return False
+        run = self.model.nn.network_run(self.call)
+        return run is not None and is_unoptimized_target(run[0], self.model)
+
+
+def is_unoptimized_target(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether a network is a target network, into which the file copies weights, and no optimizer updates it
+    or a part of it.
+    """
+    if not weight_sync.called_follower(network, model) or model.nn.is_optimized(network) is not False:
+        return False
+    known = model.nn.optimizers(network)
+    name = model.source.text(network)
+    return not any(
+        updated is None or any(f"{one}.".startswith(f"{name}.") for one in updated)
+        for updated in known.values()
+    )
 
 
 def _only_runs(owner: ast.expr, method: str, model: SemanticModel) -> bool:

@@ -8,6 +8,8 @@ of sequences or of a rollout.
 
 rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
 code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
+Recurrent state that callers, also in other files, only pass back to the same function or store in a buffer
+does not count as a use of its gradient.
 
 The rule does not flag results passed to unknown functions, networks whose weights do not require gradients,
 and functions that are only called with autograd off.
@@ -259,21 +261,44 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
     words = {word for source in sources for word in weight_sync.words_of(source, model)}
+    if function is not None and not words & SINGLE and model.once(_is_part_of_update, function):
+        return True
     return (bool(words & MANY) and not words & SINGLE) or any(is_sampled(one, model) for one in sources)
 
 
 def _learns_from_batch(function: Function, model: SemanticModel) -> bool:
     """Whether a function computes gradients for data that it is passed: the rows of a batch or rollout."""
+    return _updates_on_data(function, model) and any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+        for node in descendants(function)
+    )
+
+
+def _is_part_of_update(function: Function, model: SemanticModel) -> bool:
+    """Whether a method only computes a value for updates on data that these are passed: advantages of a
+    rollout.
+    """
+    if model.class_of(function) is None or function.name.startswith("__"):
+        return False
+    uses = model.names.attribute_uses(function.name)
+    return bool(uses) and all(
+        model.names.is_self(use.value)
+        and isinstance(model.parent(use), ast.Call)
+        and (caller := model.function(use)) is not None
+        and _updates_on_data(caller, model)
+        for use in uses
+    )
+
+
+def _updates_on_data(function: Function, model: SemanticModel) -> bool:
+    """Whether a function, judging by its name, updates networks on data that it is passed, and steps no
+    environment.
+    """
     summary = model.symbols.function_at(function.body[0])
     if summary is None or len(summary.parameters) < 2 or not function.name.lstrip("_").startswith(_UPDATES):
         return False
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
-        for node in descendants(function)
-    ) and not any(
-        Driver.ENVIRONMENT_STEP in drivers
-        for drivers in (summary.drivers, *(loop.drivers for loop in summary.loops))
-    )
+    every = (summary.drivers, *(loop.drivers for loop in summary.loops))
+    return all(Driver.ENVIRONMENT_STEP not in drivers for drivers in every)
 
 
 def is_sampled(value: ast.expr, model: SemanticModel, depth: int = 4) -> bool:

@@ -36,12 +36,22 @@ def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
     """Whether another call is the better place for the finding: one of the network that contains this layer,
     or the forward passes in the function that is called here.
     """
-    if _is_of_network(model.function(call), model):
+    if _is_of_network(model.function(call), model) and not _runs_whole_network(call, model):
         return True
     if model.types.type_of(call.func).tag is TypeTag.MODULE:
         return False
     made = [model.types.definition(target) for target in model.types.call_targets(call)]
     return any(function is not None and not _is_of_network(function, model) for function in made)
+
+
+def _runs_whole_network(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a method of a network that acts runs all of it: `self.forward(x)` in `act`."""
+    function = model.function(call)
+    if function is None or function.name in ("forward", "__call__"):
+        return False
+    match call.func:
+        case ast.Attribute(value=owner, attr="forward") | owner:
+            return model.names.is_self(owner)
 
 
 def _is_of_network(function: Function | None, model: SemanticModel) -> bool:

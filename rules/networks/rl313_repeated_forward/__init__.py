@@ -8,10 +8,13 @@ different outputs (`probs, _ = net(x)`, then `_, value = net(x)`), or before a l
 method that the other call runs on the same input counts as well: `net(x)` and `net.dist(x)`, where
 `forward` calls `dist`.
 
-All layers of the network must be known. The rule is silent:
+If layers of the network are created elsewhere, the finding is `likely`. A target network that runs in a
+method is flagged as well if all calls of the method are in loops that change neither its input nor its
+weights: the old policy in each of several update steps on one batch.
 
-- if the network has dropout, batch normalisation, noise, hooks, unknown layers, or state that is kept
-  between calls;
+The rule is silent:
+
+- if the network has dropout, batch normalisation, noise, hooks, or state that is kept between calls;
 - if an optimizer step, `backward()` or another call between the two may change weights;
 - if autograd is on for one call and off for the other;
 - if a condition runs the call in only one iteration of a loop (`if t == last_step`).
@@ -85,6 +88,7 @@ from rlint.rules.networks._shared.same_input import (
     loop_without_change,
     that_see_the_same,
 )
+from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 
@@ -110,6 +114,7 @@ class RepeatedForward(Rule):
         looped = model.frequency.loops(node)
         if len(equal_calls) < 2:
             yield from self.check_within(node, model)
+            yield from self.check_callers(node, model)
         if len(equal_calls) < 2 and not looped:
             return
         again = repeats_of(node, equal_calls, model) if len(equal_calls) > 1 else []
@@ -121,6 +126,7 @@ class RepeatedForward(Rule):
                 message(node, often[0], model),
                 fix=build_fix(node, again, model),
                 advice=ADVICE,
+                assumes=assumption(node, model),
             )
         elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
             yield from self.check_loop(node, model)
@@ -141,6 +147,24 @@ class RepeatedForward(Rule):
             f"`{around}` runs `{text}` on the same input as line {line}, so the forward pass runs twice",
             advice=f"Run `{text}` once, and compute the rest from its result",
             related=[(other, "the other call")],
+        )
+
+    def check_callers(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network that runs on an argument which the caller's loop never changes."""
+        if model.frequency.heat_of(call).level < self.heat or not is_used(call, model):
+            return
+        site = loop_of_callers(call, model)
+        if site is None:
+            return
+        text, name = model.source.text(call.func), model.source.text(site.func)
+        line = model.span_of(site)[0].line
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` runs on the same input in every iteration of the loop around `{name}` in line {line}",
+            advice="Run the network once before the loop, and pass its result",
+            assumes=f"no other code changes the weights of `{text}` or its input during the loop",
+            related=[(site, "called here in every iteration")],
         )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -202,11 +226,18 @@ def is_used(call: ast.Call, model: SemanticModel) -> bool:
 def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """Return the calls that repeat `node`, if it repeats none and is not part of a larger repetition."""
     after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not after or not is_forward(node, model):
+    if not after or not is_forward(node, model, may_have_unknown=True):
         return []
     if has_seen_the_same(node, earlier_equal_calls(node, model), model):
         return []
     return [call for call in that_see_the_same(node, after, model) if not is_covered(call, model)]
+
+
+def assumption(call: ast.Call, model: SemanticModel) -> str:
+    """Return what must hold for the result to be the same: that unknown layers are deterministic."""
+    if is_forward(call, model):
+        return ""
+    return f"the layers of `{model.source.text(call.func)}` that are created elsewhere are deterministic"
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:

@@ -5,7 +5,8 @@ Flags a network that a `for` loop, a comprehension or `map` calls on one item at
 the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`, `state[None]`,
 `torch.tensor([state])`), or on the transitions of a `random.sample`. Methods of networks, and functions of
 the project that return the output of a network, are recognised as well. So is a network whose `forward`
-runs another network on each tensor of a list, such as the encoding of each agent.
+runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
+that a loop draws from one distribution (likely).
 
 The rule does not flag:
 
@@ -89,6 +90,7 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_many, single_item
+from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
 
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
@@ -123,10 +125,27 @@ class UnbatchedForward(Rule):
             return
         item = single_item(node, loop, model)
         if item is None:
+            yield from self.check_samples(node, loop, model)
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         several = is_batch_of_many(item, model)
         yield self.described(node, node.func, f"for each {named(item)} of the {what}", model, several=several)
+
+    def check_samples(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network that runs on samples which the loop draws one after the other."""
+        source = draws_each_input(node, loop, model)
+        if source is None:
+            return
+        text, drawn = model.source.text(node.func), model.source.text(source)
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` runs once for each sample of `{drawn}` that the loop draws, and dispatches its layers "
+            "each time",
+            advice=f"Draw all samples at once (`{drawn}.sample((n,))`), run `{text}` once on the flattened "
+            "batch, and reshape its result",
+            assumes=f"`{text}` treats the rows of its input independently",
+        )
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `list(map(net, states))`."""

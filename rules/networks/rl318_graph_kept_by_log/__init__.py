@@ -6,6 +6,8 @@ where `loss` is a tensor that still carries its graph: `backward()` was called o
 that contains it, or the loss is not trained on at all. The call of `backward()` may be in a function of the
 same file that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
 
+Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
+
 The rule does not flag:
 
 - sums and lists on which `backward()` is called later, in this function or in its callers, and items of
@@ -79,6 +81,7 @@ from rlint.rule import (
     SinkKind,
     TypeTag,
     gradient_sinks,
+    weight_sync,
 )
 from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     Kept,
@@ -89,7 +92,9 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     kept_in,
     surely_attached,
 )
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
 
+STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
 ENDS_OR_LEAVES = gradient_sinks.ENDS | {SinkKind.RETURNED}
 
 
@@ -157,6 +162,8 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         return None
     if learned:
         return True
+    if sum_of(kept) is not None:
+        return False if is_statistic(kept, model) else None
     if not local or not becomes or not becomes <= ENDS_OR_LEAVES or not is_called_loss(kept, model):
         return None
     if not surely_attached(value, model):
@@ -166,10 +173,41 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     return False
 
 
+def is_statistic(kept: Kept, model: SemanticModel) -> bool:
+    """Whether a sum in a local dict of statistics (`info["kl"] += kl`) adds values with their graphs, and no
+    gradient of the dict's items is computed, as far as it is followed.
+    """
+    total = sum_of(kept)
+    if total is None or not model.frequency.loops(kept.node):
+        return False
+    if not is_called_loss(kept, model) and not weight_sync.words_of(total, model) & STATISTICS:
+        return False
+    labels = {left.label for left in model.gradients.variable_sinks(total)}
+    if not labels <= ENDS_OR_LEAVES:
+        return False
+    if not model.names.calls_named("backward", None) and not model.names.attribute_uses("backward"):
+        return False
+    if SinkKind.RETURNED in labels and SinkKind.LEARNED in model.gradients.traced(total).labels:
+        return False
+    results = [result for found in returned_values(kept.value, model) for result in found]
+    return any(surely_attached(each, model) for each in (kept.value, *results))
+
+
+def sum_of(kept: Kept) -> ast.Name | None:
+    """Return the local dict of a sum that is one of its items: `info` of `info["kl"] += kl`."""
+    match kept:
+        case Kept(
+            node=ast.AugAssign(), keeper=ast.Subscript(value=ast.Name() as total, slice=ast.Constant())
+        ):
+            return total
+    return None
+
+
 def assumption(keeper: ast.expr, model: SemanticModel) -> str:
     """Return the assumption under which no code computes a gradient from the part of the container that is
     returned.
     """
+    keeper = keeper.value if isinstance(keeper, ast.Subscript) else keeper
     assert isinstance(keeper, ast.Name)
     if any(left.label is SinkKind.RETURNED for left in model.gradients.variable_sinks(keeper)):
         return model.gradients.traced(keeper).assumption

@@ -9,7 +9,11 @@ all of them must be unused, or those that are unused must come from sub-networks
 two critics in `self.critic(state, action)[0]`. That also holds for methods that are no networks, and for the
 log-probability of a squashed action that is computed in every step: `action, _ = self.actor(state)`.
 
-All layers of the network must be known. The rule is silent:
+Log-probabilities and entropies that are never read are flagged, too, also if a function returns them in a
+tuple and no caller reads that item.
+
+If layers of the network are created elsewhere, or if calls in between might change its weights, the finding
+is `likely` and there is only advice. The rule is silent:
 
 - if the network has batch normalisation, hooks or state that is kept between calls, because it may be run for
   its side effects (with dropout or noise, there is only advice);
@@ -95,6 +99,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
+from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
 
 REASON = "an invalid input raises an error only where the result is used"
 
@@ -109,6 +114,10 @@ class DiscardedForward(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
+        value = unread_value(node, model)
+        if value is not None:
+            yield self.unread_value(node, value, model)
+            return
         if not (node.args or node.keywords):
             return
         part = unused_parts(node, model)
@@ -127,19 +136,22 @@ class DiscardedForward(Rule):
             return
         if not has_branch_after(unit, model) and any(is_read(name, scope, model) for name in names):
             return  # the result is used, or the network runs, wherever it is computed
-        if not is_forward(node, model, may_draw=True) or is_inside_forward(node, model):
+        is_known = is_forward(node, model, may_draw=True)
+        if not is_forward(node, model, may_draw=True, may_have_unknown=True) or is_inside_forward(
+            node, model
+        ):
             return
         reads = reads_of(names, scope, model)
-        if reads is None or not only_computes(unit, model):
+        if reads is None or not only_computes(unit, model, but=node):
             return
         draws = not is_forward(node, model)
         if not reads:
-            if not draws:
+            if is_known and not draws:
                 yield from self.unread(node, unit, names, model)
             return
         waste = waste_of(unit, scope, model)
         if waste is not None:
-            edits = sink(waste, model) if not draws else None
+            edits = sink(waste, model) if waste.is_sure and not draws else None
             fix = (
                 Fix("Run it where the result is used", Applicability.UNSAFE, edits, REASON) if edits else None
             )
@@ -150,7 +162,25 @@ class DiscardedForward(Rule):
                 f"unused",
                 fix=fix,
                 advice="Run the network in the branch that uses its result",
+                assumes=assumption(node, waste, model),
             )
+
+    def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Finding:
+        """Return a finding for a log-probability or an entropy that no code reads."""
+        if not value.returned_by:
+            return self.finding(
+                model,
+                call,
+                f"`{value.name}` is computed here, and never used",
+                advice="Remove the computation",
+            )
+        return self.finding(
+            model,
+            call,
+            f"`{value.name}` is computed in every call of `{value.returned_by}`, and no caller uses it",
+            advice="Compute it in a method of its own, for callers that need it",
+            assumes=f"no other code calls `{value.returned_by}`",
+        )
 
     def partly(self, call: ast.Call, part: Unused, model: SemanticModel) -> Finding:
         """Return a finding for results of which some are computed by sub-networks of their own, and are not
@@ -212,6 +242,15 @@ class DiscardedForward(Rule):
             fix=fix,
             advice="Remove the forward pass, or assign it to `_` if it is run for its side effects",
         )
+
+
+def assumption(call: ast.Call, waste: Waste, model: SemanticModel) -> str:
+    """Return what must hold for the network to give the same result in the branch."""
+    if not waste.is_sure:
+        return f"no code in between changes the weights of `{called(call, model)}`"
+    if not is_forward(call, model, may_draw=True):
+        return f"the layers of `{called(call, model)}` keep no state"
+    return ""
 
 
 def is_inside_forward(call: ast.Call, model: SemanticModel) -> bool:

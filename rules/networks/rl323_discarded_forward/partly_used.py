@@ -84,12 +84,22 @@ def _unused_in(
         computed >= separate_outputs.SQUASHED
         and model.frequency.heat_of(call).level is Heat.HOT
         and not _only_evaluates(call, model)
+        and not _is_dropped_by_all(function, model)
     )
     parts = unused - separate_outputs.SQUASHED
     networks: tuple[str, ...] = ()
     if needed - separate_outputs.SQUASHED and not parts & needed:  # heads of a common trunk cost little
         networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
     return Unused(networks, log_probability=is_squashed) if networks or is_squashed else None
+
+
+def _is_dropped_by_all(function: FunctionSummary, model: SemanticModel) -> bool:
+    """Whether no caller reads the log-probability: then the method that computes it is reported."""
+    read = model.dataflow.items_read(function)
+    places = [
+        place for place, names in enumerate(function.outputs) if separate_outputs.LOG_PROBABILITY in names
+    ]
+    return read is not None and bool(places) and read.isdisjoint(places)
 
 
 def _of_one_class(

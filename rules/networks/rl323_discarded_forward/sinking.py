@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rlint.rule import (
     FUNCTIONS,
@@ -18,7 +19,7 @@ from rlint.rule import (
     last_name,
     regex,
 )
-from rlint.rules.networks._shared.same_input import is_forward, stays_the_same
+from rlint.rules.networks._shared.same_input import is_forward, likely_stays_the_same, stays_the_same
 
 _BLOCKS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _END = regex(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECASE)
@@ -37,6 +38,8 @@ class Waste:
     taken: bool
     moved: tuple[ast.stmt, ...]
     before: ast.stmt | None
+    is_sure: bool = True
+    """Whether no code in between changes the weights; otherwise this is likely."""
 
 
 def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
@@ -58,12 +61,14 @@ def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
     return None
 
 
-def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
-    """Whether the only effect of a statement is binding names. Networks in it may draw random numbers."""
+def only_computes(unit: ast.stmt, model: SemanticModel, but: ast.Call | None = None) -> bool:
+    """Whether the only effect of a statement, `but` for one call, is binding names. Networks in it may draw
+    random numbers.
+    """
     if isinstance(unit, ast.With):
         blocks = [item.context_expr for item in unit.items]
         return all(_is_block(block, model) for block in blocks) and all(
-            only_computes(statement, model) for statement in unit.body
+            only_computes(statement, model, but) for statement in unit.body
         )
     if not isinstance(unit, ast.Assign):
         return False
@@ -71,7 +76,7 @@ def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
         if isinstance(node, _OTHER):
             return False
         if isinstance(node, ast.Call) and not (
-            model.effects.call_effect(node).quiet or is_forward(node, model, may_draw=True)
+            node is but or model.effects.call_effect(node).quiet or is_forward(node, model, may_draw=True)
         ):
             return False
     return True
@@ -146,7 +151,10 @@ def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None
             )
             if waste is not None:
                 parts = [*between, statement.test, *_passed(waste)]
-                return waste if all(stays_the_same(unit, parts, model) for unit in moved) else None
+                if all(stays_the_same(unit, parts, model) for unit in moved):
+                    return waste
+                likely = all(likely_stays_the_same(unit, parts, model) for unit in moved)
+                return replace(waste, is_sure=False) if likely else None
         if statement in users:
             more = bound_names(statement)
             if more is None or not only_computes(statement, model):
