@@ -26,10 +26,10 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.interprocedural import reference
 from rlint.semantics.interprocedural.call_targets import parameter_of
+from rlint.semantics.interprocedural.mentions import reference
+from rlint.semantics.interprocedural.mentions.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.summary import Application, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn import gradient_sinks, made_networks, separate_outputs, torch_settings, weight_sync

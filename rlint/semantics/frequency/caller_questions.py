@@ -132,8 +132,8 @@ class InEvaluation(CallerWalk[bool]):
         return None if self._heat.callers(function) else False
 
     def _loops(self, function: FunctionSummary) -> bool:
-        """Whether a function has a loop, and is no method of a network: `policy.evaluate(batch)` may be part of
-        a loss.
+        """Whether a function has a loop, and is no method of a network: `policy.evaluate(batch)` may be part
+        of a loss.
         """
         owner = self._heat.index.modules[function.module].classes.get(function.qualname.rpartition(".")[0])
         return bool(function.loops) and (owner is None or "forward" not in owner.methods)

@@ -30,12 +30,12 @@ from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import defaults_of, settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
-from rlint.semantics.interprocedural.classes_used import classes_used
 from rlint.semantics.interprocedural.given_attributes import given_attributes
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.lambda_summaries import reading_lambdas
+from rlint.semantics.interprocedural.mentions.classes_used import classes_used
+from rlint.semantics.interprocedural.mentions.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.registered_attributes import registered_attributes
 from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary

@@ -10,7 +10,7 @@ from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import Type
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
-from rlint.semantics.interprocedural.reference import Reference
+from rlint.semantics.interprocedural.mentions.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.forward_summary import ForwardSummary

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.interprocedural.reference import ACCESSOR, ENDS, Reference, ReferenceKind
+from rlint.semantics.interprocedural.mentions.reference import ACCESSOR, ENDS, Reference, ReferenceKind
 from rlint.syntax.import_statements import absolute_module
 from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
