@@ -22,6 +22,7 @@ from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
+from rlint.semantics.nn.learned_results import LearnedResults
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
 
@@ -51,6 +52,7 @@ class GradientQueries:
         )
         self._forwards = ForwardCalls(program.heat)
         self._gradients = GradientFlow(analysis, self._autograd, program.index)
+        self._learned = LearnedResults(analysis)
         self._analysis = analysis
         self._program = program
         self._traced: dict[ast.expr, tuple[TracedGradient, Noted]] = {}
@@ -101,6 +103,30 @@ class GradientQueries:
             or self._gradients.computes_by_name(call)
             or self._gives_by_name(call)
             or self._gradients.shows_network(call)
+            or self._gives_as_learned(call)
+        )
+
+    def _gives_as_learned(self, call: ast.Call) -> bool:
+        """Whether a function likely returns a tensor that requires grad, as the file differentiates the
+        result of another call of it, whose arguments carry no gradient.
+        """
+        others = self._learned.other_calls(call)
+        if not others or all(map(self._takes_gradient, others)):
+            return False
+        called = ast.unparse(call.func)
+        return self._analysis.types.supposes(f"`{called}` returns a tensor that requires grad each time")
+
+    def _takes_gradient(self, call: ast.Call) -> bool:
+        return any(
+            self._surely_gives(source)
+            for argument in arguments_of(call)
+            for source in self.sources(argument).calls
+        )
+
+    def _surely_gives(self, call: ast.Call) -> bool:
+        path = self._gradients.path_of(call)
+        return self._forwards.runs_network(self._types.type_of(call.func)) or self._forwards.gives_gradient(
+            path, self._symbols.module.module
         )
 
     def _gives_by_name(self, call: ast.Call) -> bool:

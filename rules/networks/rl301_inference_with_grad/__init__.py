@@ -114,9 +114,12 @@ from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_
 ADVICE = "Run the forward pass under `torch.no_grad()`"
 NOTHING_TAKEN = "no gradient of the result is computed"
 MANY = frozenset(
-    """batch states observations frames images sequences sequence ids tokens completions prompts trajectories
-    rollouts rollout inputs transitions segments""".split()
+    """batch minibatch states observations frames images sequences sequence ids tokens completions prompts
+    trajectories paths episodes rollouts rollout data dataset inputs transitions segments
+    experiences""".split()
 )
+_DEPTH = 4
+"""Maximum number of assignments and calls that a value is followed through."""
 _UPDATES = ("update", "train", "learn", "optimi", "step")
 SINGLE = frozenset({"last", "final", "next", "bootstrap"})
 CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
@@ -260,7 +263,7 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
         return True
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
-    words = {word for source in sources for word in weight_sync.words_of(source, model)}
+    words = {word for argument in given for word in _words_of_origins(argument, model)}
     if function is not None and not words & SINGLE and model.once(_is_part_of_update, function):
         return True
     return (bool(words & MANY) and not words & SINGLE) or any(is_sampled(one, model) for one in sources)
@@ -301,7 +304,29 @@ def _updates_on_data(function: Function, model: SemanticModel) -> bool:
     return all(Driver.ENVIRONMENT_STEP not in drivers for drivers in every)
 
 
-def is_sampled(value: ast.expr, model: SemanticModel, depth: int = 4) -> bool:
+def _words_of_origins(value: ast.expr, model: SemanticModel) -> set[str]:
+    """Return the words in the names of a value, and of the values that it is computed from: paths for
+    `features`, if `features = self.encode(paths)`.
+    """
+    words = set[str]()
+    pending, seen = [(value, _DEPTH)], set[ast.expr]()
+    while pending:
+        each, depth = pending.pop()
+        for source in _converted(each, model):
+            if source in seen:
+                continue
+            seen.add(source)
+            words |= weight_sync.words_of(source, model)
+            if isinstance(source, ast.Name) and depth > 0:
+                made = [binding for binding in model.dataflow.definitions(source) if not binding.path]
+                pending += [(binding.value, depth - 1) for binding in made if binding.value is not None]
+            elif isinstance(source, ast.Call):
+                names = (node for part in source.args for node in descendants(part))
+                pending += [(node, depth) for node in names if isinstance(node, ast.Name)]
+    return words
+
+
+def is_sampled(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether a value is part of a batch sampled from a buffer: `state, action = memory.sample(64)`, then
     converted.
     """
