@@ -144,16 +144,17 @@ def held_list(subscript: ast.Subscript, model: SemanticModel) -> ast.Attribute |
         item = kind.item.tag if kind.item is not None else TypeTag.UNKNOWN
         if kind.tag is not TypeTag.LIST or item not in (TypeTag.INT, TypeTag.UNKNOWN):
             continue
-        if model.types.type_of(subscript.value).tag is TypeTag.TENSOR and not _holds_literals(part, model):
+        if model.types.type_of(subscript.value).tag is TypeTag.TENSOR and _holds_long_lists(part, model):
             return part
     return None
 
 
-def _holds_literals(held: ast.Attribute, model: SemanticModel) -> bool:
-    """Whether all lists that this file assigns to an attribute are displays of few items."""
+def _holds_long_lists(held: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether this file only assigns lists, or None, to an attribute, and not only displays of few items."""
     stores = [use for use in model.names.attribute_uses(held.attr) if isinstance(use.ctx, ast.Store)]
     values = [getattr(model.parent(use), "value", None) for use in stores]
-    return bool(values) and all(is_literal(value) for value in values)
+    tags = {model.types.type_of(value).tag for value in values if isinstance(value, ast.expr)}
+    return tags <= {TypeTag.LIST, TypeTag.NONE} and not all(is_literal(value) for value in values)
 
 
 def places_indexed_by(held: ast.Attribute, model: SemanticModel) -> list[ast.Subscript]:
