@@ -75,14 +75,14 @@ def read_as(use: ast.expr, model: SemanticModel) -> str | None:
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
             if not isinstance(context, ast.Load) or _is_saved(part, model):
                 return None
-            if _is_copied_along(part, model) or _is_copied_to(part, model) or _goes_back(part, model):
+            if _is_copied_along(part, model) or _is_copied_to(part, model) or _is_shifted(part, model):
                 return None
             return _becomes(part, model) or (HANDED_OUT if _is_handed_out(part, model) else "")
         case ast.Attribute(attr=attribute) if attribute in _MEASURES:
             return None
         case ast.Call(func=func) if model.names.qualified(func) == "builtins.len":
             return None
-    return None if _goes_back(use, model) else _becomes(use, model) or ""
+    return None if _is_shifted(use, model) else _becomes(use, model) or ""
 
 
 def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
@@ -155,7 +155,7 @@ def _is_copied_along(rows: ast.Subscript, model: SemanticModel) -> bool:
     return False
 
 
-def _goes_back(value: ast.expr, model: SemanticModel) -> bool:
+def _is_shifted(value: ast.expr, model: SemanticModel) -> bool:
     """Whether a storage is assigned its own elements, moved: `self.rows = np.roll(self.rows, -1)`."""
     stored = value.value if isinstance(value, ast.Subscript) else value
     if isinstance(stored, ast.Subscript):
@@ -209,19 +209,21 @@ def _made_of(use: Use, model: SemanticModel) -> str:
             return _by_project(call, model)
         case UseKind.ITEM, ast.Subscript(ctx=ast.Load()) as part:
             return _becomes(part, model)
-        case UseKind.ELEMENT, (ast.List() | ast.Tuple()) as parts if _is_joined(parts, model):
-            return _becomes(model.parent(parts), model)
+        case UseKind.ELEMENT, (ast.List() | ast.Tuple()) as parts if (
+            joined := _joining(parts, model)
+        ) is not None:
+            return _becomes(joined, model)
         case UseKind.ELEMENT, (ast.Dict() | ast.Tuple()) as parts:
             return _of_collection(parts, model)
     return ""
 
 
-def _is_joined(parts: ast.AST, model: SemanticModel) -> bool:
-    """Whether a display is the argument of a function that concatenates arrays."""
+def _joining(parts: ast.AST, model: SemanticModel) -> ast.Call | None:
+    """Return the call that concatenates the arrays of a display."""
     call = model.parent(parts)
-    return (
-        isinstance(call, ast.Call) and call.args[:1] == [parts] and model.names.qualified(call.func) in _JOINS
-    )
+    if not isinstance(call, ast.Call) or call.args[:1] != [parts]:
+        return None
+    return call if model.names.qualified(call.func) in _JOINS else None
 
 
 def _by_project(call: ast.Call, model: SemanticModel) -> str:
