@@ -57,6 +57,9 @@ SET_UP = frozenset(
 )
 """First words of functions that run once, before or after the training: `build_model()`, `plot_returns()`."""
 
+INITIALISES = frozenset(words("init initialize initialise setup"))
+"""Words in the names of methods that complete the construction of an object: `async_initialize()`."""
+
 DONE = {
     "casefold": "folded",
     "cat": "joined",

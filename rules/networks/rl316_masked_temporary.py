@@ -2,7 +2,9 @@
 
 ## What it does
 Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the ones are
-used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`.
+used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Also flags constants
+that are allocated only to draw from a standard normal distribution: `torch.normal(torch.zeros_like(x),
+torch.ones_like(x))`.
 
 The rule does not flag ones that are multiplied by a tensor, which broadcast its values to another shape.
 
@@ -76,12 +78,15 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    TypeTag,
     element_types,
     integers,
     numbers,
 )
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
+ZEROS = frozenset({"torch.zeros", "torch.zeros_like"})
+_NORMAL = "torch.normal"
 KEPT = frozenset({"dtype", "device", "memory_format"})
 """Keywords with the same meaning in the replacement of `ones`."""
 LARGEST = 65504
@@ -97,11 +102,14 @@ class MaskedTemporary(Rule):
     claims = ("alloc", "time")
     heat = Heat.HOT
     visits = (ast.BinOp, ast.Call)
-    callees = frozenset({"mul"})
-    triggers = ("ones",)
+    callees = frozenset({"mul", "normal"})
+    triggers = ("ones", "zeros")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, (ast.BinOp, ast.Call))
+        if isinstance(node, ast.Call) and model.names.qualified(node.func) == _NORMAL:
+            yield from self._of_draw(node, model)
+            return
         product = factor_and_ones(node, model)
         if product is None:
             return
@@ -110,7 +118,12 @@ class MaskedTemporary(Rule):
             return
         drawn = is_probability(node, model)
         number = numbers.is_number(factor, model)
-        if not number and (not drawn or model.types.type_of(factor)):
+        kind = model.types.type_of(factor)
+        is_none_or_number = kind.optional and kind.tag in (
+            TypeTag.INT,
+            TypeTag.FLOAT,
+        )  # the product excludes None
+        if not number and not is_none_or_number and (not drawn or kind):
             return  # a tensor's values are broadcast to the shape of the ones
         made = model.source.text(ones.func)
         message = (
@@ -123,6 +136,30 @@ class MaskedTemporary(Rule):
             message,
             fix=build_fix(node, factor, ones, model, number=number, drawn=drawn),
             advice="Fill one tensor with the number itself: `torch.full` or `torch.full_like`",
+        )
+
+    def _of_draw(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a normal draw whose mean and standard deviation are allocated constants."""
+        named = {keyword.arg: keyword.value for keyword in node.keywords}
+        given = [*node.args, *(named[name] for name in ("mean", "std")[len(node.args) :] if name in named)]
+        if len(given) != 2 or any(isinstance(part, ast.Starred) for part in given):
+            return
+        filled_by = [
+            model.names.qualified(part.func) if isinstance(part, ast.Call) else None for part in given
+        ]
+        parameters = zip(given, filled_by, (ZEROS, ONES), strict=True)
+        if not any(filled_by) or not all(
+            maker in makers or (maker is None and numbers.is_number(part, model))
+            for part, maker, makers in parameters
+        ):
+            return
+        like = next(maker for maker in filled_by if maker is not None).endswith("_like")
+        better = "torch.randn_like" if like else "torch.randn"
+        yield self.finding(
+            model,
+            node,
+            f"`torch.normal` reads constants that are allocated for this draw, while `{better}` needs none",
+            advice=f"Draw from `{better}`, and scale and shift the sample by numbers if necessary",
         )
 
 

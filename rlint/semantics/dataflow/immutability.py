@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
+from rlint.models.vocabulary import INITIALISES
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
@@ -76,14 +77,20 @@ class Immutability:
 
     def is_likely_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
         """Whether an attribute is immutable, ignoring functions that run once and set an attribute of this
-        name on objects of unknown classes, as option parsing does.
+        name on objects of unknown classes, as option parsing does, or complete the construction of an object:
+        `self.agent = agent` in `initialize`.
         """
         return self._find(owner, attribute, but_for_cold_code=True)
 
     def _is_cold(self, path: str, function: FunctionSummary) -> bool:
-        """Whether an attribute of an object of an unknown class is set in code that runs once."""
-        known = self._index.class_of(self._index.resolve(path, function.module)) if path else None
-        return known is None and self._heat.of_function(function.path).level is Heat.COLD
+        """Whether an attribute of an object of an unknown class is set in code that runs once, or one of any
+        object by a method that completes a construction.
+        """
+        if self._heat.of_function(function.path).level is not Heat.COLD:
+            return False
+        if not INITIALISES.isdisjoint(function.name.lower().split("_")):
+            return True
+        return not path or self._index.class_of(self._index.resolve(path, function.module)) is None
 
     def _find(self, owner: ClassSummary | None, attribute: str, *, but_for_cold_code: bool = False) -> bool:
         writers = self._index.setters(attribute)

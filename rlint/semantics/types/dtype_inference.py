@@ -105,7 +105,7 @@ class DtypeInference(TypeInferenceBase):
             rank = _data_rank(kind)
         elif name in _JOINS and first is not None:
             dtype, rank = self._joined(node, name, self.type_of(first))
-        elif name in ("Parameter", "Buffer") and first is not None:
+        elif name in ("Parameter", "Buffer", "Variable") and first is not None:
             kind = self.type_of(first)
             dtype, rank = (kind.dtype, kind.rank) if kind.tag is TypeTag.TENSOR else ("", None)
         elif name == "where" and len(node.args) == 3:

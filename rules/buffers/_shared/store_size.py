@@ -85,8 +85,22 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
                 _sizes_of_rings, model.syntax.module
             ):
                 return True
-            return bool(_ROWS.search(attr.lower())) and is_store_class(model.class_of(expression), model)
+            cls = model.class_of(expression)
+            counts = bool(_ROWS.search(attr.lower())) or (
+                cls is not None and _is_length(expression, cls, model)
+            )
+            return counts and is_store_class(cls, model)
     return False
+
+
+def _is_length(attribute: ast.Attribute, cls: ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether an attribute is what `len` of its object returns."""
+    returned = ("__len__", [f"return self.{attribute.attr}"])
+    return model.names.is_self(attribute.value) and any(
+        isinstance(method, ast.FunctionDef)
+        and (method.name, [model.source.text(statement) for statement in method.body]) == returned
+        for method in cls.body
+    )
 
 
 def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:

@@ -8,10 +8,13 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
   index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
-- `np.array(self.buffer)[indices]`;
+- `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
+- slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`);
 - `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor.
+
+The impact is low if the items are objects with methods, such as whole games.
 
 The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
 range or on a list of other things than transitions, or `zip(*batch)` by itself, which is fast.
@@ -74,7 +77,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, descendants, last_names, same_code
+from rlint.rule import Finding, Heat, Rule, SemanticModel, Type, TypeTag, descendants, last_names, same_code
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
@@ -88,6 +91,7 @@ from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, is_counted, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
+from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
@@ -106,7 +110,9 @@ class ListIndexedSample(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.ListComp, ast.Call, ast.For)
-    callees = last_names(*_DRAWS, "operator.itemgetter", "numpy.array", "numpy.asarray")
+    callees = last_names(
+        *_DRAWS, "operator.itemgetter", "numpy.array", "numpy.asarray", "numpy.random.choice"
+    )
     triggers = ("sample", "rand", "choice", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -115,6 +121,8 @@ class ListIndexedSample(Rule):
             found = self.comprehension(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:
             found = self.sample(node, model)
+        elif isinstance(node, ast.Call) and is_numpy_choice(node, model):
+            found = self.choice(node, model)
         elif isinstance(node, ast.Call):
             found = self.converted(node, model)
         elif isinstance(node, ast.For):
@@ -128,7 +136,7 @@ class ListIndexedSample(Rule):
         """Return a finding for `[self.buffer[i] for i in indices]`."""
         picked = picked_by(node)
         if picked is None:
-            return None
+            return self.slices(node, model)
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             model.silent("only a few items of {} are drawn", picked.held)
@@ -156,7 +164,22 @@ class ListIndexedSample(Rule):
             return None  # reported once for all fields of the batch
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
         related = [(other, "iterates over the same items again") for other in equal[1:]]
-        return self.finding(model, node, message, advice=ARRAYS, related=related)
+        return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor_of(kind, model))
+
+    def slices(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
+        """Return a finding for `np.stack([self.frames[t : t + n, b] for t, b in zip(starts, columns)])`."""
+        found = sliced_rows(node, model)
+        if found is None:
+            return None
+        held = shown(found.held, model)
+        message = (
+            f"`{held}` is sliced once for each of `{shown(found.indices, model)}`, and the slices are stacked"
+        )
+        advice = (
+            "Index with the rows of all slices at once: "
+            f"`{held}[starts[:, None] + np.arange(length)]`, with `columns[:, None]` beside it"
+        )
+        return self.finding(model, found.join, message, advice=advice)
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""
@@ -234,7 +257,50 @@ class ListIndexedSample(Rule):
             f"`{model.source.text(call.func)}` picks the batch from `{shown(held, model)}` "
             f"one by one{walks(kind)}"
         )
-        return self.finding(model, call, message, advice=ARRAYS)
+        return self.finding(model, call, message, advice=ARRAYS, minor=minor_of(kind, model))
+
+    def choice(self, call: ast.Call, model: SemanticModel) -> Finding | None:
+        """Return a finding for `rng.choice(self.buffer, batch_size)` of NumPy, which converts the list."""
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        size = given.get("size", call.args[1] if len(call.args) > 1 else None)
+        held = call.args[0] if call.args else None
+        if not isinstance(held, (ast.Name, ast.Attribute)) or size is None or are_few(size, model):
+            return None
+        kind = model.types.type_of(held)
+        if kind.tag not in (TypeTag.LIST, TypeTag.DEQUE) or not may_hold_transitions(kind):
+            return None
+        if not holds_transitions(held, model) or is_length_of(size, held, model):
+            return None
+        message = f"All of `{shown(held, model)}` is converted to an array to draw one batch"
+        return self.finding(model, call, message, advice=ARRAYS, minor=minor_of(kind, model))
+
+
+def minor_of(kind: Type, model: SemanticModel) -> str | None:
+    """Return the reason for low impact where the items are objects with methods of their own, such as whole
+    games: their fields are not stacked to arrays as those of transitions are.
+    """
+    item = kind.item
+    if item is None or item.tag is not TypeTag.INSTANCE:
+        return None
+    methods = [
+        method
+        for summary in model.module.classes.values()
+        if summary.path == item.of
+        for method in summary.methods
+        if not method.startswith("__")
+    ]
+    return "the items are objects with methods, which arrays do not replace" if methods else None
+
+
+def is_numpy_choice(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is `np.random.choice`, or that of a generator of NumPy."""
+    if model.names.qualified(call.func) == "numpy.random.choice":
+        return True
+    match call.func:
+        case ast.Attribute(value=owner, attr="choice"):
+            kind = model.types.type_of(owner)
+            return kind.tag is TypeTag.RANDOM_GENERATOR and kind.of.startswith("numpy.")
+    return False
 
 
 def rows_of(made: ast.Call, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:

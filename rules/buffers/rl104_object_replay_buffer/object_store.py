@@ -39,6 +39,7 @@ _VAGUE = regex(r"(^|_)(e|sample|data|item|element|record|x|args|obj)_?$")
 """Types that may be a transition, or a whole episode: the name of the list decides."""
 _EPISODES = regex(r"episode|trajector|(^|_)traj|segment|(^|_)games?(_|$)|(^|_)paths?(_|$)|sequences?(_|$)")
 _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
+_METHODS = frozenset({path.rpartition(".")[2] for path in _DRAWS})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _CONVERTS = frozenset({"numpy.array", "numpy.asarray"})
 _EMPTIES = frozenset({"clear"})
@@ -239,9 +240,13 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
                 rest[0] if rest else next((k.value for k in parent.keywords if k.arg in ("k", "size")), None)
             )
             by_generator = (
-                method == "sample"
+                method in _METHODS
                 and model.names.qualified(func) is None
-                and "rng" in model.source.text(func)
+                and isinstance(func, ast.Attribute)
+                and (
+                    "rng" in model.source.text(func)
+                    or model.types.type_of(func.value).tag is TypeTag.RANDOM_GENERATOR
+                )
             )
             drawn = size is not None and (qualified in _DRAWS or by_generator)
             whole = qualified in _CONVERTS and _is_indexed(parent, model) and is_sampling(parent, model)

@@ -8,7 +8,9 @@ filled row by row and its rows become float32 tensors when they are read:
 
 The array may be an attribute, a variable, an item of a list or an entry of a dict (`self.buffers =
 {"states": np.empty((size, width))}`, `self.buffers[key] = np.zeros((size, width))`). A method may also return
-its rows, alone or in a tuple or dict, which become tensors elsewhere in the program.
+its rows, alone or in a tuple, dict or named tuple, which become tensors elsewhere in the program. A
+function of the program may convert them (`to_tensor(self.states[indices])`), also after NumPy concatenated
+them.
 
 The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
 one update (`np.zeros((batch_size, width))`), unless the rows may be frames.

@@ -9,19 +9,30 @@ from rlint.rule import (
     EffectKind,
     SemanticModel,
     Trait,
+    TypeTag,
     Use,
     UseKind,
     descendants,
     element_types,
+    last_name,
     legacy_tensors,
     models,
 )
 
 _TYPED = models.having(Trait.FROM_DATA, "torch", "numpy")
-_KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor"})
+_KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor", "numpy.take"}).union(
+    models.having(Trait.KEEPS_ORDER, "numpy"),
+    models.having(Trait.PERMUTES, "numpy"),
+    models.having(Trait.MIRRORS, "numpy"),
+    models.having(Trait.COPIES, "numpy"),
+    models.having(Trait.FROM_DATA, "numpy"),
+)
+_JOINS = models.having(Trait.JOINS, "numpy", "torch")
+"""These return their elements with the same dtype, unless they are given another one."""
 _MEASURES = models.FORM_ATTRIBUTES
 _WANTED = ("float32", element_types.DEFAULT)
 _SAVES = models.doing(EffectKind.FILE_IO, "numpy", "torch", "pickle")
+_LIBRARIES = ("torch.", "numpy.", "builtins.")
 HANDED_OUT = "returned"
 """Result of `read_as` for rows that a function returns unconverted."""
 
@@ -64,14 +75,14 @@ def read_as(use: ast.expr, model: SemanticModel) -> str | None:
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
             if not isinstance(context, ast.Load) or _is_saved(part, model):
                 return None
-            if _is_copied_along(part, model) or _is_copied_to(part, model):
+            if _is_copied_along(part, model) or _is_copied_to(part, model) or _is_shifted(part, model):
                 return None
             return _becomes(part, model) or (HANDED_OUT if _is_handed_out(part, model) else "")
         case ast.Attribute(attr=attribute) if attribute in _MEASURES:
             return None
         case ast.Call(func=func) if model.names.qualified(func) == "builtins.len":
             return None
-    return _becomes(use, model) or ""
+    return None if _is_shifted(use, model) else _becomes(use, model) or ""
 
 
 def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
@@ -85,7 +96,9 @@ def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
 def _is_handed_out(rows: ast.expr, model: SemanticModel) -> bool:
     """Whether a function returns rows, directly or through a variable or list."""
     uses = _uses_of_rows(rows, model)
-    return bool(uses) and all(use.kind is UseKind.RETURNED for use in uses)
+    return bool(uses) and all(
+        use.kind is UseKind.RETURNED or isinstance(use.at, (ast.Yield, ast.YieldFrom)) for use in uses
+    )
 
 
 def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
@@ -95,7 +108,7 @@ def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
         match use.kind, use.at:
             case UseKind.ELEMENT, (ast.Tuple() | ast.Dict() | ast.DictComp()) as parts:
                 found += _uses_of_container(parts, model)
-            case UseKind.ARGUMENT, ast.Call() as call if model.names.qualified(call.func) == "builtins.dict":
+            case UseKind.ARGUMENT, ast.Call() as call if _is_record(call, model):
                 found += _uses_of_container(call, model)
             case UseKind.ARGUMENT, ast.Call(func=ast.Attribute(value=ast.Name() as store, attr="append")):
                 kept = [each for read in _other_reads(store, model) for each in _uses_of_rows(read, model)]
@@ -103,6 +116,17 @@ def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
             case _ if not _reads_nothing(use):
                 found.append(use)
     return found
+
+
+def _is_record(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call puts its arguments into a dict, or into an object that only holds them."""
+    if model.names.qualified(call.func) == "builtins.dict":
+        return True
+    kind = model.types.type_of(call)
+    if kind.tag is TypeTag.TUPLE:
+        return True
+    made = model.types.class_of_value(call) if kind.tag is TypeTag.INSTANCE else None
+    return made is not None and "__init__" not in made.methods
 
 
 def _uses_of_container(container: ast.expr, model: SemanticModel) -> list[Use]:
@@ -128,6 +152,25 @@ def _is_copied_along(rows: ast.Subscript, model: SemanticModel) -> bool:
     match model.parent(value), rows.value:
         case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(attr=kept))]), ast.Attribute(attr=read):
             return kept == read
+    return False
+
+
+def _is_shifted(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a storage is assigned its own elements, moved: `self.rows = np.roll(self.rows, -1)`."""
+    stored = value.value if isinstance(value, ast.Subscript) else value
+    if isinstance(stored, ast.Subscript):
+        stored = stored.value
+    match model.parent(value):
+        case ast.Call(func=func, args=[first, *_]) as call if first is value:
+            if model.names.qualified(func) not in _KEEPS:
+                return False
+        case _:
+            return False
+    match model.parent(call):
+        case ast.Assign(targets=[target], value=assigned) if assigned is call:
+            while isinstance(target, ast.Subscript):
+                target = target.value
+            return last_name(target) == last_name(stored)
     return False
 
 
@@ -159,11 +202,36 @@ def _made_of(use: Use, model: SemanticModel) -> str:
         case UseKind.ARGUMENT, ast.Call(func=func) as call:
             if use.node not in call.args:
                 return _of_collection(call, model)
-            keeps = model.names.qualified(func) in _KEEPS
-            return _made(call, model) or (_becomes(call, model) if keeps else "")
+            called = model.names.qualified(func)
+            made = _made(call, model)
+            if made or called in _KEEPS:
+                return made or _becomes(call, model)
+            return _by_project(call, model)
+        case UseKind.ITEM, ast.Subscript(ctx=ast.Load()) as part:
+            return _becomes(part, model)
+        case UseKind.ELEMENT, (ast.List() | ast.Tuple()) as parts if (
+            joined := _joining(parts, model)
+        ) is not None:
+            return _becomes(joined, model)
         case UseKind.ELEMENT, (ast.Dict() | ast.Tuple()) as parts:
             return _of_collection(parts, model)
     return ""
+
+
+def _joining(parts: ast.AST, model: SemanticModel) -> ast.Call | None:
+    """Return the call that concatenates the arrays of a display."""
+    call = model.parent(parts)
+    if not isinstance(call, ast.Call) or call.args[:1] != [parts]:
+        return None
+    return call if model.names.qualified(call.func) in _JOINS else None
+
+
+def _by_project(call: ast.Call, model: SemanticModel) -> str:
+    """Return the dtype of the tensor that a function of the project, or a lambda, creates."""
+    made = model.types.type_of(call)
+    if made.tag is not TypeTag.TENSOR or (model.names.qualified(call.func) or "").startswith(_LIBRARIES):
+        return ""
+    return made.dtype
 
 
 def _made(call: ast.Call, model: SemanticModel) -> str:

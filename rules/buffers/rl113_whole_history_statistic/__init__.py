@@ -4,7 +4,8 @@
 Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.mean`,
 `np.array(scores).mean()`, a comprehension over the whole list) in each step or episode of training, where
 the list is created once and only grows. The list may be a local or global variable, or an attribute; no
-code empties, cuts or replaces it.
+code empties, cuts or replaces it. Also flags statistics of all rows of a replay buffer, such as
+`self.rewards[: self.size].std()` in `sample`.
 
 The rule does not flag windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that are recreated for each
 episode or update, statistics at an interval or once at the end, and a list that gains one item per episode
@@ -86,6 +87,7 @@ from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     is_worth_it,
     sum_edits,
 )
+from rlint.rules.buffers.rl113_whole_history_statistic.stored_rows import all_rows_of_store
 
 STATISTICS = {
     name: name.rpartition(".")[2]
@@ -117,8 +119,8 @@ METHODS = models.having(Trait.SUMMARISES, TypeTag.TENSOR) - {"norm"} | {"max", "
 LATEST = "use only the latest items (`deque(maxlen=...)`) if that is intended"
 _SQUARES = "Keep running sums of the items and of their squares"
 ADVICE = {
-    **dict.fromkeys(("mean", "average", "fmean", "nanmean"), "Keep a running sum beside the list"),
-    **dict.fromkeys(("sum", "nansum"), "Keep a running sum beside the list"),
+    **dict.fromkeys(("mean", "average", "fmean", "nanmean"), "Keep a running sum"),
+    **dict.fromkeys(("sum", "nansum"), "Keep a running sum"),
     **dict.fromkeys(("max", "amax", "nanmax"), "Keep the largest item so far"),
     **dict.fromkeys(("min", "amin", "nanmin"), "Keep the smallest item so far"),
     **dict.fromkeys(("std", "var", "nanstd", "nanvar"), _SQUARES),
@@ -139,6 +141,7 @@ class WholeHistoryStatistic(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that reads all of a list that only grows."""
         assert isinstance(node, ast.Call)
+        yield from self._of_store(node, model)
         known = statistic(node, model)
         if known is None:
             return
@@ -160,6 +163,21 @@ class WholeHistoryStatistic(Rule):
             f"`{shown}` reads all items of `{model.source.text(looked_at)}`, which only grows, {where}",
             fix=build_fix(node, looked_at, history, model),
             advice=f"{ADVICE.get(what, 'Compute it once after the loop')}, or {LATEST}",
+        )
+
+    def _of_store(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a statistic of all rows of a replay buffer."""
+        what, rows = STATISTICS.get(model.names.qualified(call.func) or ""), next(iter(call.args), None)
+        if what is None and isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
+            what, rows = call.func.attr, call.func.value
+        if what is None or rows is None or all_rows_of_store(rows, call, model) is None:
+            return
+        function = getattr(model.function(call), "name", "")
+        yield self.finding(
+            model,
+            call,
+            f"`{what}` reads all rows of the buffer that are filled, on every call of `{function}`",
+            advice=f"{ADVICE.get(what, 'Compute it at intervals')}, or use a running estimate",
         )
 
 

@@ -9,12 +9,14 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
 - `np.random.uniform()`, and with numbers as bounds, in every environment step or for every item of a loop;
-- `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and similar functions of a changing number, in every
-  environment step or for every item of a loop.
+- `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum`, `np.isnan` and similar functions of a changing
+  number, in every environment step or for every item of a loop.
 
 A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
-tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`). So do parts of a state, a
-position or a velocity, and the reward of one environment. The message states the assumption.
+tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the call
+(`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the attribute. So do
+parts of a state, a position or a velocity, and the reward of one environment. The message states the
+assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, functions of a constant,
 and a single call per network update, which takes far longer itself.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, SemanticModel, last_name, regex
+from rlint.rule import Binding, BindingKind, SemanticModel, last_name, numbers, regex
 
 _COORDINATES = regex(
     r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
@@ -13,6 +13,7 @@ _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
 _COMPARE = frozenset({"builtins.max", "builtins.min"})
 """These compare their arguments, which fails for arrays."""
+_DEPTH = 6
 _REWARD, _DONE = 1, 2
 _STEP_RESULTS = (4, 5)
 
@@ -41,6 +42,94 @@ def is_used_as_number(node: ast.expr, model: SemanticModel) -> bool:
     if any(_has_parts(use, model) for use in uses):
         return False
     return any(_is_converted(use, model) or _is_tested(use, model) for use in uses)
+
+
+def is_number_by_use(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a result is converted to a number or tested as one truth value, also after arithmetic, which
+    raises an error for arrays of several elements.
+    """
+    outer = model.parent(value)
+    while isinstance(outer, (ast.BinOp, ast.UnaryOp)) and not isinstance(
+        getattr(outer, "op", None), (ast.MatMult, ast.Not)
+    ):
+        value, outer = outer, model.parent(outer)
+    if _is_converted(value, model) or _is_tested(value, model) or _is_truth(value, model):
+        return True
+    match outer:
+        case ast.Assign(targets=[ast.Name() as held]):
+            return len(model.names.bindings(held)) == 1 and is_used_as_number(held, model)
+    return False
+
+
+def holds_numbers(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether the class assigns only numbers to an attribute of `self`, such as those of a running mean:
+    `self.mean = 0.0`, `self.mean += (x.item() - self.mean) / self.count`.
+    """
+    owner = model.class_of(attribute)
+    if owner is None or not model.names.is_self(attribute.value):
+        return False
+    return model.once(_holds_numbers, (owner, attribute.attr))
+
+
+def _holds_numbers(about: tuple[ast.ClassDef, str], model: SemanticModel) -> bool:
+    return _are_numbers(about[1], about[0], model, set())
+
+
+def _are_numbers(attribute: str, owner: ast.ClassDef, model: SemanticModel, assumed: set[str]) -> bool:
+    """Whether all values of an attribute are numbers, if those in `assumed` are."""
+    if attribute in assumed:
+        return True
+    assumed.add(attribute)
+    stores = [
+        use
+        for use in model.names.attribute_uses(attribute)
+        if isinstance(use.ctx, ast.Store) and model.class_of(use) is owner
+    ]
+    values = [getattr(model.parent(use), "value", None) for use in stores]
+    starts = any(isinstance(value, ast.Constant) for value in values)
+    return starts and all(
+        isinstance(value, ast.expr)
+        and isinstance(model.parent(use), (ast.Assign, ast.AugAssign, ast.AnnAssign))
+        and _computes_number(value, owner, model, assumed, _DEPTH)
+        for use, value in zip(stores, values, strict=True)
+    )
+
+
+def _computes_number(
+    value: ast.expr, owner: ast.ClassDef, model: SemanticModel, assumed: set[str], depth: int
+) -> bool:
+    """Whether a value is a number, if the attributes in `assumed` are."""
+    if numbers.is_number(value, model):
+        return True
+    if depth <= 0:
+        return False
+
+    def is_one(part: ast.expr) -> bool:
+        return _computes_number(part, owner, model, assumed, depth - 1)
+
+    match value:
+        case ast.UnaryOp(operand=operand):
+            return is_one(operand)
+        case ast.BinOp(left=left, right=right):
+            return is_one(left) and is_one(right)
+        case ast.IfExp(body=body, orelse=orelse):
+            return is_one(body) and is_one(orelse)
+        case ast.Call(func=ast.Attribute(attr="item"), args=[]):
+            return True
+        case ast.Call(func=func, args=arguments) if model.names.qualified(func) in _COMPARE:
+            return all(is_one(argument) for argument in arguments)
+        case ast.Attribute(value=holder, attr=name) if model.names.is_self(holder):
+            return _are_numbers(name, owner, model, assumed)
+        case ast.Name():
+            bindings = model.dataflow.definitions(value)
+            return bool(bindings) and all(
+                binding.kind is BindingKind.ASSIGN
+                and not binding.path
+                and binding.value is not None
+                and is_one(binding.value)
+                for binding in bindings
+            )
+    return False
 
 
 def _has_parts(use: ast.expr, model: SemanticModel) -> bool:
@@ -91,7 +180,7 @@ def is_reward_of_one(binding: Binding, model: SemanticModel) -> bool:
     return scope is not None and any(_is_truth(use, model) for use in model.names.reads(done.id, scope))
 
 
-def _is_truth(use: ast.Name, model: SemanticModel) -> bool:
+def _is_truth(use: ast.expr, model: SemanticModel) -> bool:
     match model.parent(use):
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
             return test is use

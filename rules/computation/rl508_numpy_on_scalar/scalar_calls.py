@@ -17,6 +17,8 @@ from rlint.rule import (
     observations,
 )
 from rlint.rules.computation.rl508_numpy_on_scalar.number_uses import (
+    holds_numbers,
+    is_number_by_use,
     is_reward_of_one,
     is_used_as_number,
     names_coordinates,
@@ -29,14 +31,23 @@ _SAME = models.names_having(Trait.ELEMENTWISE, "numpy") & models.names_having(
     "asinh",
     "atanh",
 }
-MATH = {f"numpy.{name}": name for name in _SAME} | {
-    f"numpy.{counterpart}": ours
-    for counterpart, ours in {
-        **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan")},
-        "deg2rad": "radians",
-        "rad2deg": "degrees",
-    }.items()
-}
+CHECKS = frozenset(
+    f"numpy.{name}"
+    for name in models.names_having(Trait.COMPARES, "numpy") & models.names_having(Trait.ELEMENTWISE, "math")
+)
+"""Functions of one number whose result is a truth value: `isnan`."""
+MATH = (
+    {f"numpy.{name}": name for name in _SAME}
+    | {name: name.removeprefix("numpy.") for name in CHECKS}
+    | {
+        f"numpy.{counterpart}": ours
+        for counterpart, ours in {
+            **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan")},
+            "deg2rad": "radians",
+            "rad2deg": "degrees",
+        }.items()
+    }
+)
 """Functions of one number, and their names in `math`."""
 MATH_OF_TWO = {"numpy.arctan2": "atan2", "numpy.atan2": "atan2", "numpy.hypot": "hypot", "numpy.power": "pow"}
 ABSOLUTE = frozenset({"numpy.abs", "numpy.absolute", "numpy.fabs"})
@@ -51,10 +62,13 @@ TRUTHS = {"numpy.any": "any", "numpy.all": "all"}
 LONG = 40
 """Length from which code is not quoted in a message."""
 _CLIP, _NORM = "numpy.clip", "numpy.linalg.norm"
+ONE_OR_TWO = frozenset({*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES})
+"""Functions that compute each element from one element of each argument."""
 CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, *TRUTHS, _CLIP, _NORM)
 _MOST = 8
 _TRUTHS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 _DEPTH = 8
+_OPEN = (TypeTag.UNKNOWN, TypeTag.NUMPY_SCALAR, TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL)
 _WHOLE = frozenset({"floor", "ceil"})
 _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
 
@@ -96,17 +110,7 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
     known = qualified in MATH or qualified in ABSOLUTE or wanted == 2
     if not known or len(given) != wanted or not all(is_single(number, model, depth) for number in given):
         return None
-    texts = ", ".join(model.source.text(number) for number in given)
-    if qualified in ABSOLUTE:
-        return Scalar(call, given, "abs", f"abs({texts})", ("abs",), ufunc=True)
-    if qualified in EXTREMES:
-        name = EXTREMES[qualified]
-        return Scalar(call, given, name, f"{name}({texts})", (name,), ufunc=True, what="single numbers")
-    ours = MATH.get(qualified) or MATH_OF_TWO[qualified]
-    text: str | None = f"{{math}}({texts})"
-    if ours in _WHOLE and not _is_made_whole(call, model):
-        text = None  # the result is an integer, where numpy's is a float
-    return Scalar(call, given, f"math.{ours}", text, math=ours, ufunc=True)
+    return _plain_call(call, qualified, model)
 
 
 def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
@@ -150,17 +154,75 @@ def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.exp
         return None
     unsure: list[ast.expr] = []
     found: Scalar | None
-    if (qualified in MATH or qualified in ABSOLUTE) and len(call.args) == 1 and not call.keywords:
+    if call.keywords and qualified != _CLIP:
+        return None
+    if is_number_by_use(call, model) and qualified in ONE_OR_TWO and not scalar_call(call, model):
+        return _by_result(call, qualified, model)
+    if (qualified in MATH or qualified in ABSOLUTE) and len(call.args) == 1:
         found = _of_one(call, qualified, model, unsure)
+    elif qualified in MATH_OF_TWO or qualified in EXTREMES:
+        found = _of_two(call, qualified, model, unsure)
     elif qualified == _NORM:
         found = _length(call, model, _DEPTH, unsure)
     elif qualified == _CLIP:
         found = _clipped(call, model, _DEPTH, unsure)
-    elif qualified in OF_DISPLAY and not call.keywords:
+    elif qualified in OF_DISPLAY:
         found = _of_display(call, OF_DISPLAY[qualified], model, _DEPTH, unsure)
     else:
         return None
     return (found, unsure[0]) if found is not None and unsure else None
+
+
+def _by_result(call: ast.Call, qualified: str, model: SemanticModel) -> tuple[Scalar, ast.expr] | None:
+    """Return a call whose result is used as only a single number can be: `float(np.sqrt(x))`,
+    `if np.isnan(x)`. Its arguments are single numbers then, too, unless one is known to be something else.
+    """
+    given = tuple(call.args)
+    if len(given) != (1 if qualified in MATH or qualified in ABSOLUTE else 2):
+        return None
+    unknown = [part for part in given if not is_single(part, model)]
+    if not unknown or not all(_may_be_number(part, model) for part in unknown):
+        return None
+    return _plain_call(call, qualified, model), unknown[0]
+
+
+def _may_be_number(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether nothing in a value is known to be an array, a tensor or a list."""
+    parts = (part for part in descendants(node) if isinstance(part, (ast.Name, ast.Attribute, ast.Call)))
+    return not isinstance(node, (ast.List, ast.Tuple)) and all(
+        model.types.type_of(part).tag in _OPEN for part in (node, *parts) if not _is_looked_into(part, model)
+    )
+
+
+def _is_looked_into(part: ast.AST, model: SemanticModel) -> bool:
+    """Whether it is the function of a call, or the owner of an attribute or item."""
+    parent = model.parent(part)
+    return (isinstance(parent, ast.Call) and parent.func is part) or isinstance(
+        parent, (ast.Attribute, ast.Subscript)
+    )
+
+
+def _of_two(call: ast.Call, qualified: str, model: SemanticModel, unsure: list[ast.expr]) -> Scalar | None:
+    """Handle `np.power(self.rate, step / width)`, of numbers that are not sure."""
+    if len(call.args) != 2 or not all(
+        _is_single_or_likely(part, model, _DEPTH, unsure) for part in call.args
+    ):
+        return None
+    return _plain_call(call, qualified, model)
+
+
+def _plain_call(call: ast.Call, qualified: str, model: SemanticModel) -> Scalar:
+    """Return the call with its equivalent, which takes the same arguments."""
+    given = tuple(call.args)
+    texts = ", ".join(model.source.text(part) for part in given)
+    if qualified in ABSOLUTE:
+        return Scalar(call, given, "abs", f"abs({texts})", ("abs",), ufunc=True)
+    if qualified in EXTREMES:
+        name = EXTREMES[qualified]
+        return Scalar(call, given, name, f"{name}({texts})", (name,), ufunc=True, what="single numbers")
+    ours = MATH.get(qualified) or MATH_OF_TWO[qualified]
+    whole = ours in _WHOLE and not _is_made_whole(call, model)
+    return Scalar(call, given, f"math.{ours}", None if whole else f"{{math}}({texts})", math=ours, ufunc=True)
 
 
 def _of_one(call: ast.Call, qualified: str, model: SemanticModel, unsure: list[ast.expr]) -> Scalar | None:
@@ -168,13 +230,7 @@ def _of_one(call: ast.Call, qualified: str, model: SemanticModel, unsure: list[a
     (given,) = call.args
     if not _is_single_or_likely(given, model, _DEPTH, unsure):
         return None
-    text = model.source.text(given)
-    if qualified in ABSOLUTE:
-        return Scalar(call, (given,), "abs", f"abs({text})", ("abs",), ufunc=True)
-    ours = MATH[qualified]
-    if ours in _WHOLE and not _is_made_whole(call, model):
-        return Scalar(call, (given,), f"math.{ours}", None, math=ours, ufunc=True)
-    return Scalar(call, (given,), f"math.{ours}", f"{{math}}({text})", math=ours, ufunc=True)
+    return _plain_call(call, qualified, model)
 
 
 def _of_truths(call: ast.Call, name: str, model: SemanticModel) -> Scalar | None:
@@ -232,7 +288,12 @@ def _is_single_or_likely(
         return False
     match node:
         case ast.Attribute():
-            return model.types.is_likely_setting(node)
+            if model.types.is_likely_setting(node):
+                return True
+            if not holds_numbers(node, model):
+                return False
+            unsure.append(node)
+            return True
         case ast.Subscript(value=owner, slice=ast.Constant(value=int()) | ast.UnaryOp()):
             if not names_coordinates(owner):
                 return False
@@ -250,6 +311,11 @@ def _is_single_or_likely(
         case ast.Name():
             bindings = model.dataflow.definitions(node)
             for binding in bindings:
+                if binding.kind is BindingKind.PARAMETER:
+                    if numbers.number_of(node, model) is None:
+                        return False
+                    unsure.append(node)
+                    continue
                 if binding.kind is not BindingKind.ASSIGN or binding.value is None:
                     return False
                 if binding.path:

@@ -170,11 +170,25 @@ class Looks:
         """Whether the name denotes the world outside of the program. A known type is more reliable."""
         name = node.id if isinstance(node, ast.Name) else node.attr
         words = words_of(name)
+        if self._is_only_number(node):
+            return False
         return (
             bool(waiting_words.FOREIGN & words)
             and not waiting_words.OWN & words
             and self.model.types.type_of(node).tag not in SORT_OF_TAG
         )
+
+    def _is_only_number(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a variable is only the number that an attribute is compared with (`self.steps.value <
+        limit`), or that is added to another one.
+        """
+        match node, self.model.parent(node):
+            case ast.Name(), ast.AugAssign(value=value):
+                return value is node
+            case ast.Name(), ast.Compare(left=left, comparators=others):
+                rest = [part for part in (left, *others) if part is not node]
+                return all(isinstance(part, ast.Attribute) for part in rest)
+        return False
 
     def _carried(self, name: ast.Name) -> bool:
         """Whether an iteration without any pause carries the variable to the next one. The loop then makes

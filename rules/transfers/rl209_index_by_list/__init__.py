@@ -5,7 +5,8 @@ Flags tensors in hot code that are indexed by
 
 - `range(…)`, `list(range(…))` and similar expressions, as the only index (`batch[list(range(start,
   stop))]`) or beside another one (`values[range(n), actions]`);
-- a list of numbers that indexes several tensors, or is the same in every iteration.
+- a list of numbers that indexes several tensors, or is the same in every iteration;
+- a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call.
 
 The rule does not flag arrays, lists that index one tensor once (converting them first takes as long), and
 short lists of literal numbers.
@@ -70,8 +71,10 @@ from rlint.rules.transfers._shared.evaluated import is_unchanged_between
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
     counted,
+    held_list,
     is_never_negative,
     listed_binding,
+    places_indexed_by,
     slice_text,
     tensors_indexed_by,
 )
@@ -103,6 +106,10 @@ class IndexByList(Rule):
                     advice=advice(found),
                 )
             return
+        held = held_list(node, model)
+        if held is not None:
+            yield from self._by_attribute(node, held, model)
+            return
         binding = listed_binding(node.slice, model)
         if binding is None or model.types.type_of(node.value).tag is not TypeTag.TENSOR:
             return
@@ -118,6 +125,21 @@ class IndexByList(Rule):
                 node,
                 f"The list `{name}` is converted to a tensor, number by number, {often} where it is an index",
                 advice=f"Convert it to a tensor once: `{name} = torch.tensor({name}, device=...)`",
+                related=[(place, "also indexed by it") for place in places[1:]],
+            )
+
+    def _by_attribute(
+        self, node: ast.Subscript, held: ast.Attribute, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for the first place of a function where a list in an attribute is an index."""
+        places = places_indexed_by(held, model)
+        if places[:1] == [node]:
+            name = model.source.text(held)
+            yield self.finding(
+                model,
+                node,
+                f"The list `{name}` is converted to a tensor, number by number, in every call",
+                advice=f"Keep a tensor of indices instead: `{name} = torch.tensor(rows, device=...)`",
                 related=[(place, "also indexed by it") for place in places[1:]],
             )
 

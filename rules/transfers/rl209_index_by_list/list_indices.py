@@ -133,6 +133,50 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
     return made[0] if kind.tag is TypeTag.LIST and not is_literal(made[0].value) else None
 
 
+def held_list(subscript: ast.Subscript, model: SemanticModel) -> ast.Attribute | None:
+    """Return the attribute that holds a list of numbers and is an index of a tensor."""
+    index = subscript.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    for part in parts:
+        if not isinstance(part, ast.Attribute) or not isinstance(subscript.ctx, ast.Load):
+            continue
+        kind = model.types.type_of(part)
+        item = kind.item.tag if kind.item is not None else TypeTag.UNKNOWN
+        if kind.tag is not TypeTag.LIST or item not in (TypeTag.INT, TypeTag.UNKNOWN):
+            continue
+        if model.types.type_of(subscript.value).tag is TypeTag.TENSOR and _holds_long_lists(part, model):
+            return part
+    return None
+
+
+def _holds_long_lists(held: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether this file only assigns lists, or None, to an attribute, and not only displays of few items."""
+    stores = [use for use in model.names.attribute_uses(held.attr) if isinstance(use.ctx, ast.Store)]
+    values = [getattr(model.parent(use), "value", None) for use in stores]
+    tags = {model.types.type_of(value).tag for value in values if isinstance(value, ast.expr)}
+    return tags <= {TypeTag.LIST, TypeTag.NONE} and not all(is_literal(value) for value in values)
+
+
+def places_indexed_by(held: ast.Attribute, model: SemanticModel) -> list[ast.Subscript]:
+    """Return the places of a function that index tensors by a list in an attribute, in source order."""
+    found = [
+        subscript
+        for use in model.names.attribute_uses(held.attr)
+        if model.function(use) is model.function(held) and model.source.text(use) == model.source.text(held)
+        if (subscript := _subscript_of(use, model)) is not None and held_list(subscript, model) is not None
+    ]
+    return sorted(found, key=model.source.span)
+
+
+def _subscript_of(index: ast.Attribute, model: SemanticModel) -> ast.Subscript | None:
+    """Return the subscript of which an attribute is an index, alone or with others."""
+    part: ast.AST = index
+    around = model.parent(index)
+    if isinstance(around, ast.Tuple):
+        part, around = around, model.parent(around)
+    return around if isinstance(around, ast.Subscript) and around.slice is part else None
+
+
 def is_literal(value: ast.expr | None) -> bool:
     """Whether it is a list display of few items."""
     return isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) < FEWEST

@@ -3,7 +3,8 @@
 ## What it does
 Flags a boolean mask that indexes at least three tensors on the same path of hot code: `values[mask]`,
 `advantages[mask]`, `log_probs[mask]`. Elements that are overwritten from a tensor count as well
-(`reward[mask] += bonus`).
+(`reward[mask] += bonus`). The mask may be a variable, or the same expression each time (`values[~done]`,
+`returns[~done]`).
 
 The rule does not flag:
 
@@ -76,11 +77,15 @@ from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     is_mask,
     on_one_path,
     statement_before,
+    uses_of_equal_masks,
     uses_of_mask,
 )
 
 _FEWEST = 3
 """With two uses, only one synchronisation is saved, which is not worth a line."""
+
+_LONG = 40
+"""Length from which code is not quoted in a message."""
 
 
 class RepeatedMaskIndex(Rule):
@@ -89,11 +94,14 @@ class RepeatedMaskIndex(Rule):
     code = "RL212"
     name = "repeated-mask-index"
     claims = ("time:cuda", "sync:cuda")
-    visits = (ast.Assign,)
+    visits = (ast.Assign, ast.Subscript)
     triggers = ("torch",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for the uses of a mask that is assigned to a variable."""
+        """Yield a finding for the uses of a mask that is assigned to a variable, or computed each time."""
+        if isinstance(node, ast.Subscript):
+            yield from self._by_expression(node, model)
+            return
         match node:
             case ast.Assign(targets=[ast.Name() as mask], value=value):
                 uses = uses_of_mask(mask, value, model)
@@ -116,6 +124,23 @@ class RepeatedMaskIndex(Rule):
             f"synchronises with an accelerator",
             fix=build_fix(mask, value, uses, model),
             advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
+            related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+        )
+
+    def _by_expression(self, node: ast.Subscript, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first of several places that the same mask expression indexes."""
+        uses = uses_of_equal_masks(node, model)
+        count = sum(use.times for use in uses)
+        if count < _FEWEST or not is_of_tensors(uses[0].index, uses, model):
+            return
+        text = " ".join(model.source.text(uses[0].index).split())
+        mask, whole = (f"`{text}`", text) if len(text) < _LONG else ("The same mask", "mask")
+        yield self.finding(
+            model,
+            node,
+            f"{mask} is computed and converted to indices {count} times, once for each tensor that it "
+            f"indexes; each time synchronises with an accelerator",
+            advice=f"Compute the indices once: `kept = ({whole}).nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
         )
 

@@ -7,10 +7,12 @@ import ast
 from rlint.rule import (
     COMPREHENSIONS,
     LOOPS,
+    Function,
     Scope,
     SemanticModel,
     Trait,
     TypeTag,
+    descendants,
     frozen,
     is_in,
     last_name,
@@ -30,7 +32,7 @@ class MaskUse:
     """`subscript` reads or writes the elements selected by the mask `index`."""
 
     subscript: ast.Subscript
-    index: ast.Name
+    index: ast.expr
     times: int
     is_in_loop: bool
 
@@ -82,6 +84,51 @@ def _indices(variable: tuple[str, Scope], model: SemanticModel) -> list[tuple[as
     return [(read, subscript) for read, subscript in reads if subscript is not None]
 
 
+def uses_of_equal_masks(subscript: ast.Subscript, model: SemanticModel) -> list[MaskUse]:
+    """Return the places of a function that are indexed by the same mask, written as an expression each time
+    (`states[~done]`, `actions[~done]`), if this is the first of them.
+    """
+    mask = mask_expression(subscript)
+    if mask is None:
+        return []
+    groups = model.once(_equal_masks, model.function(subscript) or model.syntax.module)
+    uses = groups.get(model.source.text(mask), [])
+    if not uses or uses[0].subscript is not subscript:
+        return []
+    lasting = [
+        use
+        for use in uses
+        if use.subscript is subscript or model.dataflow.doubts_between(mask, mask, use.index) is not None
+    ]
+    return on_one_path(lasting, model.syntax.statement(subscript), model)
+
+
+def _equal_masks(function: Function | ast.Module, model: SemanticModel) -> dict[str, list[MaskUse]]:
+    """Return the places of a function that a mask expression indexes, by its source, in order."""
+    found: dict[str, list[MaskUse]] = {}
+    places = [node for node in descendants(function) if isinstance(node, ast.Subscript)]
+    for subscript in sorted(places, key=model.source.span):
+        mask = mask_expression(subscript)
+        around = model.function(subscript) or model.syntax.module
+        if mask is not None and around is function and (times := times_looked_up(subscript, model)):
+            use = MaskUse(subscript, mask, times, is_in_loop=False)
+            found.setdefault(model.source.text(mask), []).append(use)
+    return found
+
+
+def mask_expression(subscript: ast.Subscript) -> ast.expr | None:
+    """Return the index that is computed as a mask in place: `~done`, `rewards > 0`."""
+    index = subscript.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    for part in parts:
+        match part:
+            case ast.UnaryOp(op=ast.Invert()) | ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()):
+                return part
+            case ast.Compare(ops=[operator]) if not isinstance(operator, _VALUES):
+                return part
+    return None
+
+
 def subscript_of(index: ast.Name, model: SemanticModel) -> ast.Subscript | None:
     """Return the subscript of which a name is an index, alone or with others."""
     around = model.parent(index)
@@ -105,8 +152,17 @@ def times_looked_up(subscript: ast.Subscript, model: SemanticModel) -> int:
         case ast.AugAssign(target=target) if target is subscript:
             return 2
         case ast.Assign(value=value):
-            return 1 if model.types.type_of(value).tag is TypeTag.TENSOR else 0
+            return 1 if _is_tensor_or_result(value, model) else 0
     return 0
+
+
+def _is_tensor_or_result(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is a tensor, or a result of a call that is not known to be something else."""
+    tag = model.types.type_of(value).tag
+    if tag is not TypeTag.UNKNOWN or not isinstance(value, ast.Name):
+        return tag is TypeTag.TENSOR
+    bindings = model.dataflow.definitions(value)
+    return bool(bindings) and all(isinstance(binding.value, ast.Call) for binding in bindings)
 
 
 def on_one_path(uses: list[MaskUse], start: ast.stmt, model: SemanticModel) -> list[MaskUse]:
