@@ -10,6 +10,8 @@ Flags the following in hot code of programs that use accelerators:
   be in a branch for a mode or setting (`if not self.training`), if no other reads of the step are reported.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
+- A read of the parameter of a function that is called for several tensors in one step, such as a logger's
+  method that calls `value.item()`.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
@@ -309,6 +311,10 @@ class HostRoundTrip(Rule):
             if len(chain) > 1:
                 yield from self._of_chain(read, chain, model)
                 return
+            calls = calls_with_tensors(read, model)
+            if calls > 1:
+                yield self._of_called(read, calls, model)
+                return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
@@ -355,6 +361,18 @@ class HostRoundTrip(Rule):
             advice="Keep it on the device, as a tensor: `.detach()`",
             related=[(use, "used with a tensor here")],
             minor=why_cheap([read], model),
+        )
+
+    def _of_called(self, read: HostRead, calls: int, model: SemanticModel) -> Finding:
+        """Return a finding for a read in a function that is called several times in a step."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
+            f"{calls} calls or more",
+            advice="Keep the tensors (`.detach()`) and read them later, or all together: "
+            "`torch.stack((...)).tolist()`",
+            minor=why_cheap([read] * calls, model),
         )
 
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
@@ -407,6 +425,14 @@ class HostRoundTrip(Rule):
             "its end: `torch.stack((...)).tolist()`",
             minor=why_cheap([read, *others], model),
         )
+
+
+def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
+    """Return how many times in one step a function is called to read its parameter: the method of a logger,
+    once for each loss.
+    """
+    is_whole = isinstance(read.tensor, ast.Name) and not model.frequency.loops(read.node)
+    return model.frequency.tensors_passed(read.tensor) if is_whole else 0
 
 
 def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
