@@ -22,7 +22,8 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
-  sequence (`if residual < tolerance: break`), and several conditions of an `if` and its `elif`.
+  sequence (`if residual < tolerance: break`), or that keeps the best result of its iterations (`if
+  values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
 - A number that is read only for arithmetic with device tensors (`alpha = log_alpha.exp().item()`, then
   `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`).
@@ -138,7 +139,11 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
-from rlint.rules.transfers.rl202_host_round_trip.loop_tests import loop_ended_by, tests_of_chain
+from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
+    choice_in_loop,
+    loop_ended_by,
+    tests_of_chain,
+)
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
     others_of_step,
@@ -307,6 +312,9 @@ class HostRoundTrip(Rule):
             if loop_ended_by(read, model) is not None:
                 yield self._of_ended_loop(read, model)
                 return
+            if choice_in_loop(read, model) is not None:
+                yield self._of_choice(read, model)
+                return
             chain = tests_of_chain(read, model)
             if len(chain) > 1:
                 yield from self._of_chain(read, chain, model)
@@ -393,6 +401,16 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
             f"decide whether it goes on",
             advice="Test it in every few iterations only, or run a fixed number of iterations",
+        )
+
+    def _of_choice(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a condition that selects the best result of the iterations of a loop."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
+            f"to select values",
+            advice="Select them on the device: `torch.where`, `torch.maximum`",
         )
 
     def _of_chain(self, read: HostRead, chain: Sequence[HostRead], model: SemanticModel) -> Iterator[Finding]:
