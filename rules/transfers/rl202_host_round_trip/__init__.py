@@ -27,6 +27,8 @@ Flags the following in hot code of programs that use accelerators:
 - A number that is read only for arithmetic with device tensors (`alpha = log_alpha.exp().item()`, then
   `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`).
+- A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
+  level of the logger is higher.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
@@ -126,6 +128,7 @@ from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
+from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap, why_few_parts
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
@@ -319,6 +322,10 @@ class HostRoundTrip(Rule):
             if len(chain) > 1:
                 yield from self._of_chain(read, chain, model)
                 return
+            message = debug_message(read, model)
+            if message is not None:
+                yield self._of_message(read, message, model)
+                return
             calls = calls_with_tensors(read, model)
             if calls > 1:
                 yield self._of_called(read, calls, model)
@@ -381,6 +388,18 @@ class HostRoundTrip(Rule):
             advice="Keep the tensors (`.detach()`) and read them later, or all together: "
             "`torch.stack((...)).tolist()`",
             minor=why_cheap([read] * calls, model),
+        )
+
+    def _of_message(self, read: HostRead, message: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for a tensor in the text of a debug message."""
+        function = shown(message.func, model)
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even if "
+            f"`{function}` writes nothing",
+            advice=f'Pass it as an argument, which is only formatted if it is written: `{function}("%s", ...)`',
+            minor=why_cheap([read], model),
         )
 
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
