@@ -396,9 +396,9 @@ class HostRoundTrip(Rule):
         return self.finding(
             model,
             read.node,
-            f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even if "
-            f"`{function}` writes nothing",
-            advice=f'Pass it as an argument, which is only formatted if it is written: `{function}("%s", ...)`',
+            f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
+            f"if `{function}` writes nothing",
+            advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
             minor=why_cheap([read], model),
         )
 
