@@ -53,8 +53,8 @@ def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_from_environment(expression: ast.expr, model: SemanticModel, depth: int = _NESTED) -> bool:
-    """Whether a value of unknown type comes from `env.step()` or `env.reset()`, through variables and functions
-    that take it first, such as a running normalisation: `state = normalize(env.reset())`.
+    """Whether a value of unknown type comes from `env.step()` or `env.reset()`, through variables and
+    functions that take it first, such as a running normalisation: `state = normalize(env.reset())`.
     """
     if model.types.type_of(expression) or depth < 0:
         return False
