@@ -466,9 +466,10 @@ class HostRoundTrip(Rule):
 
 def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
     """Return how many times in one step a function is called to read its parameter: the method of a logger,
-    once for each loss.
+    once for each loss. A function that returns what it reads leaves it to its callers whether they need it.
     """
     is_whole = isinstance(read.tensor, ast.Name) and not model.frequency.loops(read.node)
+    is_whole = is_whole and not isinstance(model.syntax.statement(read.node), ast.Return)
     return model.frequency.tensors_passed(read.tensor) if is_whole else 0
 
 
