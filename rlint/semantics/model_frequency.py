@@ -15,7 +15,6 @@ from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.tensors_passed import tensors_passed
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -204,16 +203,6 @@ class FrequencyQueries:
             return []
         summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []
-
-    def tensors_passed(self, name: ast.Name) -> int:
-        """Return how many tensors one caller in hot code passes to the parameter `name` in one iteration, by
-        as many calls; 0 if `name` may have other values than that parameter.
-        """
-        bindings = self._dataflow.definitions(name)
-        summary = self._symbols.function_at(name)
-        if summary is None or [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
-            return 0
-        return tensors_passed(self._heat, summary, name.id)
 
     def is_called(self, node: ast.AST, *, other_file: bool = False) -> bool:
         """Whether code of the project, tests excluded, calls the function around a node; with

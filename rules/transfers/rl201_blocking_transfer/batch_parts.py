@@ -118,10 +118,7 @@ def _is_part_by_recursion(name: ast.Name, binding: Binding, model: SemanticModel
         return False
     if not _is_tested(name, model):
         return False
-    return any(
-        isinstance(node, ast.Call) and last_name(node.func) == function.name
-        for node in model.once(_calls_in, function)
-    )
+    return any(last_name(call.func) == function.name for call in model.once(_calls_in, function))
 
 
 def _calls_in(function: Function, _: SemanticModel) -> list[ast.Call]:
