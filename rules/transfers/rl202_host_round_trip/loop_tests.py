@@ -35,15 +35,19 @@ def choice_in_loop(read: HostRead, model: SemanticModel) -> Loop | None:
     statement = model.syntax.statement(read.node)
     if read.method != "if" or not isinstance(statement, ast.If) or statement.orelse:
         return None
-    assigned = {
-        target.id
-        for each in statement.body
-        if isinstance(each, ast.Assign)
-        for target in each.targets
-        if isinstance(target, ast.Name)
-    }
-    compared = {node.id for node in descendants(statement.test) if isinstance(node, ast.Name)}
-    if not all(isinstance(each, ast.Assign) for each in statement.body) or not assigned & compared:
+    match statement.test:
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            sides = {ast.dump(left): right, ast.dump(right): left}
+        case _:
+            return None
+    keeps = False
+    for each in statement.body:
+        if not isinstance(each, ast.Assign):
+            return None
+        other = sides.get(ast.dump(each.value))
+        names = [target.id for target in each.targets if isinstance(target, ast.Name)]
+        keeps = keeps or (isinstance(other, ast.Name) and other.id in names)
+    if not keeps:
         return None
     return _inner_loop(read, model)
 
