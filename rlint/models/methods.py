@@ -327,7 +327,8 @@ _TENSOR: Table = table(
     methods(PURE, TENSORS, "chunk split unbind", Trait.CHEAP),
     methods(PURE, TENSORS, "split_with_sizes tensor_split"),
     methods(PURE, NEW_TENSORS, "aminmax frexp slogdet svd"),
-    methods(PURE, NEW_TENSORS, "cummax cummin kthvalue mode sort topk", Trait.INDICES_SECOND),
+    methods(PURE, NEW_TENSORS, "cummax cummin mode sort", Trait.INDICES_SECOND),
+    methods(PURE, NEW_TENSORS, "kthvalue topk", Trait.INDICES_SECOND | Trait.ONLY_ONE_KIND),
     # One tensor or several, depending on the arguments.
     methods(PURE, NEW, "all any", Trait.REDUCES, by_count={0: NEW_TENSOR}),
     methods(

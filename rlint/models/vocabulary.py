@@ -131,6 +131,9 @@ OF_BATCHES = frozenset(
 )
 """Values of a batch or of its loss, which no optimizer trains: `entropy.mean()`, `batch["mask"].sum()`."""
 
+MAPS_PARTS = frozenset(words("map tree_map map_structure map_many"))
+"""Functions that apply a function to all parts of a structure: `nest.map(move, batch)`."""
+
 MEASURES_TIME = tuple(words("perf_counter perf_counter_ns time monotonic synchronize elapsed_time timeit"))
 """Last names of functions that measure time: `start = time.perf_counter()`."""
 

@@ -12,6 +12,7 @@ from rlint.semantics.dataflow.sum_tree import SumTreeWalks, TreeDirection, stora
 from rlint.semantics.effects import purity
 from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.tensors_passed import tensors_passed
 from rlint.semantics.interprocedural.implicit_call_sites import store_path
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -20,6 +21,7 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.checkpoints import writes_checkpoint
 from rlint.syntax.last_names import last_name
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Loop
 from rlint.syntax.walk import descendants
 
@@ -195,3 +197,20 @@ class EffectQueries:
     def _shared_tensors(self) -> set[str | None]:
         """Return the names of tensors that several processes share."""
         return {last_name(shared.value) for shared in self._names.attribute_uses("share_memory_")}
+
+    def tensors_passed(self, name: ast.Name) -> int:
+        """Return how many tensors one caller in hot code passes to the parameter `name` in one iteration, by
+        as many calls; 0 if `name` may have other values than that parameter.
+        """
+        bindings = self._dataflow.definitions(name)
+        summary = self._summary_of(name)
+        if summary is None or [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
+            return 0
+        return tensors_passed(self._heat, summary, name.id)
+
+    def _summary_of(self, node: ast.AST) -> FunctionSummary | None:
+        function = self._syntax.function(node)
+        module = self._index.modules.get(self._analysis.name)
+        if function is None or module is None:
+            return None
+        return module.functions.get(self._syntax.qualname(function))

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from rlint.findings import Heat
+from rlint.models import vocabulary
 from rlint.semantics.dataflow.varying_arguments import takes_loop_items
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.answer import COLD, Frequency
@@ -18,6 +19,7 @@ from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import is_in
@@ -61,8 +63,8 @@ class FrequencyQueries:
         return max(written, *called, key=lambda frequency: frequency.level) if called else written
 
     def _calls_of_lambda(self, node: ast.AST) -> list[ast.Call]:
-        """Return the calls in this file of the lambda around a node, if it has a name: `to_device = lambda x:
-        …`.
+        """Return the calls in this file of the lambda around a node, if it has a name (`to_device = lambda x:
+        …`) or is mapped at once: `map(lambda x: …, batch)`.
         """
         if not self._syntax.of_type(ast.Lambda):
             return []
@@ -72,6 +74,10 @@ class FrequencyQueries:
         match self._syntax.parents[made]:
             case ast.Assign(targets=[ast.Name(id=name) as target]):
                 pass
+            case ast.Call(func=func, args=[first, *_]) as call if (
+                first is made and last_name(func) in vocabulary.MAPS_PARTS
+            ):
+                return [call]
             case _:
                 return []
         scope = self._names.scope(target).lookup(name)

@@ -4,7 +4,8 @@
 Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each repeated dimension has one element
 (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
 arithmetic, comparisons, `gather`, `where`, reductions. A value of unknown type counts as a tensor if only
-tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`.
+tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`. Further counts in front repeat a tensor
+whose number of dimensions is known, or asserted by `assert x.ndim == 2`: `x.repeat(n, 1, 1)`.
 
 The rule does not flag:
 
@@ -72,6 +73,7 @@ _DEPTH = 3
 _OF_ARRAYS = 2
 """Maximum number of arguments of `repeat` of numpy: the counts and the axis."""
 _READS = Trait.ELEMENTWISE | Trait.REDUCES | Trait.PAIRWISE | Trait.COMPARES | Trait.SAME_KIND | Trait.CASTS
+_LOSSES = models.having(Trait.DIFFERS, "torch.nn.functional")
 _MEASURES = Trait.MEASURES
 _TAKES = Trait.PAIRWISE | Trait.SAME_KIND
 
@@ -150,6 +152,8 @@ def is_one(expression: ast.expr) -> bool:
 def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> list[str] | None:
     """Return the equivalent arguments of `expand`; None if a dimension may not have size 1."""
     rank = model.types.type_of(tensor).rank
+    if rank is None:
+        rank = asserted_rank(tensor, model)
     offset = len(counts) - rank if rank is not None else 0
     if offset < 0:
         return None
@@ -163,6 +167,30 @@ def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> 
         else:
             return None
     return sizes
+
+
+def asserted_rank(tensor: ast.expr, model: SemanticModel) -> int | None:
+    """Return the number of dimensions that the function asserts of a variable: `assert target.ndim == 2`."""
+    if not isinstance(tensor, ast.Name):
+        return None
+    bound = model.dataflow.definitions(tensor)
+    function, start = model.function(tensor), model.source.span(tensor)[0]
+    for check in model.syntax.of_type(ast.Assert):
+        if model.function(check) is not function or model.source.span(check)[0] >= start:
+            continue
+        tests = check.test.values if isinstance(check.test, ast.BoolOp) else [check.test]
+        if isinstance(check.test, ast.BoolOp) and not isinstance(check.test.op, ast.And):
+            continue
+        for test in tests:
+            match test:
+                case ast.Compare(
+                    left=ast.Attribute(value=ast.Name(id=tensor.id) as checked, attr="ndim")
+                    | ast.Call(func=ast.Attribute(value=ast.Name(id=tensor.id) as checked, attr="dim")),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value=int(rank))],
+                ) if model.dataflow.definitions(checked) == bound:
+                    return rank
+    return None
 
 
 def single_dimensions(tensor: ast.expr, rank: int, model: SemanticModel, depth: int = _DEPTH) -> set[int]:
@@ -247,7 +275,7 @@ def is_read(use: Use, model: SemanticModel) -> bool:
         case (UseKind.ARGUMENT, ast.Call(func=called)):
             path = model.names.qualified(called) or ""
             if path:
-                return path in models.having(_READS, "torch")
+                return path in models.having(_READS, "torch") or path in _LOSSES
             if not isinstance(called, ast.Attribute):
                 return False
             is_method = model.types.type_of(called.value).tag is TypeTag.TENSOR

@@ -766,3 +766,16 @@ def test_a_distinctive_method_may_be_of_any_class_that_defines_it() -> None:
     for value in ("x * 2", "x + 1"):
         found = expression(models["norms.py"], value)
         assert models["norms.py"].frequency.heat_of(found).level is Heat.HOT
+
+
+def test_a_mapped_lambda_is_as_hot_as_the_call_that_maps_it() -> None:
+    """`map(lambda part: …, batch)` runs it at once; a lambda that is only stored may never run."""
+    model = model_of("""
+        def train(optimizer, batches, store):
+            for batch in batches:
+                parts = map(lambda part: moved(part), batch)
+                store.keep(lambda part: later(part))
+                optimizer.step()
+    """)
+    assert model.frequency.heat_of(expression(model, "moved(part)")).level is Heat.HOT
+    assert model.frequency.heat_of(expression(model, "later(part)")).level is not Heat.HOT

@@ -246,3 +246,40 @@ def test_bound_methods_that_subclasses_override() -> None:
             return line(given)
     """
     assert heat_of_line(defined, "store = DeviceStore()", "store.put(obs)") == (Heat.HOT, False)
+
+
+def test_a_function_passed_to_a_setter_of_an_unknown_object_is_called_where_it_is_stored() -> None:
+    """`agent.set_objective(score)` stores `score`; a method that stores nothing does not make it run."""
+    model = model_of("""
+        import gymnasium
+        import factory
+
+        class Agent:
+            def set_objective(self, objective):
+                self.objective = objective
+            def show_report(self, report):
+                print(report)
+            def act(self, obs):
+                return self.objective(obs)
+            def report(self, obs):
+                return self.report(obs)
+
+        def make():
+            agent = factory.make("agent")
+            def score(obs):
+                return hot_line(obs)
+            def title(obs):
+                return cold_line(obs)
+            agent.set_objective(score)
+            agent.show_report(title)
+            return agent
+
+        def main():
+            env = gymnasium.make("CartPole-v1")
+            agent = make()
+            obs = env.reset()
+            while True:
+                obs = env.step(agent.act(obs))
+    """)
+    assert model.frequency.heat_of(expression(model, "hot_line(obs)")).level is Heat.HOT
+    assert model.frequency.heat_of(expression(model, "cold_line(obs)")).level is Heat.COLD

@@ -162,6 +162,19 @@ class CallGraph:
                 self.index.note_argument(target, parameter, kind)
             for target, parameter, kind in guessed:
                 self.index.note_guess(target, parameter, kind)
+        for target, parameter, kind in guessed:
+            if kind.tag is TypeTag.FUNCTION and kind.of:
+                self._note_stored(target, parameter, kind.of)
+
+    def _note_stored(self, setter: FunctionSummary, parameter: str, path: str) -> None:
+        """Note a function that a call passes to a method of an object of unknown class, if the method stores
+        the parameter in an attribute of that name: `agent.set_objective(objective)`.
+        """
+        for _, attribute in setter.sets:
+            if attribute.lstrip("_") == parameter:
+                held = self._stored.setdefault((self._programs.of(setter.module), attribute), [])
+                if (path, setter.module) not in held:
+                    held.append((path, setter.module))
 
     def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[_Passed]:
         parameters = target.call_parameters

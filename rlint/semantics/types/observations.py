@@ -52,6 +52,36 @@ def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
     return name is not None and bool(_ONE.search(name.lower()))
 
 
+def is_from_environment(expression: ast.expr, model: SemanticModel, depth: int = _NESTED) -> bool:
+    """Whether a value of unknown type comes from `env.step()` or `env.reset()`, through variables and
+    functions that take it first, such as a running normalisation: `state = normalize(env.reset())`.
+    """
+    if model.types.type_of(expression) or depth < 0:
+        return False
+    match expression:
+        case ast.Call(args=[inner, *_]):
+            return _is_result_of_environment(expression, (), model) or is_from_environment(
+                inner, model, depth - 1
+            )
+        case ast.Call():
+            return _is_result_of_environment(expression, (), model)
+        case ast.Name():
+            pass
+        case _:
+            return False
+    bindings = model.dataflow.definitions(expression)
+    return any(
+        _is_shown(binding, model)
+        or (
+            binding.kind is BindingKind.ASSIGN
+            and not binding.path
+            and binding.value is not None
+            and is_from_environment(binding.value, model, depth - 1)
+        )
+        for binding in bindings
+    )
+
+
 def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether it is the tuple of all observations of a batch: one of several from `zip(*batch)`, or the
     field of `Transition(*zip(*batch))`.
@@ -159,6 +189,10 @@ def _is_shown(binding: Binding, model: SemanticModel) -> bool:
         value, path = value.elts[path[0]], path[1:]
     if binding.kind is not BindingKind.ASSIGN or path not in ((), (0,)):
         return False
+    return _is_result_of_environment(value, path, model)
+
+
+def _is_result_of_environment(value: ast.expr | None, path: tuple[int, ...], model: SemanticModel) -> bool:
     match value:
         case ast.Call(func=ast.Attribute(value=environment, attr="step" | "reset" as method)):
             if method == "step" and not path:

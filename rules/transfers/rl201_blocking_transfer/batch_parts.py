@@ -5,18 +5,25 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
+    FUNCTIONS,
     Binding,
     BindingKind,
+    Function,
     SemanticModel,
     Trait,
     TypeTag,
+    descendants,
     last_name,
     models,
     regex,
     target_of_move,
+    vocabulary,
 )
 
 _BATCH = regex(r"(^|_)(mini_?|micro_?)?batch$|^(samples?|transitions|experiences?)$")
+_QUEUE = regex(r"(^|_)queue(_|$)")
+_TYPE_TESTS = frozenset({"builtins.isinstance", "torch.is_tensor"})
+_DEPTH = 3
 _PARTS = frozenset({"items", "values"})
 _CONTAINERS = frozenset({TypeTag.INSTANCE, TypeTag.DICT})
 _FEWEST = 2
@@ -34,7 +41,11 @@ def is_part_of_batch(source: ast.expr, model: SemanticModel) -> bool:
     """
     if isinstance(source, ast.Name):
         bound = model.dataflow.definitions(source)
-        return len(bound) == 1 and _is_each_part(bound[0], model)
+        return len(bound) == 1 and (
+            _is_each_part(bound[0], model)
+            or _is_mapped_part(bound[0], model)
+            or _is_part_by_recursion(source, bound[0], model)
+        )
     batch = _batch_of(source, model)
     if batch is None:
         return False
@@ -53,12 +64,81 @@ def _batch_of(part: ast.expr, model: SemanticModel) -> ast.Name | None:
     return None
 
 
-def _is_batch(name: ast.Name, model: SemanticModel) -> bool:
+def _is_batch(name: ast.Name, model: SemanticModel, depth: int = _DEPTH) -> bool:
     kind = model.types.type_of(name)
-    if not _BATCH.search(name.id) or (kind and kind.tag not in _CONTAINERS):
+    if kind and kind.tag not in _CONTAINERS:
         return False
     bound = model.dataflow.definitions(name)
-    return bool(bound) and all(binding.kind in _GIVEN for binding in bound)
+    if bound and depth and all(_is_rebuilt(binding, model, depth) for binding in bound):
+        return True
+    is_given = bool(bound) and all(binding.kind in _GIVEN for binding in bound)
+    return is_given and (bool(_BATCH.search(name.id)) or all(map(_is_received, bound)))
+
+
+def _is_rebuilt(binding: Binding, model: SemanticModel, depth: int) -> bool:
+    """Whether a variable holds a dict of all parts of a batch: `{key: part[:n] for key, part in
+    batch.items()}`.
+    """
+    match binding.value:
+        case ast.DictComp(
+            value=value,
+            generators=[ast.comprehension(iter=ast.Call(func=ast.Attribute(value=ast.Name() as whole)))],
+        ) if binding.kind is BindingKind.ASSIGN and not binding.path:
+            is_kept = all(not isinstance(part, ast.Call) for part in descendants(value))
+            return is_kept and _is_batch(whole, model, depth - 1)
+    return False
+
+
+def _is_received(binding: Binding) -> bool:
+    """Whether a loop takes a variable from a queue or loader, judging by its name."""
+    source = binding.value if binding.kind is BindingKind.FOR and not binding.path else None
+    name = (last_name(source) or "").lower() if isinstance(source, (ast.Name, ast.Attribute)) else ""
+    return bool(_QUEUE.search(name) or _LOADER.search(name))
+
+
+def _is_mapped_part(binding: Binding, model: SemanticModel) -> bool:
+    """Whether a variable is the parameter of a function that is applied to all parts of a batch:
+    `nest.map(lambda part: part.to(device), batch)`.
+    """
+    function = binding.statement
+    if binding.kind is not BindingKind.PARAMETER or not isinstance(function, ast.Lambda):
+        return False
+    match model.parent(function):
+        case ast.Call(func=called, args=[mapped, ast.Name() as batch]) if mapped is function:
+            return last_name(called) in vocabulary.MAPS_PARTS and _is_batch(batch, model)
+    return False
+
+
+def _is_part_by_recursion(name: ast.Name, binding: Binding, model: SemanticModel) -> bool:
+    """Whether a function moves its parameter if it is a tensor, and otherwise calls itself for the parts of
+    it: `return tuple(move(part, device) for part in batch)`.
+    """
+    function = binding.statement
+    if binding.kind is not BindingKind.PARAMETER or not isinstance(function, FUNCTIONS):
+        return False
+    if not _is_tested(name, model):
+        return False
+    return any(last_name(call.func) == function.name for call in model.once(_calls_in, function))
+
+
+def _calls_in(function: Function, _: SemanticModel) -> list[ast.Call]:
+    return [node for node in descendants(function) if isinstance(node, ast.Call)]
+
+
+def _is_tested(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a value is only used where it is known to be a tensor."""
+    child: ast.AST = name
+    for around in model.ancestors(name):
+        if isinstance(around, FUNCTIONS):
+            return False
+        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
+            match around.test:
+                case ast.Call(func=test, args=[ast.Name(id=name.id), *_]):
+                    body = around.body if isinstance(around.body, list) else [around.body]
+                    tests = model.names.qualified(test) in _TYPE_TESTS
+                    return tests and any(part is child for part in body)
+        child = around
+    return False
 
 
 def _is_each_part(binding: Binding, model: SemanticModel) -> bool:

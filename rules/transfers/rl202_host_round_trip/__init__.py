@@ -10,6 +10,8 @@ Flags the following in hot code of programs that use accelerators:
   be in a branch for a mode or setting (`if not self.training`), if no other reads of the step are reported.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
+- A read of the parameter of a function that is called for several tensors in one step, such as a logger's
+  method that calls `value.item()`.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
@@ -20,10 +22,13 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
-  sequence (`if residual < tolerance: break`), and several conditions of an `if` and its `elif`.
+  sequence (`if residual < tolerance: break`), or that keeps the best result of its iterations (`if
+  values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
 - A number that is read only for arithmetic with device tensors (`alpha = log_alpha.exp().item()`, then
   `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`).
+- A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
+  level of the logger is higher.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
@@ -123,6 +128,7 @@ from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
+from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap, why_few_parts
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
@@ -136,7 +142,11 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
-from rlint.rules.transfers.rl202_host_round_trip.loop_tests import loop_ended_by, tests_of_chain
+from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
+    choice_in_loop,
+    loop_ended_by,
+    tests_of_chain,
+)
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
     others_of_step,
@@ -305,9 +315,20 @@ class HostRoundTrip(Rule):
             if loop_ended_by(read, model) is not None:
                 yield self._of_ended_loop(read, model)
                 return
+            if choice_in_loop(read, model) is not None:
+                yield self._of_choice(read, model)
+                return
             chain = tests_of_chain(read, model)
             if len(chain) > 1:
                 yield from self._of_chain(read, chain, model)
+                return
+            message = debug_message(read, model)
+            if message is not None:
+                yield self._of_message(read, message, model)
+                return
+            calls = calls_with_tensors(read, model)
+            if calls > 1:
+                yield self._of_called(read, calls, model)
                 return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
@@ -357,6 +378,30 @@ class HostRoundTrip(Rule):
             minor=why_cheap([read], model),
         )
 
+    def _of_called(self, read: HostRead, calls: int, model: SemanticModel) -> Finding:
+        """Return a finding for a read in a function that is called several times in a step."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
+            f"{calls} calls or more",
+            advice="Keep the tensors (`.detach()`) and read them later, or all together: "
+            "`torch.stack((...)).tolist()`",
+            minor=why_cheap([read] * calls, model),
+        )
+
+    def _of_message(self, read: HostRead, message: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for a tensor in the text of a debug message."""
+        function = shown(message.func, model)
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
+            f"if `{function}` writes nothing",
+            advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
+            minor=why_cheap([read], model),
+        )
+
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for an assertion about a device tensor, which nothing else depends on."""
         return self.finding(
@@ -375,6 +420,16 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
             f"decide whether it goes on",
             advice="Test it in every few iterations only, or run a fixed number of iterations",
+        )
+
+    def _of_choice(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a condition that selects the best result of the iterations of a loop."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
+            f"to select values",
+            advice="Select them on the device: `torch.where`, `torch.maximum`",
         )
 
     def _of_chain(self, read: HostRead, chain: Sequence[HostRead], model: SemanticModel) -> Iterator[Finding]:
@@ -407,6 +462,15 @@ class HostRoundTrip(Rule):
             "its end: `torch.stack((...)).tolist()`",
             minor=why_cheap([read, *others], model),
         )
+
+
+def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
+    """Return how many times in one step a function is called to read its parameter: the method of a logger,
+    once for each loss. A function that returns what it reads leaves it to its callers whether they need it.
+    """
+    is_whole = isinstance(read.tensor, ast.Name) and not model.frequency.loops(read.node)
+    is_whole = is_whole and not isinstance(model.syntax.statement(read.node), ast.Return)
+    return model.effects.tensors_passed(read.tensor) if is_whole else 0
 
 
 def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:

@@ -15,6 +15,7 @@ from rlint.rule import (
     Heat,
     Scope,
     SemanticModel,
+    SinkKind,
     Trait,
     TypeTag,
     descendants,
@@ -53,6 +54,7 @@ _GIVES_WEIGHTS = models.giving(TypeTag.ITERATOR, TypeTag.MODULE) | {"parameters"
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _BOUNDS = (ast.Name, ast.Subscript)
 _SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm")
+_SHOWN = frozenset({"print", "log"})
 _DEPTH = 7
 _ON_CONDITION = (GuardKind.OTHER, GuardKind.SWITCH)
 _OF_REPORTS = regex(r"statistic|diagnostic|debug|report")
@@ -498,7 +500,23 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
         return False
     if read.method == "item" and isinstance(read.node, ast.Call):
         return _is_of_update(reduced(read.tensor), model) or is_supposed(read, model)
+    if read.method in _SHOWN and isinstance(read.tensor, ast.Name):
+        return model.once(_is_learned_from, read.tensor)
     return read.method == "numpy" or (read.method == "cpu" and _is_likely_tensor(read, model))
+
+
+def _is_learned_from(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a gradient is computed from the value of a variable, possibly by a caller: a loss."""
+    bound = model.dataflow.definitions(name)
+    if not bound or len(bound) > MAX_DEFINITIONS:
+        return False
+    return all(
+        binding.kind is BindingKind.ASSIGN
+        and not binding.path
+        and isinstance(binding.value, (ast.Call, ast.BinOp))
+        and any(sink.label is SinkKind.LEARNED for sink in model.gradients.traced(binding.value).sinks)
+        for binding in bound
+    )
 
 
 def _is_likely_tensor(read: HostRead, model: SemanticModel) -> bool:

@@ -1,4 +1,4 @@
-"""Conditions that read the device: those that end a loop of inner work, and those of one `elif` chain."""
+"""Conditions that read the device: those in loops of inner work, and those of one `elif` chain."""
 
 from __future__ import annotations
 
@@ -10,25 +10,76 @@ from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
 
 _ENDS = (ast.Break, ast.Return)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_NUMBERS = frozenset({"item", "float", "int", "bool"})
 _INNER_WORK = frozenset({Driver.GENERATION})
 
 
 def loop_ended_by(read: HostRead, model: SemanticModel) -> Loop | None:
-    """Return the loop that a condition on a device tensor ends (`if residual < tolerance: break`), if its
-    iterations are not themselves the steps of training: an iterative solver, or the tokens of a sequence.
+    """Return the loop that a condition on a device tensor ends (`if residual < tolerance: break`), or on a
+    number read from one (`while misses > 0: … misses = outside.sum().item()`), if its iterations are not
+    themselves the steps of training: an iterative solver, rejection sampling, or the tokens of a sequence.
     """
-    if read.method != "if":
+    loop = _inner_loop(read, model)
+    if loop is None:
         return None
+    statement = model.syntax.statement(read.node)
+    if read.method == "if":
+        return loop if statement is loop or _ends(statement, loop, model) else None
+    return loop if read.method in _NUMBERS and _is_tested(statement, loop, model) else None
+
+
+def choice_in_loop(read: HostRead, model: SemanticModel) -> Loop | None:
+    """Return the loop over inner work in which a condition on a device tensor only decides what a variable
+    holds (`if values[0] > best: best = values[0]`): operations on tensors could select it.
+    """
+    statement = model.syntax.statement(read.node)
+    if read.method != "if" or not isinstance(statement, ast.If) or statement.orelse:
+        return None
+    match statement.test:
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            sides = {ast.dump(left): right, ast.dump(right): left}
+        case _:
+            return None
+    keeps = False
+    for each in statement.body:
+        if not isinstance(each, ast.Assign):
+            return None
+        other = sides.get(ast.dump(each.value))
+        names = [target.id for target in each.targets if isinstance(target, ast.Name)]
+        keeps = keeps or (isinstance(other, ast.Name) and other.id in names)
+    if not keeps:
+        return None
+    return _inner_loop(read, model)
+
+
+def _inner_loop(read: HostRead, model: SemanticModel) -> Loop | None:
+    """Return the innermost loop around a read, if its iterations are no steps of training and compute what is
+    read.
+    """
     loops = model.frequency.loops(read.node)
     if not loops or not isinstance(loops[0], (ast.For, ast.While)):
         return None
     loop = loops[0]
-    statement = model.syntax.statement(read.node)
-    if statement is not loop and not _ends(statement, loop, model):
-        return None
-    if _is_step(loop, read, model) or not _changes_in(read.tensor, loop, model):
-        return None
-    return loop
+    return None if _is_step(loop, read, model) or not _changes_in(read.tensor, loop, model) else loop
+
+
+def _is_tested(statement: ast.stmt, loop: Loop, model: SemanticModel) -> bool:
+    """Whether the loop ends as the value decides that a statement assigns."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            pass
+        case _:
+            return False
+    scope = model.names.scope(statement).lookup(name)
+    if scope is None:
+        return False
+    tests = [loop.test] if isinstance(loop, ast.While) else []
+    for use in model.names.reads(name, scope):
+        user = model.syntax.statement(use)
+        is_end = user is loop and any(is_in(use, test) for test in tests)
+        if is_end or (_ends(user, loop, model) and isinstance(user, ast.If) and is_in(use, user.test)):
+            return True
+    return False
 
 
 def _ends(statement: ast.stmt, loop: AnyLoop, model: SemanticModel) -> bool:

@@ -1,10 +1,11 @@
 """An array copied into a tensor that could share its memory, or passed to a legacy constructor.
 
 ## What it does
-Flags two ways to create a tensor from a NumPy array in hot code:
+Flags three ways to create a tensor from a NumPy array in hot code:
 
 - `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), or with
   an array that the function neither writes to nor stores;
+- `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored;
 - `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an
   observation: a result of `env.step()` or `env.reset()`, or a variable with such a name.
 
@@ -78,6 +79,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     Device,
+    EscapeLevel,
     Finding,
     Fix,
     Heat,
@@ -90,10 +92,17 @@ from rlint.rule import (
     legacy_tensors,
     observations,
 )
-from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import is_left_alone, is_new
+from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import (
+    is_left_alone,
+    is_new,
+    is_written_to,
+)
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
+_DEFAULT_DTYPE = "float64"
+"""The dtype of arrays of numbers that numpy creates without a `dtype`."""
+_SMALL = "an observation has few numbers, unless it is an image"
 _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 
@@ -113,15 +122,25 @@ class CopyIntoTensor(Rule):
         if maker != "torch.tensor" and maker not in legacy_tensors.CLASSES:
             return
         array = node.args[0]
-        found = (
-            of_class(node, array, maker, model)
-            if maker in legacy_tensors.CLASSES
-            else of_copy(node, array, model)
-        )
+        is_assumed = maker == "torch.tensor" and not model.types.type_of(array)
+        if maker in legacy_tensors.CLASSES:
+            found = of_class(node, array, maker, model)
+        elif is_assumed:
+            found = of_observation(node, array, model)
+        else:
+            found = of_copy(node, array, model)
         if found is None or is_moved(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
         message, advice, fix = found
-        yield self.finding(model, node, message, fix=fix, advice=advice)
+        yield self.finding(
+            model,
+            node,
+            message,
+            fix=fix,
+            advice=advice,
+            assumes=f"{shown(array, model)} is an array" if is_assumed else None,
+            minor=_SMALL if is_assumed else None,
+        )
 
 
 def of_class(
@@ -166,6 +185,27 @@ def fix_of_class(
     return Fix("Call `torch.as_tensor`", safety, (edit,), reason)
 
 
+def of_observation(
+    call: ast.Call, array: ast.expr, model: SemanticModel
+) -> tuple[str, str, Fix | None] | None:
+    """Return the finding for `torch.tensor(state)` of an observation of unknown type, without a fix: if it is
+    no array, nothing is gained.
+    """
+    if call.keywords or not isinstance(array, ast.Name) or not observations.is_from_environment(array, model):
+        return None
+    if is_written_to(array, model) or is_kept(call, model):
+        return None
+    message = f"`{model.source.text(call.func)}` copies {shown(array, model)} in each step"
+    return message, "Write `torch.as_tensor(...)`, which shares the memory of an array", None
+
+
+def is_kept(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the tensor, or a view of it, is stored or returned."""
+    views = [use.at for use in model.dataflow.uses(call, _SAME_DATA) if use.kind is UseKind.METHOD]
+    values = (call, *(view for view in views if isinstance(view, ast.Call)))
+    return any(model.dataflow.use_of(value).escape_level > EscapeLevel.HANDED for value in values)
+
+
 def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:
     """Return the finding for `torch.tensor`, if the memory of the array could be shared."""
     kind = model.types.type_of(array)
@@ -201,7 +241,7 @@ def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
         if keyword.arg == "device":
             if model.types.device_of(keyword.value) is not Device.HOST:
                 return False
-        elif not kind.dtype or model.analysis.types.dtype_of(keyword.value) != kind.dtype:
+        elif model.analysis.types.dtype_of(keyword.value) != (kind.dtype or _DEFAULT_DTYPE):
             return False
     return True
 
@@ -211,9 +251,16 @@ def is_moved(call: ast.Call, model: SemanticModel) -> bool:
     return any(
         isinstance(use.at, ast.Call)
         and isinstance(use.at.func, ast.Attribute)
-        and use.at.func.attr in ("to", "cuda")
+        and (use.at.func.attr == "cuda" or (use.at.func.attr == "to" and not only_casts(use.at, model)))
         for use in model.dataflow.uses(call, _SAME_DATA)
         if use.kind is UseKind.METHOD
+    )
+
+
+def only_casts(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether `.to(...)` only changes the dtype."""
+    return (
+        len(call.args) == 1 and not call.keywords and model.types.type_of(call.args[0]).tag is TypeTag.DTYPE
     )
 
 

@@ -48,3 +48,17 @@ def is_left_alone(name: ast.Name, model: SemanticModel) -> bool:
         for use in uses
         if isinstance(use.ctx, ast.Load)
     )
+
+
+def is_written_to(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a function writes to the array of a local variable: `state += noise`, `state[0] = 1.0`."""
+    scope = model.names.scope(name).lookup(name.id)
+    if scope is None or not scope.is_function:
+        return True
+    for use in model.names.uses(name.id, scope):
+        parent = model.parent(use)
+        if isinstance(parent, ast.AugAssign) and parent.target is use:
+            return True
+        if isinstance(parent, ast.Subscript) and parent.value is use and not isinstance(parent.ctx, ast.Load):
+            return True
+    return False
