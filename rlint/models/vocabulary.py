@@ -167,3 +167,6 @@ DISTRIBUTION_ARGUMENTS = {
 
 ONLY_DISTRIBUTION_CLASSES = frozenset(words("arg_constraints has_rsample has_enumerate_support"))
 """Attributes that only classes of distributions, and their instances, have."""
+
+KEEP_GRAPH = frozenset(words("retain_graph create_graph"))
+"""Keywords with which `backward` keeps the graph for another gradient."""

@@ -59,7 +59,7 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     if not any(_DISCOUNTED.search(name) for name in names):
         return None
     rows: list[ast.expr] = []
-    beside: list[ast.expr] = []
+    unknown: list[ast.expr] = []
     columns = 0
     stores = False
     for node in descendants(loop):
@@ -78,20 +78,20 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
                     if holds:
                         rows.append(held)
                     elif not model.types.type_of(held):
-                        beside.append(held)  # what is added to a row gives a row, whatever it is
+                        unknown.append(held)  # what is added to a row gives a row, whatever it is
                 stores = stores or (holds and isinstance(node.ctx, ast.Store))
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=_operations_in(loop))
         if _is_list_of_tensors(held, model):
             rows.append(held)
-    if not columns and not stores and len({ast.dump(held) for held in (*rows, *beside)}) < _FEWEST_TENSORS:
+    if not columns and not stores and len({ast.dump(held) for held in (*rows, *unknown)}) < _FEWEST_TENSORS:
         return None  # the rest are numbers
     operations = _operations_in(loop)
     if not rows or operations < _FEWEST_OPERATIONS:
         return None
     if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
-        return None  # a column per token: cheap beside generation
+        return None  # a column per token: cheap unknown generation
     by_pairs = _is_of_pairs(loop, counters)
     by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)

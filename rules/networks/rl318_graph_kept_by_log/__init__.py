@@ -95,6 +95,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
 from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
+_MINOR = "`backward` has freed the saved tensors, so that only the nodes of the graphs remain"
 ENDS_OR_LEAVES = gradient_sinks.ENDS | {SinkKind.RETURNED}
 
 
@@ -114,6 +115,7 @@ class GraphKeptByLog(Rule):
             return
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
+        minor = None
         if after_backward:
             exhausted = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
             message = f"`{total}` keeps the graph of every `{value}`, " + (
@@ -121,10 +123,12 @@ class GraphKeptByLog(Rule):
                 if exhausted
                 else "of which `backward` uses at most a part"
             )
+            is_sum = not isinstance(node, ast.Call)
+            minor = _MINOR if exhausted and is_sum else None
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         fix = build_fix(kept.value, model)
         assumes = "" if after_backward else assumption(kept.keeper, model)
-        yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes)
+        yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes, minor=minor)
 
 
 def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
