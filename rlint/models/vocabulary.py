@@ -170,3 +170,6 @@ ONLY_DISTRIBUTION_CLASSES = frozenset(words("arg_constraints has_rsample has_enu
 
 KEEP_GRAPH = frozenset(words("retain_graph create_graph"))
 """Keywords with which `backward` keeps the graph for another gradient."""
+
+UNPICKLES = frozenset(words("torch.load pickle.load pickle.loads joblib.load dill.load cloudpickle.load"))
+"""Functions that return an object of any class from a file, such as a network."""
