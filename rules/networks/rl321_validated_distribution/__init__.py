@@ -177,13 +177,16 @@ class ValidatedDistribution(Rule):
         what = "each value" if name in PASSES_ON else "its parameters and each value"
         is_held = model.names.qualified(call.func) is None and not is_base
         parameter = defaulted(call.func, model) if is_held else None
+        assumes = f"no caller passes another `{parameter}`" if parameter else None
+        if call.args and isinstance(call.args[0], ast.Starred):
+            assumes = f"`{model.source.text(call.args[0].value)}` holds no `validate_args`"
         return self.finding(
             model,
             call,
             f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
             fix=without_validation(call, model),
             advice=WITHOUT_VALIDATION,
-            assumes=f"no caller passes another `{parameter}`" if parameter else None,
+            assumes=assumes,
             workload="acting",
         )
 
@@ -289,7 +292,7 @@ def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
     """Whether the call creates a distribution that validates its arguments by default."""
     if name in CHECKS_NOTHING or len(call.args) > BEFORE_VALIDATE_ARGS.get(name, 2):
         return False
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
+    if call.args[1:] and any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
     for keyword in call.keywords:
         if keyword.arg == "validate_args" or (
