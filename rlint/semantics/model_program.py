@@ -71,12 +71,6 @@ class ProgramQueries:
         """
         return self._names.program_names(settings, self._symbols.module.module)
 
-    def has_layers_by_mode(self) -> bool:
-        """Whether the program of this file names a layer whose result depends on `train()` and `eval()`, or
-        has a `forward` that reads the mode.
-        """
-        return self._names.has_layers_by_mode(self._symbols.module.module)
-
     def uses_language_models(self) -> bool:
         """Whether this file trains or runs language models, or belongs to a program that does."""
         return self.handles_tokens() or self._names.is_for_language_models(self._symbols.module.module)

@@ -131,7 +131,7 @@ class ModeTogglePerStep(Rule):
             context = item.context_expr
             if not isinstance(context, ast.Call) or not context.args or not switches_and_back(context, model):
                 continue
-            if model.frequency.heat_of(block).level is not Heat.HOT or model.program.has_layers_by_mode():
+            if model.frequency.heat_of(block).level is not Heat.HOT or model.nn.has_layers_by_mode():
                 continue
             text, switched_by = model.source.text(context.args[0]), model.source.text(context.func)
             yield self.finding(

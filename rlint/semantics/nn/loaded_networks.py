@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.models.vocabulary import UNPICKLES
 from rlint.syntax.scopes import BindingKind
@@ -12,7 +14,7 @@ from rlint.syntax.scopes import BindingKind
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
 
-_RETURN_IT = frozenset({"to", "eval", "train", "cpu", "cuda", "float", "double"})
+_RETURN_IT = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE) | {"eval", "train"}
 """Methods of a network that return the network."""
 
 

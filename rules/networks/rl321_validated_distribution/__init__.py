@@ -154,8 +154,9 @@ class ValidatedDistribution(Rule):
             if qualified is None or not is_distribution(qualified):
                 return
         name = distribution(qualified, model) if qualified else kept_distribution(node.func, model)
-        if name is None and not qualified and (name := distribution_by_arguments(node, model)) is not None:
-            yield from self.likely(node, name, model)
+        shown = distribution_by_arguments(node, model) if name is None and not qualified else None
+        if shown is not None:
+            yield from self.likely(node, shown, model)
             return
         if name is None:
             if qualified is not None and is_standard_normal_drawn(node, qualified, model):
