@@ -138,10 +138,11 @@ class RepeatedForward(Rule):
             yield from self.check_loop(node, model)
 
     def check_products(self, gradient: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Yield findings for networks that run again for each product of their Hessian with a vector."""
+        """Yield a finding for a network that runs again for each product of its Hessian with a vector."""
         if not model.frequency.may_be_warm(gradient):
             return
-        for call, function in runs_per_vector(gradient, model):
+        runs = sorted(runs_per_vector(gradient, model), key=lambda run: model.source.span(run[0]))
+        for call, function in runs[:1]:  # the remedy is the same for all of them
             text = " ".join(model.source.text(call.func).split())
             yield self.finding(
                 model,
