@@ -5,6 +5,7 @@ Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loo
 where `loss` is a tensor that still carries its graph: `backward()` was called on it or on a larger loss
 that contains it, or the loss is not trained on at all. The call of `backward()` may be in a function of the
 same file that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
+Or it is in a function that receives the tensor: `self.net.fit(loss)`.
 
 Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
 
@@ -18,8 +19,8 @@ The rule does not flag:
 ## Why is it slow
 A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result
 of every iteration, so memory grows with the length of the loop. After `backward()` the saved tensors are
-freed, but the nodes of the graph remain, one for each operation of each iteration. The measured figures
-count tensors only and do not include these nodes.
+freed, but the nodes of the graph remain, one for each operation of each iteration, and the impact of a sum
+is low. The measured figures count tensors only and do not include these nodes.
 
 ## Example
 ```python
