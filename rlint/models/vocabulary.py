@@ -163,3 +163,19 @@ REWARDS_OF_BATCHES = frozenset(words("compute_reward compute_rewards"))
 CONVERTS_TO_TENSOR = frozenset(
     words("as_tensor from_numpy np_to_torch np2torch numpy_to_torch to_tensor to_torch torchify totensor")
 )
+
+DISTRIBUTION_ARGUMENTS = {
+    "MultivariateNormal": (words("loc covariance_matrix"), words("loc scale_tril")),
+    "Normal": (words("loc scale"),),
+    "Categorical": (words("logits"), words("probs"), words("logits temperature"), words("probs temperature")),
+}
+"""Keywords by which constructors of distributions are recognised, with a distribution that takes them."""
+
+ONLY_DISTRIBUTION_CLASSES = frozenset(words("arg_constraints has_rsample has_enumerate_support"))
+"""Attributes that only classes of distributions, and their instances, have."""
+
+KEEP_GRAPH = frozenset(words("retain_graph create_graph"))
+"""Keywords with which `backward` keeps the graph for another gradient."""
+
+UNPICKLES = frozenset(words("torch.load pickle.load pickle.loads joblib.load dill.load cloudpickle.load"))
+"""Functions that return an object of any class from a file, such as a network."""

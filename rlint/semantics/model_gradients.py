@@ -22,6 +22,7 @@ from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
+from rlint.semantics.nn.learned_parameters import learns_all
 from rlint.semantics.nn.learned_results import LearnedResults
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
@@ -204,6 +205,20 @@ class GradientQueries:
     @cached_property
     def _leaving(self) -> LeavingValues:
         return LeavingValues(self._analysis, self._program.program_symbols)
+
+    def is_learned_by(self, call: ast.Call, argument: ast.AST) -> bool:
+        """Whether a call likely runs a function that calls `backward` on an argument: all functions that it
+        may run do, or else all methods of this name in the project.
+        """
+        targets = self._types.call_targets(call)
+        if targets or not isinstance(call.func, ast.Attribute):
+            return learns_all(targets, call, argument)
+        if not any(is_open(call, self._analysis, tag) for tag in (TypeTag.UNKNOWN, TypeTag.MODULE)):
+            return False
+        named = taking_of(self._program.index.methods_named(call.func.attr), call)
+        return learns_all(named, call, argument) and self._analysis.types.supposes(
+            f"`{ast.unparse(call.func)}` calls `backward`"
+        )
 
     def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """Return the same for the value of a variable, from the place where the name binds or reads it."""

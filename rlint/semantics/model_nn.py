@@ -42,6 +42,7 @@ class NetworkQueries:
         self._analysis = analysis
         self._index = program.index
         self._heat = program.heat
+        self._program_symbols = program.program_symbols
         self._names = names
         self._symbols = symbols
         self._types = types
@@ -51,6 +52,12 @@ class NetworkQueries:
         self._parts = NetworkParts(analysis)
         self._optimized = OptimizerParams(analysis)
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
+
+    def has_layers_by_mode(self) -> bool:
+        """Whether the program of this file names a layer whose result depends on `train()` and `eval()`, or
+        has a `forward` that reads the mode.
+        """
+        return self._program_symbols.has_layers_by_mode(self._symbols.module.module)
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
         """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does when

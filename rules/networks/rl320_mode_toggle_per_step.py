@@ -4,8 +4,11 @@
 Flags `net.eval()` in code that runs per step, if `net.train()` runs per step too: both around the forward
 pass of each action, or one where the agent acts and the other where it learns.
 
-All of the network must be known, including helper functions, base classes and other files, and nothing in
-it may depend on the mode: no dropout, no batch normalisation, no attention, no code that reads
+Also flags contexts of the project that do the same in code that runs per step (`with eval_mode(agent):`), if
+no file of the program names a layer that depends on the mode (likely, with advice only).
+
+For calls, all of the network must be known, including helper functions, base classes and other files, and
+nothing in it may depend on the mode: no dropout, no batch normalisation, no attention, no code that reads
 `self.training`, no `train` or `eval` method of its own.
 
 ## Why is it slow
@@ -72,17 +75,34 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, same_code
+from rlint.rule import (
+    Applicability,
+    ClassSummary,
+    Finding,
+    Fix,
+    FunctionSummary,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    same_code,
+)
+
+SWITCHES = frozenset({"eval", "train"})
+BACK = frozenset({"train"})
 
 
 class ModeTogglePerStep(Rule):
     code = "RL320"
     name = "mode-toggle-per-step"
     claims = ("time",)
-    visits = (ast.Call,)
+    visits = (ast.Call, ast.With)
     callees = frozenset({"eval", "train"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if isinstance(node, ast.With):
+            yield from self.check_context(node, model)
+            return
         assert isinstance(node, ast.Call)
         network = switched(node, model)
         if network is None or new_mode(node) is not False:
@@ -104,6 +124,44 @@ class ModeTogglePerStep(Rule):
             fix=build_fix(toggles, model),
             advice="Remove both calls: without dropout and batch normalisation the mode makes no difference",
         )
+
+    def check_context(self, block: ast.With, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a context of the project that switches the mode and back in every step."""
+        for item in block.items:
+            context = item.context_expr
+            if not isinstance(context, ast.Call) or not context.args or not switches_and_back(context, model):
+                continue
+            if model.frequency.heat_of(block).level is not Heat.HOT or model.nn.has_layers_by_mode():
+                continue
+            text, switched_by = model.source.text(context.args[0]), model.source.text(context.func)
+            yield self.finding(
+                model,
+                context,
+                f"`{switched_by}` switches the mode of `{text}` and switches it back in every step",
+                advice="Remove the context: without dropout and batch normalisation the mode makes no "
+                "difference",
+                assumes=f"no layer of `{text}` depends on the mode",
+            )
+
+
+def switches_and_back(context: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call creates a context of the project that calls `eval()` or `train()` on entry and `train()`
+    on exit, as a class or as a generator.
+    """
+    qualified = model.names.qualified(context.func)
+    found = model.index.symbol(qualified, model.module.module) if qualified else None
+    if isinstance(found, ClassSummary):
+        enter, leave = (model.index.method(found, name) for name in ("__enter__", "__exit__"))
+        return bool(enter and leave and SWITCHES & methods_called(enter) and BACK & methods_called(leave))
+    if isinstance(found, FunctionSummary):
+        called = [call.method for call in found.calls if call.method in SWITCHES]
+        return len(called) > 1 and "train" in called
+    return False
+
+
+def methods_called(function: FunctionSummary) -> frozenset[str]:
+    """Return the names of the methods that a function calls."""
+    return frozenset(call.method for call in function.calls)
 
 
 def switched(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:

@@ -16,6 +16,7 @@ from rlint.semantics.interprocedural.summary import (
     FunctionSummary,
     ModuleSummary,
 )
+from rlint.semantics.nn.module_graph import is_by_mode
 from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS
 
 _SHARE_OF_FILES = 3
@@ -33,6 +34,7 @@ class ProgramSymbols:
         self.graph = graph
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
+        self._by_mode: dict[str, bool] = {}
         self._for_language_models: dict[str, bool] = {}
         self._scales: dict[str, ProgramScale] = {}
         self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
@@ -255,6 +257,21 @@ class ProgramSymbols:
         if known is None:
             known = self._of_programs[program] = frozenset(self._names(self._program(module)))
         return not known.isdisjoint(names)
+
+    def has_layers_by_mode(self, module: str) -> bool:
+        """Whether the program of a module names a layer whose result depends on `train()` and `eval()`, or
+        has a `forward` that reads the mode.
+        """
+        program = self.graph.program(module)
+        known = self._by_mode.get(program)
+        if known is None:
+            modules = [each for each in self._program(module) if not each.is_test]
+            known = self._by_mode[program] = any(map(is_by_mode, self._names(modules))) or any(
+                summary.reads_training and path.endswith("forward")
+                for each in modules
+                for path, summary in each.forward_summaries.items()
+            )
+        return known
 
     def attribute_tags(self, attribute: str) -> frozenset[TypeTag]:
         """Return the types that classes declare for their attributes of this name."""

@@ -154,6 +154,7 @@ class FunctionSummary:
     conditional_outputs: tuple[str, ...] = ()  # those of them that only run under a condition
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
+    learned: tuple[str, ...] = ()  # parameters on which it calls `backward`
     weights_read: tuple[str, ...] = ()  # parameters whose own parameters or state dict it reads: networks
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that

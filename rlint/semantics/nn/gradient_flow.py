@@ -17,6 +17,7 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
+from rlint.semantics.nn.loaded_networks import runs_loaded
 from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_held_by_other_classes
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
@@ -235,11 +236,15 @@ class GradientFlow:
         return self.supposes_network(call)
 
     def shows_network(self, call: ast.Call) -> bool:
-        """Whether a call likely runs a network of unknown class, as the file reads its weights."""
+        """Whether a call likely runs a network of unknown class, as the file reads its weights, or loads it
+        and passes it a tensor.
+        """
         called = call.func
         if isinstance(called, ast.Attribute) and called.attr == "forward":
             called = called.value
-        if self.analysis.types.type_of(called) or not self.has_weights_read(called):
+        if self.analysis.types.type_of(called):
+            return False
+        if not self.has_weights_read(called) and not runs_loaded(call, self.analysis):
             return False
         return self.supposes_network(call)
 

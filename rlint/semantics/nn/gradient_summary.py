@@ -16,6 +16,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
+from rlint.semantics.nn.learned_parameters import learned_parameters
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.recurrent_state import ends_of_results
 from rlint.syntax.last_names import calls_named, last_name
@@ -75,6 +76,9 @@ class GradientSummaries:
         summary.weights_read = tuple(
             name for name in self.analysis.weight_reads.parameters_read(node) if name in summary.parameters
         )
+        summary.learned = tuple(
+            name for name in self._learned.get(node, ()) if name in summary.call_parameters
+        )
         returned = self._returned(node)
         paths: dict[str, None] = {}
         runs: dict[str, None] = {}
@@ -92,6 +96,10 @@ class GradientSummaries:
         plain = len(node.body) <= _PLAIN and node.name not in _LAYERS
         if returned and (small or plain):
             self._describe_parameters(node, summary)
+
+    @cached_property
+    def _learned(self) -> dict[Function, list[str]]:
+        return learned_parameters(self.analysis.syntax, self.analysis.definitions)
 
     def _returned(self, node: Function) -> list[ast.expr]:
         """Return what a function returns, except constants."""

@@ -20,7 +20,13 @@ _TEXT_METHODS = models.having(Trait.ONLY_TEXT, TypeTag.STR) | {"encode"}
 _SPLITS = frozenset({"partition", "rpartition", "rsplit", "split"})
 _SEARCHES = models.having(Trait.SEARCHES, "re", "regex")
 _TAKES_TENSOR = models.having(
-    Trait.ELEMENTWISE | Trait.REDUCES | Trait.SAME_KIND | Trait.PERMUTES | Trait.KEEPS_ORDER | Trait.MIRRORS,
+    Trait.ELEMENTWISE
+    | Trait.REDUCES
+    | Trait.SAME_KIND
+    | Trait.PERMUTES
+    | Trait.KEEPS_ORDER
+    | Trait.MIRRORS
+    | Trait.LIKE,
     "torch",
 ) | models.giving(TypeTag.TENSOR, "torch.nn.functional")
 """Functions that raise for anything but a tensor as their first argument."""

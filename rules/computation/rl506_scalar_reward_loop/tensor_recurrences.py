@@ -59,6 +59,7 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     if not any(_DISCOUNTED.search(name) for name in names):
         return None
     rows: list[ast.expr] = []
+    unknown: list[ast.expr] = []
     columns = 0
     stores = False
     for node in descendants(loop):
@@ -73,21 +74,24 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     return Recurrence(held, by_rows=False, operations=_operations_in(loop))
                 holds = _is_tensor(held, model) or _is_list_of_tensors(held, model)
-                if holds and isinstance(node.ctx, ast.Load):
-                    rows.append(held)
+                if isinstance(node.ctx, ast.Load):
+                    if holds:
+                        rows.append(held)
+                    elif not model.types.type_of(held):
+                        unknown.append(held)  # what is added to a row gives a row, whatever it is
                 stores = stores or (holds and isinstance(node.ctx, ast.Store))
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=_operations_in(loop))
         if _is_list_of_tensors(held, model):
             rows.append(held)
-    if not columns and not stores and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
-        return None  # the rest are numbers, or unknown
+    if not columns and not stores and len({ast.dump(held) for held in (*rows, *unknown)}) < _FEWEST_TENSORS:
+        return None  # the rest are numbers
     operations = _operations_in(loop)
     if not rows or operations < _FEWEST_OPERATIONS:
         return None
     if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
-        return None  # a column per token: cheap beside generation
+        return None  # a column per token: cheap unknown generation
     by_pairs = _is_of_pairs(loop, counters)
     by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)
@@ -191,8 +195,11 @@ def _recurs(loop: ast.For, counters: set[str]) -> bool:
 
 
 def _place(item: ast.Subscript) -> str:
-    """Return a key of an item, the same where it is read and where it is set."""
-    return f"{ast.dump(item.value)} {ast.dump(item.slice)}"
+    """Return a key of an item, the same where it is set and where it, or a part of it, is read:
+    `advantages[t]`, `advantages[t, 0]`.
+    """
+    first = next(iter(axes_of(item.slice)), item.slice)
+    return f"{ast.dump(item.value)} {ast.dump(item.slice if isinstance(first, ast.Slice) else first)}"
 
 
 def _is_carried(name: str, loop: ast.For) -> bool:

@@ -12,6 +12,9 @@ If layers of the network are created elsewhere, the finding is `likely`. A targe
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
 weights: the old policy in each of several update steps on one batch.
 
+A function that multiplies a second derivative with a vector (the Fisher products of conjugate gradients in
+TRPO) is flagged if it runs the network again for each vector (likely).
+
 The rule is silent:
 
 - if the network has dropout, batch normalisation, noise, hooks, or state that is kept between calls;
@@ -91,6 +94,7 @@ from rlint.rules.networks._shared.same_input import (
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
+from rlint.rules.networks.rl313_repeated_forward.vector_products import runs_per_vector
 
 ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
 
@@ -106,6 +110,8 @@ class RepeatedForward(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
+        if any(keyword.arg == "create_graph" for keyword in node.keywords):
+            yield from self.check_products(node, model)
         if not (node.args or node.keywords) or model.nn.network_run(node) is None:
             return
         if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
@@ -130,6 +136,23 @@ class RepeatedForward(Rule):
             )
         elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
             yield from self.check_loop(node, model)
+
+    def check_products(self, gradient: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network that runs again for each product of its Hessian with a vector."""
+        if not model.frequency.may_be_warm(gradient):
+            return
+        runs = sorted(runs_per_vector(gradient, model), key=lambda run: model.source.span(run[0]))
+        for call, function in runs[:1]:  # the remedy is the same for all of them
+            text = " ".join(model.source.text(call.func).split())
+            yield self.finding(
+                model,
+                call,
+                f"`{text}` runs again for each vector that `{function.name}` multiplies with a second "
+                "derivative",
+                advice="Compute the first derivative once (`create_graph=True`), and only the product for "
+                "each vector (`torch.autograd.grad(gradient @ vector, weights, retain_graph=True)`)",
+                assumes=f"`{function.name}` is called for several vectors with the same weights",
+            )
 
     def check_within(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `net(x)` and `net.dist(x)`, if `forward` calls `dist`."""

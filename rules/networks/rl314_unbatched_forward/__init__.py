@@ -8,6 +8,10 @@ the project that return the output of a network, are recognised as well. So is a
 runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
 that a loop draws from one distribution (likely).
 
+In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
+or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
+of observations in the function of one step (likely).
+
 The rule does not flag:
 
 - inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop,
@@ -91,6 +95,7 @@ from rlint.rule import (
 )
 from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_many, single_item
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
+from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
@@ -115,6 +120,7 @@ class UnbatchedForward(Rule):
         if not looped or isinstance(looped[0], ast.While):
             return
         loop = looped[0]
+        yield from self.check_encoders(node, loop, model)
         if (
             not runs_rows(node, model)
             or loop_variables.is_short(loop, model.names.qualified)
@@ -126,6 +132,7 @@ class UnbatchedForward(Rule):
         item = single_item(node, loop, model)
         if item is None:
             yield from self.check_samples(node, loop, model)
+            yield from self.check_outputs(node, loop, model)
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         several = is_batch_of_many(item, model)
@@ -146,6 +153,36 @@ class UnbatchedForward(Rule):
             "batch, and reshape its result",
             assumes=f"`{text}` treats the rows of its input independently",
         )
+
+    def check_outputs(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network whose results a rollout over time only stores."""
+        if not is_only_stored(node, loop, model):
+            return
+        text = " ".join(model.source.text(node.func).split())
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` runs once per step of the loop, which only stores its result: it dispatches every "
+            "layer each time",
+            advice=f"Collect its inputs in the loop, stack them, and run `{text}` once after the loop",
+            assumes=f"`{text}` treats the rows of its input independently",
+        )
+
+    def check_encoders(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for networks that a step function runs on a step of a sequence alone."""
+        for run in encoders_of_steps(node, loop, model):
+            if not runs_rows(run, model) or loop_variables.is_short(loop, model.names.qualified):
+                continue
+            text = " ".join(model.source.text(run.func).split())
+            yield self.finding(
+                model,
+                run,
+                f"`{text}` runs once per step of a sequence although it does not depend on the state: it "
+                "dispatches every layer each time",
+                advice=f"Run `{text}` once on the whole sequence, before the loop over its steps "
+                f"(line {loop.lineno}), and pass each step of the result",
+                assumes=f"`{text}` treats the rows of its input independently",
+            )
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `list(map(net, states))`."""

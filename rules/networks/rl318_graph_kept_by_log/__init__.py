@@ -5,6 +5,7 @@ Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loo
 where `loss` is a tensor that still carries its graph: `backward()` was called on it or on a larger loss
 that contains it, or the loss is not trained on at all. The call of `backward()` may be in a function of the
 same file that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
+Or it is in a function that receives the tensor: `self.net.fit(loss)`.
 
 Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
 
@@ -18,8 +19,8 @@ The rule does not flag:
 ## Why is it slow
 A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result
 of every iteration, so memory grows with the length of the loop. After `backward()` the saved tensors are
-freed, but the nodes of the graph remain, one for each operation of each iteration. The measured figures
-count tensors only and do not include these nodes.
+freed, but the nodes of the graph remain, one for each operation of each iteration, and the impact of a sum
+is low. The measured figures count tensors only and do not include these nodes.
 
 ## Example
 ```python
@@ -95,6 +96,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
 from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
+_MINOR = "`backward` has freed the saved tensors, so that only the nodes of the graphs remain"
 ENDS_OR_LEAVES = gradient_sinks.ENDS | {SinkKind.RETURNED}
 
 
@@ -114,6 +116,7 @@ class GraphKeptByLog(Rule):
             return
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
+        minor = None
         if after_backward:
             exhausted = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
             message = f"`{total}` keeps the graph of every `{value}`, " + (
@@ -121,10 +124,12 @@ class GraphKeptByLog(Rule):
                 if exhausted
                 else "of which `backward` uses at most a part"
             )
+            is_sum = not isinstance(node, ast.Call)
+            minor = _MINOR if exhausted and is_sum else None
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         fix = build_fix(kept.value, model)
         assumes = "" if after_backward else assumption(kept.keeper, model)
-        yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes)
+        yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes, minor=minor)
 
 
 def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:

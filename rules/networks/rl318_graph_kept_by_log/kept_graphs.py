@@ -16,13 +16,13 @@ from rlint.rule import (
     descendants,
     frozen,
     models,
+    vocabulary,
     weight_sync,
 )
 from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
 
 _NEW = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
-_KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
 _DETACHES = models.having(Trait.TO_HOST | Trait.GIVES_INDEX, TypeTag.TENSOR) | {"detach"}
 _DEPTH = 60
 LOSSES = frozenset(
@@ -135,7 +135,7 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
         call = model.parent(use)
         if not isinstance(call, ast.Call) or model.function(call) is not function:
             continue
-        if any(keyword.arg in _KEEPS_ON_PURPOSE for keyword in call.keywords):
+        if any(keyword.arg in vocabulary.KEEP_GRAPH for keyword in call.keywords):
             return None
         directly: set[Binding] = set()
         handed: set[Binding] = set()
@@ -148,7 +148,25 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
             learned = True
         elif bindings & (handed | set(_made_of(directly | handed, model))):
             learned = learned or surely_attached(value, model, has_backward=True)
-    return learned
+    return learned or any(_is_learned_by_callee(binding, value, model) for binding in bindings)
+
+
+def _is_learned_by_callee(binding: Binding, value: ast.expr, model: SemanticModel) -> bool:
+    """Whether the value is passed to a function that calls `backward` on it: `self.net.train_step(loss)`."""
+    if not isinstance(value, ast.Name) or binding.name != value.id:
+        return False
+    scope = model.names.scope(value).lookup(value.id)
+    for read in model.names.reads(value.id, scope) if scope is not None else ():
+        around = model.parent(read)
+        call = model.parent(around) if isinstance(around, ast.keyword) else around
+        if (
+            isinstance(call, ast.Call)
+            and call.func is not read
+            and binding in model.dataflow.definitions(read)
+            and model.gradients.is_learned_by(call, read)
+        ):
+            return True
+    return False
 
 
 def _given_to(node: ast.AST) -> Iterator[ast.AST]:

@@ -3,7 +3,9 @@
 ## What it does
 Flags distributions of `torch.distributions` that are created in hot code with argument validation on, which
 is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that inherit their
-constructor or call it by `super().__init__`, and classes that are called through a variable or an attribute.
+constructor or call it by `super().__init__`, classes that are called through a variable or an attribute, and
+classes that a dict or `getattr(torch.distributions, name)` selects. It also flags unknown classes that likely
+are distributions, judging by their arguments and their use, with advice only.
 
 Three related patterns are flagged in hot code as well: a `MultivariateNormal` with a diagonal covariance, a
 softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
@@ -97,8 +99,16 @@ from rlint.rules.networks.rl321_validated_distribution.base_constructors import 
     base_of_torch,
     is_super_constructor,
 )
+from rlint.rules.networks.rl321_validated_distribution.by_arguments import (
+    distribution_by_arguments,
+    passes_no_setting,
+)
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
-from rlint.rules.networks.rl321_validated_distribution.kept_classes import defaulted, kept_classes
+from rlint.rules.networks.rl321_validated_distribution.kept_classes import (
+    ANY_DISTRIBUTION,
+    defaulted,
+    kept_classes,
+)
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
     softmax_before_argmax,
@@ -116,6 +126,10 @@ BEFORE_VALIDATE_ARGS = {
     if name.startswith(PACKAGE)
 }
 """Number of positional parameters before `validate_args`; two, unless listed."""
+WITHOUT_VALIDATION = (
+    "Pass `validate_args=False`, or disable validation globally at start-up: "
+    "`torch.distributions.Distribution.set_default_validate_args(False)`"
+)
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
 
 
@@ -140,6 +154,10 @@ class ValidatedDistribution(Rule):
             if qualified is None or not is_distribution(qualified):
                 return
         name = distribution(qualified, model) if qualified else kept_distribution(node.func, model)
+        shown = distribution_by_arguments(node, model) if name is None and not qualified else None
+        if shown is not None:
+            yield from self.likely(node, shown, model)
+            return
         if name is None:
             if qualified is not None and is_standard_normal_drawn(node, qualified, model):
                 yield self.standard_normal(node, model)
@@ -160,16 +178,37 @@ class ValidatedDistribution(Rule):
         what = "each value" if name in PASSES_ON else "its parameters and each value"
         is_held = model.names.qualified(call.func) is None and not is_base
         parameter = defaulted(call.func, model) if is_held else None
+        assumes = f"no caller passes another `{parameter}`" if parameter else None
+        if call.args and isinstance(call.args[0], ast.Starred):
+            assumes = f"`{model.source.text(call.args[0].value)}` holds no `validate_args`"
         return self.finding(
             model,
             call,
             f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
             fix=without_validation(call, model),
-            advice="Pass `validate_args=False`, or disable validation globally at start-up: "
-            "`torch.distributions.Distribution.set_default_validate_args(False)`",
-            assumes=f"no caller passes another `{parameter}`" if parameter else None,
+            advice=WITHOUT_VALIDATION,
+            assumes=assumes,
             workload="acting",
         )
+
+    def likely(self, call: ast.Call, name: str, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a class that only its arguments and its use show to be a distribution."""
+        if not model.program.is_imported_anywhere("torch") or not model.frequency.may_be_warm(call):
+            return
+        shown = model.source.text(call.func)
+        assumes = f"`{shown}` is a class of `torch.distributions`"
+        if name == "MultivariateNormal" and (normal := diagonal_normal(call, model)) is not None:
+            yield self.diagonal(call, normal, model, assumes)
+        elif is_validated(call, name, model):
+            yield self.finding(
+                model,
+                call,
+                f"`{shown}` validates its parameters and each value each time; on a GPU, each check "
+                "synchronises with the device",
+                advice=WITHOUT_VALIDATION,
+                assumes=assumes,
+                workload="acting",
+            )
 
     def standard_normal(self, call: ast.Call, model: SemanticModel) -> Finding:
         """Return a finding for a standard normal distribution of which one sample is drawn."""
@@ -181,16 +220,21 @@ class ValidatedDistribution(Rule):
             workload="acting",
         )
 
-    def diagonal(self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel) -> Finding:
-        """Return a finding for a covariance matrix where standard deviations suffice."""
+    def diagonal(
+        self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel, assumes: str | None = None
+    ) -> Finding:
+        """Return a finding for a covariance matrix where standard deviations suffice. Without a fix, if the
+        class is not sure.
+        """
         given = "factorises" if normal.parameter == "covariance_matrix" else "solves with"
         return self.finding(
             model,
             call,
             f"`MultivariateNormal` {given} a diagonal matrix each time",
-            fix=normal.fix,
+            fix=None if assumes else normal.fix,
             advice="Use `Independent(Normal(mean, std), 1)` with the square roots of the diagonal: the same "
             "distribution without a matrix",
+            assumes=assumes,
             workload="joints",
         )
 
@@ -227,9 +271,12 @@ def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
     """Return the torch class that a variable or an attribute holds, if it can only hold such classes; of
     several, the one that is created with the fewest arguments.
     """
-    if not isinstance(called, (ast.Name, ast.Attribute)):
+    if not isinstance(called, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         return None
-    found = [distribution(name, model) for name in kept_classes(called, model)]
+    found = [
+        "Distribution" if name == ANY_DISTRIBUTION else distribution(name, model)
+        for name in kept_classes(called, model)
+    ]
     names = [name for name in found if name is not None]
     if not names or len(names) < len(found) or CHECKS_NOTHING & set(names):
         return None
@@ -246,10 +293,13 @@ def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
     """Whether the call creates a distribution that validates its arguments by default."""
     if name in CHECKS_NOTHING or len(call.args) > BEFORE_VALIDATE_ARGS.get(name, 2):
         return False
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
+    if call.args[1:] and any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
-    if any(keyword.arg in (None, "validate_args") for keyword in call.keywords):
-        return False
+    for keyword in call.keywords:
+        if keyword.arg == "validate_args" or (
+            keyword.arg is None and not passes_no_setting(keyword.value, model)
+        ):
+            return False
     return not model.program.mentions("set_default_validate_args") and not is_expected_to_fail(call, model)
 
 

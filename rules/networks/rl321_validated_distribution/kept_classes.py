@@ -9,15 +9,19 @@ from rlint.rule import FUNCTIONS, Binding, BindingKind, SemanticModel, defaults_
 
 _DEPTH = 3
 _MOST_BASES = 6
+_PACKAGE = "torch.distributions"
+ANY_DISTRIBUTION = f"{_PACKAGE}.Distribution"
+"""Stands for a class that `getattr(torch.distributions, name)` selects."""
 
 
 def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
     """Return the dotted names of all classes or functions that a callee may be, if a variable or an attribute
-    of `self` holds them: `dist_class = Normal if continuous else Categorical`, or a parameter by its default.
-    Empty if one of them is not known.
+    of `self` holds them: `dist_class = Normal if continuous else Categorical`, a parameter by its default, an
+    item of a dict of classes, or what `getattr` selects. Empty if one of them is not known.
     """
     names: dict[str, None] = {}
-    for value in _values(called, model):
+    selected = isinstance(called, (ast.Subscript, ast.Call))
+    for value in [called] if selected else _values(called, model):
         if not _take_in(value, names, model, _DEPTH):
             return []
     return list(names)
@@ -73,6 +77,14 @@ def _take_in(value: ast.expr | None, names: dict[str, None], model: SemanticMode
     match value:
         case ast.IfExp(body=body, orelse=orelse) if depth:
             return all(_take_in(each, names, model, depth - 1) for each in (body, orelse))
+        case ast.Call(func=ast.Name(id="getattr"), args=[module, _]) if (
+            model.names.qualified(module) == _PACKAGE
+        ):
+            names[ANY_DISTRIBUTION] = None
+            return True
+        case ast.Subscript(value=table) | ast.Call(func=ast.Attribute(value=table, attr="get"), args=[_]):
+            classes = _items_of(table, model) if depth else []
+            return bool(classes) and all(_take_in(each, names, model, depth - 1) for each in classes)
         case ast.Name() | ast.Attribute():
             qualified = model.names.qualified(value)
             if qualified is not None:
@@ -81,3 +93,29 @@ def _take_in(value: ast.expr | None, names: dict[str, None], model: SemanticMode
             values = list(_values(value, model)) if depth else []
             return bool(values) and all(_take_in(each, names, model, depth - 1) for each in values)
     return False
+
+
+def _items_of(table: ast.expr, model: SemanticModel) -> list[ast.expr]:
+    """Return the values of a dict that a variable or an attribute holds; empty if they are not known."""
+    shown = [table] if isinstance(table, ast.Dict) else list(_shown_dicts(table, model))
+    items: list[ast.expr] = []
+    for value in shown:
+        if not isinstance(value, ast.Dict) or None in value.keys:
+            return []
+        items += value.values
+    return items
+
+
+def _shown_dicts(table: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]:
+    """Yield all values of a table of classes, if nothing stores an item in it."""
+    match table:
+        case ast.Name(id=name):
+            scope = model.names.scope(table).lookup(name)
+            used = model.names.uses(name, scope) if scope is not None else []
+            yield from [None] if any(_is_store(model.parent(use)) for use in used) else _values(table, model)
+        case ast.Attribute():
+            yield from _values(table, model)
+
+
+def _is_store(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
