@@ -10,6 +10,9 @@ from rlint.rules.buffers._shared.store_class import is_store_class
 
 _STACKS = models.having(Trait.JOINS, "numpy", "torch") | {"numpy.array", "numpy.asarray"}
 
+_ROWS_OF_NUMBERS = 2
+"""Dimensions of an array whose rows are numbers."""
+
 
 @frozen
 class SlicedRows:
@@ -36,7 +39,10 @@ def sliced_rows(node: ast.ListComp, model: SemanticModel) -> SlicedRows | None:
         return None
     if any(isinstance(part, ast.Name) and part.id in names for part in descendants(held)):
         return None
-    tag = model.types.type_of(held).tag
+    kind = model.types.type_of(held)
+    if kind.rank is not None and kind.rank > _ROWS_OF_NUMBERS:
+        return None  # copying images takes far longer than the slices
+    tag = kind.tag
     is_array = tag in (TypeTag.NDARRAY, TypeTag.TENSOR) or (
         tag is TypeTag.UNKNOWN and isinstance(index, ast.Tuple)  # which lists do not accept
     )

@@ -19,7 +19,7 @@ parts of a state, a position or a velocity, and the reward of one environment. T
 assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, functions of a constant,
-and a single call per network update, which takes far longer itself.
+code that only evaluates or renders, and a single call per network update, which takes far longer itself.
 
 ## Why is it slow
 NumPy's functions are designed for arrays: they convert the argument to an array, find the loop for its
@@ -126,7 +126,7 @@ class NumpyOnScalar(Rule):
         found, unsure = scalar_call(node, model), None
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
-        if found is not None:
+        if found is not None and not model.frequency.is_evaluation(node):
             if found.assumes is not None and Driver.ENVIRONMENT_STEP not in model.frequency.drivers(node):
                 return  # a list of other values may be long
             if found.ufunc and not is_often(found, model):
