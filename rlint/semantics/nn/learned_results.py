@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlint import models
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.last_names import calls_named
@@ -59,7 +60,8 @@ class LearnedResults:
         """Whether a call of a function of the project computes its result from others: not a constant with
         which a sum begins.
         """
-        if (self._analysis.names.qualified(call.func) or "").startswith("torch."):
+        qualified = self._analysis.names.qualified(call.func)
+        if qualified is not None and models.is_library(qualified):
             return False
         return any(
             not isinstance(argument, ast.Constant)
