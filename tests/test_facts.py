@@ -12,6 +12,7 @@ import pathlib
 import queue
 import random
 import re
+import subprocess
 import sys
 import threading
 import warnings
@@ -689,3 +690,14 @@ def test_functions_that_read_more_than_their_arguments_say_so(function: str, rea
 def test_asking_the_file_system_is_not_cheap(function: str, cheap: bool) -> None:
     """Path arithmetic costs nothing; a look at the disk does."""
     assert models.is_cheap(function) is cheap
+
+
+@needs_torch
+def test_torch_compile_turns_the_validation_of_distributions_off() -> None:
+    """For the whole process, from the first call on: in a process of its own."""
+    program = (
+        "import torch; from torch.distributions import Distribution as D; before = D._validate_args; "
+        "torch.compile(torch.nn.Linear(2, 2)); print(before, D._validate_args)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["True", "False"]

@@ -570,3 +570,19 @@ def test_classes_that_nothing_uses_have_a_low_impact(
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert (found["impact"]["basis"] == "no code of this project uses the class") == is_unused
+
+
+@pytest.mark.parametrize(
+    ("compiled", "level"),
+    [("torch.compile(net)", "low"), ("re.compile('a')", "high"), ("net.compiled", "high")],
+)
+def test_validation_that_torch_compile_turns_off_has_a_low_impact(
+    compiled: str, level: str, tmp_path: Path
+) -> None:
+    """Wherever the program calls it."""
+    (tmp_path / "train.py").write_text(DEMONSTRATED.replace("SHOWN", "pass").replace("LEARNS", "pass"))
+    (tmp_path / "fast.py").write_text(f"import re\n\nimport torch\nfrom train import net\n\n{compiled}\n")
+    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

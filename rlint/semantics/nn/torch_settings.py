@@ -18,6 +18,8 @@ PRECISION = "precision"
 """Mixed or lower precision, or a library that provides it."""
 COMPILED = "compiled"
 """`torch.compile`, TorchScript, CUDA graphs, or a library with a compiler of its own."""
+DYNAMO = "dynamo"
+"""`torch.compile` is called, which turns off the validation of distributions in the whole process."""
 CUDA = "cuda"
 """A CUDA device is requested, or chosen if there is one."""
 
@@ -80,6 +82,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update((SIMULATES,) if parts[0] in SIMULATORS else ())
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
+            found.update((DYNAMO,) if parts == ["torch", "compile"] else ())
     for name, attributes in tree.written.attributes.items():
         found.update(_shown_by_attributes(name, attributes, analysis))
     for name in {keyword.arg or "" for keyword in tree.of_type(ast.keyword)}:
@@ -114,9 +117,11 @@ def _pins(analysis: FileAnalysis) -> bool:
 def _shown_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:
     """Yield the settings that attributes of one name show."""
     if name == "compile":
-        qualified = (analysis.names.qualified(attribute) or "" for attribute in attributes)
+        qualified = {analysis.names.qualified(attribute) or "" for attribute in attributes}
         if not all(path.startswith(_NO_COMPILER) for path in qualified):
             yield COMPILED
+        if "torch.compile" in qualified:
+            yield DYNAMO
     elif name == "precision":  # `args.precision`, but not the `precision=` of printed numbers
         yield PRECISION
     else:

@@ -12,7 +12,8 @@ softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, whi
 standard normal distribution of a class of the project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
-`set_default_validate_args`, in a call with `validate_args`, and in a `try` that catches `ValueError`.
+`set_default_validate_args`, in a call with `validate_args`, and in a `try` that catches `ValueError`. The
+impact is low in programs that call `torch.compile`, which turns validation off in the whole process.
 
 ## Why is it slow
 With validation, the constructor compares each parameter with its limits, and `log_prob` does the same with
@@ -94,6 +95,7 @@ from rlint.rule import (
     TypeTag,
     models,
     parameters,
+    torch_settings,
 )
 from rlint.rules.networks.rl321_validated_distribution.base_constructors import (
     base_of_torch,
@@ -188,6 +190,7 @@ class ValidatedDistribution(Rule):
             fix=without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
+            minor=turned_off(model),
             workload="acting",
         )
 
@@ -207,6 +210,7 @@ class ValidatedDistribution(Rule):
                 "synchronises with the device",
                 advice=WITHOUT_VALIDATION,
                 assumes=assumes,
+                minor=turned_off(model),
                 workload="acting",
             )
 
@@ -281,6 +285,13 @@ def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
     if not names or len(names) < len(found) or CHECKS_NOTHING & set(names):
         return None
     return min(names, key=lambda name: BEFORE_VALIDATE_ARGS.get(name, 2))
+
+
+def turned_off(model: SemanticModel) -> str | None:
+    """Return why validation costs nothing where the program calls `torch.compile`; None if it does not."""
+    if not model.program.sets(torch_settings.DYNAMO):
+        return None
+    return "`torch.compile`, which the program calls, turns validation off in the whole process"
 
 
 def is_distribution(qualified: str) -> bool:
