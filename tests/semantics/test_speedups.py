@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.semantics.nn.torch_settings import COMPILED, CUDA, PRECISION
+from rlint.semantics.nn.torch_settings import COMPILED, CUDA, DYNAMO, PRECISION
 from tests.project_builder import expression, model_of
 
 
@@ -16,10 +16,10 @@ from tests.project_builder import expression, model_of
         ("import torch as th\nnet = net.to(th.bfloat16)\n", {PRECISION}),
         ("from accelerate import Accelerator\n", {PRECISION}),
         ("parser.add_argument('--mixed-precision')\n", {PRECISION}),
-        ("import torch\nnet = torch.compile(net)\n", {COMPILED}),
+        ("import torch\nnet = torch.compile(net)\n", {COMPILED, DYNAMO}),
         ("from torch import jit\nnet = jit.script(net)\n", {COMPILED}),
         ("net.compile()\n", {COMPILED}),
-        ("from torch import compile as fast\n", {COMPILED}),
+        ("from torch import compile as fast\n", {COMPILED, DYNAMO}),
         ("import numpy as np\nnp.set_printoptions(precision=3)\n", set()),
         ("import re\nword = re.compile('a')\n", set()),
         ("import torch\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n", {CUDA}),
