@@ -47,7 +47,6 @@ class LeavingValues:
             return Onward(cause=Cause.CALLERS)
         if function.name.startswith("__") or function.name in _CALLED_UNSEEN or not self._is_plain(function):
             return Onward(cause=Cause.CALLERS)
-        in_other_files = tuple(site.ends for site in self._symbols.calls_in_other_files(summary))
         is_called_in_other_file = any(
             edge.caller.module != summary.module
             and not self._symbols.index.modules[edge.caller.module].is_test
@@ -58,12 +57,13 @@ class LeavingValues:
         if owner is not None:
             if is_called_in_other_file or self._is_used_in_other_file(function.name, owner):
                 within = self._calls_of(self._uses_of_attribute(function.name, owner))
+                sites = self._symbols.calls_in_other_files(summary)
                 known = within is not None and len(within) <= _MOST
                 return Onward(
                     tuple(within or ()),
                     f"calls `{function.name}`",
                     Cause.OTHER_PLACE,
-                    in_other_files if known else (),
+                    tuple(site.ends for site in sites) if known else (),
                 )
             uses = list(self._uses_of_attribute(function.name, owner))
         else:

@@ -113,10 +113,10 @@ class ProgramSymbols:
         if a package exports it, or if code or configuration files may name it at run time.
         """
         name = cls.qualname.rpartition(".")[2]
-        if name.islower() or name in self._attributes_read or self._may_be_named_at_run_time(cls.module):
-            return False
         used = self._classes_used
-        if used.get(name) or self._is_exported(cls):
+        if name.islower() or name in used or name in self._attributes_read:  # nearly all classes
+            return False
+        if self._may_be_named_at_run_time(cls.module) or self._is_exported(cls):
             return False
         siblings = (other.qualname for other in self.index.modules[cls.module].classes.values())
         users = {user for sibling in siblings for user in used.get(sibling, ())}
@@ -139,11 +139,15 @@ class ProgramSymbols:
         module or its package.
         """
         packages = {module, module.rpartition(".")[0]}
-        return any(
+        return self._reads_configurations or any(
             not packages.isdisjoint(each.imports.values())
             for each in self.index.modules.values()
             if each.looks_up_names
-        ) or any(target.partition(".")[0] in _NAMES_CLASSES for target in self._imported)
+        )
+
+    @cached_property
+    def _reads_configurations(self) -> bool:
+        return any(target.partition(".")[0] in _NAMES_CLASSES for target in self._imported)
 
     @cached_property
     def _classes_used(self) -> dict[str, frozenset[str]]:

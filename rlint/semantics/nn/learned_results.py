@@ -9,6 +9,7 @@ from functools import cached_property
 from rlint import models
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.call_targets import arguments_of
 from rlint.syntax.last_names import calls_named
 from rlint.syntax.scopes import BindingKind
 
@@ -29,12 +30,9 @@ class LearnedResults:
     def other_calls(self, call: ast.Call) -> list[ast.Call]:
         """Return the other calls of the same function or method whose results the file differentiates."""
         called = call.func
-        if not isinstance(called, (ast.Name, ast.Attribute)) or self._analysis.types.type_of(
-            called
-        ).tag not in (
-            TypeTag.UNKNOWN,
-            TypeTag.FUNCTION,
-        ):
+        if not isinstance(called, (ast.Name, ast.Attribute)):
+            return []
+        if self._analysis.types.type_of(called).tag not in (TypeTag.UNKNOWN, TypeTag.FUNCTION):
             return []
         return [other for other in self._by_callee.get(ast.dump(called), ()) if other is not call]
 
@@ -63,10 +61,7 @@ class LearnedResults:
         qualified = self._analysis.names.qualified(call.func)
         if qualified is not None and models.is_library(qualified):
             return False
-        return any(
-            not isinstance(argument, ast.Constant)
-            for argument in (*call.args, *(k.value for k in call.keywords))
-        )
+        return any(not isinstance(argument, ast.Constant) for argument in arguments_of(call))
 
     def _terms(self, loss: ast.expr, steps: int) -> Iterator[ast.Call]:
         """Yield the calls of functions whose results a loss consists of: through arithmetic, methods of their
