@@ -159,10 +159,10 @@ READS_TENSOR = frozenset(
 REWARDS_OF_BATCHES = frozenset(words("compute_reward compute_rewards"))
 """Methods of environments with goals, which by convention take batches: `env.compute_reward(got, goals)`."""
 
-# Names of functions of programs that create a tensor from numbers or arrays.
 CONVERTS_TO_TENSOR = frozenset(
     words("as_tensor from_numpy np_to_torch np2torch numpy_to_torch to_tensor to_torch torchify totensor")
 )
+"""Custom functions that create a tensor from numbers or arrays: `ptu.from_numpy(batch)`."""
 
 DISTRIBUTION_ARGUMENTS = {
     "MultivariateNormal": (words("loc covariance_matrix"), words("loc scale_tril")),

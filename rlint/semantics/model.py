@@ -57,7 +57,7 @@ class SemanticModel:
         self.names = NameQueries(analysis)
         self.types = TypeQueries(analysis, program, self.names, self.symbols)
         self.dataflow = DataflowQueries(analysis, program, self.types)
-        self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
+        self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow, self.symbols)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.silent: Callable[..., None] = _ignore_reason
         """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.

@@ -18,6 +18,7 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
+from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.checkpoints import writes_checkpoint
 from rlint.syntax.last_names import last_name
@@ -38,6 +39,7 @@ class EffectQueries:
         names: NameQueries,
         types: TypeQueries,
         dataflow: DataflowQueries,
+        symbols: FileSymbols,
     ) -> None:
         self._analysis = analysis
         self._syntax = analysis.syntax
@@ -47,6 +49,7 @@ class EffectQueries:
         self._names = names
         self._types = types
         self._dataflow = dataflow
+        self._symbols = symbols
         self._work = purity.Purity(program.index)
         self._exhausted = IteratorUses(analysis)
         self._consumers = IteratorConsumers(program.index)
@@ -203,14 +206,7 @@ class EffectQueries:
         as many calls; 0 if `name` may have other values than that parameter.
         """
         bindings = self._dataflow.definitions(name)
-        summary = self._summary_of(name)
+        summary = self._symbols.function_at(name)
         if summary is None or [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
             return 0
         return tensors_passed(self._heat, summary, name.id)
-
-    def _summary_of(self, node: ast.AST) -> FunctionSummary | None:
-        function = self._syntax.function(node)
-        module = self._index.modules.get(self._analysis.name)
-        if function is None or module is None:
-            return None
-        return module.functions.get(self._syntax.qualname(function))

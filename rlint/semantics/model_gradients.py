@@ -97,9 +97,8 @@ class GradientQueries:
             structure = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
             return structure.weights or not structure.complete or self._makes_parameters(structure.classes)
-        path = self._gradients.path_of(call)
         return (
-            self._forwards.gives_gradient(path, self._symbols.module.module)
+            self._returns_gradient(call)
             or self._runs_given(call)
             or self._gradients.computes_by_name(call)
             or self._gives_by_name(call)
@@ -125,10 +124,11 @@ class GradientQueries:
         )
 
     def _surely_gives(self, call: ast.Call) -> bool:
-        path = self._gradients.path_of(call)
-        return self._forwards.runs_network(self._types.type_of(call.func)) or self._forwards.gives_gradient(
-            path, self._symbols.module.module
-        )
+        return self._forwards.runs_network(self._types.type_of(call.func)) or self._returns_gradient(call)
+
+    def _returns_gradient(self, call: ast.Call) -> bool:
+        """Whether a call runs a function of the project that returns the output of a network."""
+        return self._forwards.gives_gradient(self._gradients.path_of(call), self._symbols.module.module)
 
     def _gives_by_name(self, call: ast.Call) -> bool:
         """Whether a call on an object of unknown class likely returns the output of a network, as all methods
