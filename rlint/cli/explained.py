@@ -18,6 +18,7 @@ from rlint.regex import regex
 if TYPE_CHECKING:
     from rlint.cli.targets import CheckWork
     from rlint.engine.explain.explainer import Explainer
+    from rlint.findings import Finding
     from rlint.run_data import LineExplanation, Target
     from rlint.source.files import Source
 
@@ -85,6 +86,7 @@ def _checked_here(work: CheckWork) -> Sequence[Target]:
 
 
 def _explainer(place: _Place, work: CheckWork, around: Sequence[Target]) -> tuple[Explainer, Source]:
+    from rlint.cli.rule_figures import rule_figures, with_impact
     from rlint.engine.explain.explainer import Explainer
     from rlint.engine.explain.hiding import Hiding
     from rlint.engine.group_checks import kept_summaries
@@ -108,7 +110,13 @@ def _explainer(place: _Place, work: CheckWork, around: Sequence[Target]) -> tupl
     cache = work.cache()
     options = CheckOptions(cache=cache.folder if cache is not None and cache.is_usable else None)
     targets = around if any(each.name == name for each in around) else ()
-    explainer = Explainer(target, hiding, around=targets, summaries=kept_summaries(options), only=selected)
+
+    def rated(findings: Sequence[Finding]) -> Sequence[Finding]:
+        return with_impact(findings, rule_figures({each.code for each in findings}, cache))
+
+    explainer = Explainer(
+        target, hiding, around=targets, summaries=kept_summaries(options), only=selected, rated=rated
+    )
     if explainer.problem is not None:
         raise RlintError(str(explainer.problem))
     if settings.excludes_file(path):

@@ -60,6 +60,8 @@ def _rule(one: RuleExplanation, line: LineExplanation, paint: Paint, width: int)
     yield f"{paint(style, one.code)} {one.name}: {one.verdict.value} at {printable(one.subject)}"
     if one.message and one.verdict is not Explained.SILENT:
         yield from _wrapped("  ", one.message, width)
+    if one.impact:
+        yield from _wrapped("  impact: ", one.impact, width)
     for number, reason in enumerate(one.reasons):
         said = _COLD if line.heat == "cold" and reason in line.frequency else reason
         yield from _wrapped("  because " if number == 0 else "          ", said, width)
@@ -95,6 +97,7 @@ def _data(one: LineExplanation) -> dict[str, object]:
                 "subject": each.subject,
                 "column": each.column,
                 "message": each.message or None,
+                "impact": each.impact or None,
                 "reasons": list(each.reasons),
                 "changes": list(each.changes),
                 "near": each.is_near,

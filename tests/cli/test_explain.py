@@ -127,6 +127,35 @@ def test_what_is_reported(run: Run, program: Callable[..., Path]) -> None:
     assert rule(described, "RL301")["changes"] == []
 
 
+SCALAR = """\
+import numpy as np
+import torch
+
+
+def train(env, decay: float):
+    for step in range(100_000):
+        env.step(np.exp(-step / decay))
+"""
+
+
+def test_likely_findings_and_impact(run: Run, program: Callable[..., Path]) -> None:
+    """A line is explained with what `check` reports of it, likely findings and their impact included."""
+    program(SCALAR)
+    found = rule(explained(run, "agent.py:7"), "RL508")
+    assert found["verdict"] == "reported"
+    assert found["impact"].startswith("low: ")
+    assert "--min-impact low" in found["impact"]
+    kept = "self.critic = Critic()"
+    program(AGENT.replace(kept, f"{kept} if device is None else device.critic()"))
+    options = ("--select", "RL301", "--output-format", "json", "--min-impact", "low")
+    [finding] = json.loads(run("check", *options).output)
+    assert (finding["location"]["row"], finding["confidence"]) == (HOT, "likely")
+    found = rule(explained(run, f"agent.py:{HOT}"), "RL301")
+    assert found["verdict"] == "reported"
+    assert found["impact"].startswith(f"{finding['impact']['level']}: {finding['impact']['basis']}")
+    assert f"  impact: {finding['impact']['level']}: " in run("explain", f"agent.py:{HOT}").output
+
+
 @pytest.mark.parametrize(
     ("settings", "comment", "verdict", "why"),
     [

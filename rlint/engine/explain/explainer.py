@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +18,14 @@ from rlint.engine.explain.question_record import RecordingModel
 from rlint.engine.explain.sentences import distinct, reasons, shown
 from rlint.engine.plan import Plan
 from rlint.engine.worker import Worker, analysed, run_rule, text_of
-from rlint.findings import Finding, Heat, Problem
+from rlint.findings import Finding, Heat, ImpactLevel, Problem
 from rlint.frozen import frozen
 from rlint.registry import catalogue
 from rlint.run_data import Explained, FileTask, LineExplanation, RuleExplanation, Target
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.likely_models import LikelyModels
 from rlint.semantics.model import SemanticModel
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class _World:
 
 class Explainer:
     """Explains lines of one file. The file must be readable Python: see `problem`. `around` are all targets
-    of the run, including the file.
+    of the run, including the file; `rated` adds the impact to findings.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Explainer:
         texts: Mapping[Path, str] | None = None,
         summaries: SummaryCache | None = None,
         only: frozenset[str] | None = None,
+        rated: Callable[[Sequence[Finding]], Sequence[Finding]] = list,
     ) -> None:
         targets = [target if each.name == target.name else each for each in around] or [target]
         groups = Plan(targets, texts).groups
@@ -76,7 +78,7 @@ class Explainer:
             self.notes.append(_NO_LEARNING)
             jobs = [replace(job, judged=True) for job in jobs]
             self._own = replace(self._own, judged=True)
-        self._hiding, self._only = hiding, only
+        self._hiding, self._only, self._rated = hiding, only, rated
         text = text_of(self._own)
         read = analysed(self._own, text) if isinstance(text, str) else text
         self.problem = read if isinstance(read, Problem) else None
@@ -127,12 +129,13 @@ class Explainer:
         """Yield the findings on the line, shown or hidden."""
         if self._found is None:
             visits = NodeDispatch(self._model)
-            runs = [run_rule(rule, self._model, visits, edits=False) for rule in self._rules]
+            likely = LikelyModels(self._model, self._program)
+            runs = [run_rule(rule, self._model, visits, likely=likely, edits=False) for rule in self._rules]
             self._found = [each for run in runs if not isinstance(run, Problem) for each in run]
+            likely.release()
         first, last = self._model.logical_lines(statement)
-        for finding in self._found:
-            if not first <= finding.start.line <= last or not _holds(finding, line):
-                continue
+        here = [each for each in self._found if first <= each.start.line <= last and _holds(each, line)]
+        for finding in self._rated(here):
             unselected = self._hiding.why_unselected(finding.code) if self._only is None else None
             hidden = self._hiding.why_hidden(finding)
             verdict = (
@@ -152,6 +155,7 @@ class Explainer:
                 finding.start.column,
                 finding.statement,
                 tuple(each for each in (unselected, hidden) if each),
+                impact=_impact(finding) if verdict is Explained.REPORTED else "",
             )
 
     # -- what is not -----------------------------------------------------------------------------
@@ -325,6 +329,16 @@ def _holds(finding: Finding, line: ExplainedLine) -> bool:
         return True
     place = (line.number, line.column)
     return (finding.start.line, finding.start.column) <= place <= (finding.end.line, finding.end.column)
+
+
+def _impact(finding: Finding) -> str:
+    """Return the impact of a finding as words, and how to see it if `rlint check` only counts it."""
+    known = finding.impact
+    if known is None:
+        return ""
+    text = f"{known.level}: {known.basis}" if known.basis else str(known.level)
+    is_counted = known.level is ImpactLevel.LOW
+    return f"{text} (`rlint check` only counts it without `--min-impact low`)" if is_counted else text
 
 
 def _column(node: ast.AST, model: SemanticModel) -> int:
