@@ -124,11 +124,15 @@ class Rule:
 
     def _why_rare(self, model: SemanticModel | LibcstModel, node: Any) -> str | None:
         """Return why hot code at a node hardly runs in training."""
-        if model.program.is_unused(node):
+        usage = model.usage
+        if usage.is_unused(node):
             return "no code of this project uses the class"
-        if not self.concerns_evaluation and model.frequency.is_evaluation(node):
+        if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
-        return None
+        if usage.is_exploration(node):
+            return "it runs only when the agent explores at random"
+        unreached = usage.why_unreached(node)
+        return f"it does not run: {unreached}" if unreached else None
 
 
 def _steps(

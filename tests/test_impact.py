@@ -14,6 +14,7 @@ from fixture_folders import FIXTURES
 from reports import finding
 from rlint.cli import cli
 from rlint.evidence import recorded
+from rlint.evidence.impact import LEARNING_PER_ENVIRONMENT_STEP as LEARNING
 from rlint.evidence.impact import Saving, WorkloadSaving, impact_of, saving_of
 from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
@@ -59,9 +60,19 @@ ENVIRONMENT = step_costs("cpu")[TrainingStep.ENVIRONMENT]
     [
         (ProgramScale.SMALL, TrainingStep.GRADIENT, SMALL, MEDIUM),
         (ProgramScale.SIMULATED, TrainingStep.GRADIENT, SMALL, MEDIUM),
-        (ProgramScale.SIMULATED, TrainingStep.ENVIRONMENT, *ENVIRONMENT[1:]),
+        (
+            ProgramScale.SIMULATED,
+            TrainingStep.ENVIRONMENT,
+            ENVIRONMENT[1] + LEARNING * SMALL,
+            ENVIRONMENT[2] + LEARNING * MEDIUM,
+        ),
         (ProgramScale.MIXED, TrainingStep.GRADIENT, SMALL, LARGE),
-        (ProgramScale.MIXED, TrainingStep.ENVIRONMENT, *ENVIRONMENT[1:]),
+        (
+            ProgramScale.MIXED,
+            TrainingStep.ENVIRONMENT,
+            ENVIRONMENT[1] + LEARNING * SMALL,
+            ENVIRONMENT[2] + LEARNING * LARGE,
+        ),
         (ProgramScale.LARGE, TrainingStep.GRADIENT, MEDIUM, LARGE),
     ],
 )
@@ -152,7 +163,7 @@ def test_a_message_stands_for_the_step_that_it_requests() -> None:
     found = impact_of(replace(ONE, steps=(TrainingStep.MESSAGE,)), saving)
     assert found is not None
     assert found.level is not ImpactLevel.HIGH
-    assert "an environment step with message takes" in found.basis
+    assert "an environment step with message, with its share of learning, takes" in found.basis
 
 
 def test_what_is_not_known_to_run_in_a_loop_matters_little() -> None:
@@ -176,7 +187,7 @@ def test_a_step_of_several_kinds_costs_what_they_cost_together() -> None:
     """An environment step with a gradient step in each iteration."""
     both = replace(ONE, steps=(TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT))
     alone = replace(ONE, steps=(TrainingStep.ENVIRONMENT,))
-    saving = measured(2 * step_costs("cpu")[TrainingStep.ENVIRONMENT][0])
+    saving = measured(4 * step_costs("cpu")[TrainingStep.ENVIRONMENT][0])
     found = [impact_of(each, saving) for each in (alone, both)]
     assert [each.level for each in found if each] == [ImpactLevel.HIGH, ImpactLevel.MEDIUM]
 

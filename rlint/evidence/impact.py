@@ -37,6 +37,10 @@ _SIZES = {
 """The smallest and the largest of the measured steps that the steps of a program resemble."""
 _SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2), ProgramScale.MIXED: (1, 2)}
 """Few environments are as fast as a pendulum: only programs known to be small are compared with one."""
+LEARNING_PER_ENVIRONMENT_STEP = 320 / 2048
+"""Gradient steps for each environment step where another loop learns from the collected data: by the usual
+settings of PPO, 10 passes over 32 minibatches of 2,048 steps. Off-policy algorithms learn more."""
+_COLLECTING = frozenset({TrainingStep.ENVIRONMENT, TrainingStep.MESSAGE})
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
 
@@ -148,6 +152,8 @@ class _Cost:
     """Its steps, and how often it performs each."""
     small: float
     large: float
+    learns_later: bool = False
+    """Whether the seconds include the share of a gradient step that follows from each environment step."""
 
     @property
     def is_round(self) -> bool:
@@ -175,12 +181,13 @@ def _cost(
     if not known:
         return None
     small = large = 0.0
-    for step, number in known:
-        sizes = _SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES
-        least, most = sizes[finding.scale]
-        small += costs[step][least] * number
-        large += costs[step][most] * number
-    return _Cost(known, small, large)
+    collected = numbers.get(TrainingStep.ENVIRONMENT, 0) if set(numbers) <= _COLLECTING else 0
+    learning = ((TrainingStep.GRADIENT, collected * LEARNING_PER_ENVIRONMENT_STEP),) if collected else ()
+    for step, count in (*known, *learning):
+        least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[finding.scale]
+        small += costs[step][least] * count if step in costs else 0.0
+        large += costs[step][most] * count if step in costs else 0.0
+    return _Cost(known, small, large, learns_later=bool(learning))
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
@@ -211,8 +218,10 @@ def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device:
     saved = _saved(measured)
     what = f"saves {saved} {often}{_at(measured)}" if saved else "no gain was measured"
     takes = "take" if several else "takes"
-    steps = f"{article}{' with '.join(names)} {takes} {_duration(cost.small)} to {_duration(cost.large)}"
-    return f"{what}; {steps} (measured on {device})"
+    learning = ", with its share of learning," if cost.learns_later else ""
+    steps = f"{article}{' with '.join(names)}{learning}"
+    spent = f"{_duration(cost.small)} to {_duration(cost.large)}"
+    return f"{what}; {steps} {takes} {spent} (measured on {device})"
 
 
 def _name(step: TrainingStep, number: int, *, alone: bool) -> str:

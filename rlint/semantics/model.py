@@ -26,6 +26,7 @@ from rlint.semantics.model_program import ProgramQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_threads import ThreadQueries
 from rlint.semantics.model_types import TypeQueries
+from rlint.semantics.model_usage import UsageQueries
 from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
@@ -42,9 +43,9 @@ class SemanticModel:
 
     Its own methods locate nodes. Everything else is a query to a part: the meaning of names (`names`) and
     their uses in the program (`program`), values (`types`), their flow (`dataflow`), what code does
-    (`effects`) and how often (`frequency`), networks (`nn`), their gradients (`gradients`), threads and
-    processes (`threads`); `source` reads the text, and `edit` and `importer` build fixes. `path` is the
-    displayed path, `syntax` its tree with parents and scopes.
+    (`effects`), how often (`frequency`) and whether training uses it (`usage`), networks (`nn`), their
+    gradients (`gradients`), threads and processes (`threads`); `source` reads the text, and `edit` and
+    `importer` build fixes. `path` is the displayed path, `syntax` its tree with parents and scopes.
     """
 
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
@@ -59,6 +60,7 @@ class SemanticModel:
         self.dataflow = DataflowQueries(analysis, program, self.types)
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow, self.symbols)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
+        self.usage = UsageQueries(self, program)
         self.silent: Callable[..., None] = _ignore_reason
         """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.
         Each `{}` is replaced by the source of a node. Only `rlint explain` records it.

@@ -106,18 +106,18 @@ class FrequencyQueries:
         if innermost:
             return self._runs_here(node)
         level = self.heat_of(node).level
-        place = self._place(node) if level is not Heat.COLD else None
+        place = self.place(node) if level is not Heat.COLD else None
         return place is not None and self._heat.each_pass(place, level)
 
     def _runs_here(self, node: ast.AST) -> bool:
-        place = self._place(node)
+        place = self.place(node)
         if place is None:
             return self._analysis.loops.iteration_frequency.each_pass(node) is not False
         loop = place.loops[0] if place.loops else -1
         guards = tuple(guard for guard in place.guards if guard.loop == loop)
         return self._heat.holds(place.function, guards, each_pass=place.each_pass) is not False
 
-    def _place(self, node: ast.AST) -> CodePlace | None:
+    def place(self, node: ast.AST) -> CodePlace | None:
         """Return the position of a node by its function, loops and conditions; None for code that is not
         summarised.
         """
@@ -135,7 +135,7 @@ class FrequencyQueries:
         (`act`, `store_transition`) or its body, as no code of the project calls it. `runs_each_pass` is False
         there.
         """
-        place = self._place(node)
+        place = self.place(node)
         if place is None or place.loops or not self._heat.by_role(place.function):
             return False
         return self._heat.holds(place.function, place.guards, each_pass=place.each_pass) is not False
@@ -156,7 +156,7 @@ class FrequencyQueries:
         """Return what the training loop around a node does in each iteration, and the conditions between
         the two; None if no such loop is known.
         """
-        place = self._place(node)
+        place = self.place(node)
         return self._heat.cadence(place) if place is not None else None
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
@@ -176,22 +176,6 @@ class FrequencyQueries:
             return frozenset()  # a cell of a notebook may only show what another one trains
         summary = self._symbols.function_at(node)
         return self._heat.drives(summary) if summary is not None else frozenset()
-
-    def is_evaluation(self, node: ast.AST) -> bool:
-        """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no
-        gradient step: in functions and scripts that evaluate, judging by their names, in functions that only
-        these call, or in a loop that renders and does not learn. It does not affect heat: most code that is
-        slow in training is as slow in evaluation, but evaluations are rare.
-        """
-        place = self._place(node)
-        return place is not None and self._heat.is_evaluation(place)
-
-    def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
-        """Return the call paths to a node from the loops that take gradient steps: the functions entered on
-        each, the loop's first and the node's last.
-        """
-        place = self._place(node)
-        return self._heat.ways_from_training(place) if place is not None else []
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """Return the names of the arguments that calls in hot and warm code pass to the parameter `name`,

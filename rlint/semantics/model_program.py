@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from rlint import models
 from rlint.findings import ProgramScale
 from rlint.models.trait import Trait
@@ -57,13 +55,6 @@ class ProgramQueries:
         if anywhere:
             return self._names.has_torch_setting(word)
         return self._names.program_says(word, self._symbols.module.module)
-
-    def is_unused(self, node: ast.AST) -> bool:
-        """Whether a node is part of a class that no code of the project uses, though other files use other
-        classes of its file.
-        """
-        cls = self._symbols.class_at(node)
-        return cls is not None and "." not in cls.qualname and self._names.is_unused(cls)
 
     def mentions(self, *settings: str) -> bool:
         """Whether the program of this file reads or imports one of these names: functions that change the

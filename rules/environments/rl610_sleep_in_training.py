@@ -153,7 +153,7 @@ def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
 
 def is_watched(statement: ast.stmt, model: SemanticModel) -> bool:
     """Whether the function or the file shows or evaluates a trained policy."""
-    if model.frequency.is_evaluation(statement):
+    if model.usage.is_evaluation(statement):
         return True
     function = model.function(statement)
     called = [model.syntax.qualname(function)] if function is not None else []

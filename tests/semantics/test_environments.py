@@ -171,7 +171,7 @@ def test_ways_from_training() -> None:
             act(env.reset())
         """
     )
-    assert sorted(model.frequency.ways_from_training(expression(model, "choose(obs)"))) == [
+    assert sorted(model.usage.ways_from_training(expression(model, "choose(obs)"))) == [
         ("train.train", "train.collect", "train.act"),
         ("train.train", "train.evaluate", "train.act"),
     ]

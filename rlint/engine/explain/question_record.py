@@ -11,7 +11,18 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
 
-PARTS = ("program", "names", "types", "dataflow", "effects", "frequency", "nn", "gradients", "threads")
+PARTS = (
+    "program",
+    "names",
+    "types",
+    "dataflow",
+    "effects",
+    "frequency",
+    "usage",
+    "nn",
+    "gradients",
+    "threads",
+)
 """The parts of a model whose answers are recorded: those about meaning, not about source text."""
 
 

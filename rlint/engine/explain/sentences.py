@@ -214,7 +214,7 @@ _DESCRIBERS: dict[str, _Describer] = {
     "frequency.loops": lambda code, answer: Sentence(
         f"{code} is in a loop" if answer else f"{code} is not in a loop of its function"
     ),
-    "frequency.is_evaluation": _yes_no("{} is part of an evaluation", "{} is not part of an evaluation"),
+    "usage.is_evaluation": _yes_no("{} is part of an evaluation", "{} is not part of an evaluation"),
     "frequency.is_called": _yes_no(
         "code of the project calls the function around {}",
         "no code of the project is known to call the function around {}",

@@ -332,6 +332,18 @@ class HeatMap:
         """Whether a function is part of a test, whose loops are ignored."""
         return function.path in self._in_tests
 
+    def may_be_passed(self, function: FunctionSummary, parameter: str) -> bool:
+        """Whether a call of unknown target, which may be the function, passes a parameter."""
+        places = {parameter, str(function.place_of(parameter))}
+        return any(
+            not places.isdisjoint(dict(site.arguments)) or "*" in dict(site.passes)
+            for site in self._bounds.unresolved(function)
+        )
+
+    def may_be_called(self, function: FunctionSummary) -> bool:
+        """Whether calls of unknown target may call a function, judging by its name."""
+        return bool(self._bounds.unresolved(function))
+
     def learns(self, function: FunctionSummary) -> bool:
         """Whether a function, or a function that it calls, takes gradient steps."""
         return Driver.GRADIENT_STEP in self._once[function.path] | self._many[function.path]

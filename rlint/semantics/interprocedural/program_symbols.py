@@ -17,7 +17,7 @@ from rlint.semantics.interprocedural.summary import (
     ModuleSummary,
 )
 from rlint.semantics.nn.module_graph import is_by_mode
-from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS
+from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS, UNROLLED
 
 _SHARE_OF_FILES = 3
 _FAR_MORE = 4
@@ -81,9 +81,10 @@ class ProgramSymbols:
 
     def scale(self, module: str) -> ProgramScale:
         """Return how long training steps take in the program of a module: long if a third of its files that
-        use torch has layers for images or sequences, or the module itself has some.
+        use torch has layers for images or sequences, or the module itself has some, or unrolls a network over
+        time.
         """
-        if LARGE_LAYERS in self.index.modules[module].speedups:
+        if {LARGE_LAYERS, UNROLLED} & self.index.modules[module].speedups:
             return ProgramScale.LARGE
         program = self.graph.program(module)
         known = self._scales.get(program)

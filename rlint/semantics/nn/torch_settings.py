@@ -13,6 +13,9 @@ from rlint.models import vocabulary
 from rlint.models.rl import LANGUAGE_MODELS, SIMULATORS
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.last_names import last_name
+from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.walk import descendants, is_in
 
 PRECISION = "precision"
 """Mixed or lower precision, or a library that provides it."""
@@ -32,6 +35,8 @@ TOKENS = "tokens"
 
 LARGE_LAYERS = "large layers"
 """Layers for images or sequences: a training step takes long."""
+UNROLLED = "unrolled"
+"""A gradient step runs a network for each time step, or uses conjugate gradients: it takes long."""
 SIMULATES = "simulates"
 """Environments that render or simulate: their step takes long."""
 
@@ -62,6 +67,10 @@ _TESTS_FOR_CUDA = frozenset(
     {"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device"}
 )
 _CUDA_QUESTIONS = frozenset(name.rpartition(".")[2] for name in _TESTS_FOR_CUDA)
+_CONJUGATE = "conjugate_grad"
+_FEW = regex(r"agent|critic|ensemble|head|_q\b")
+"""Loops over a few networks, which are no loops over time."""
+_NETWORK = regex(r"(^|_)(actor|policy|critic|net|network|model|rnn|gru|lstm|mac|agent|q\d?)$")
 _LONGEST_NAME = 39
 """Longer strings are text, not names."""
 
@@ -98,9 +107,38 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(PINS)
     if not vocabulary.LARGE_LAYERS.isdisjoint(tree.written.attributes):
         found.add(LARGE_LAYERS)
+    if ("backward" in tree.written.calls and _unrolls(tree)) or _CONJUGATE in tree.text:
+        found.add(UNROLLED)
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)
     return frozenset(found)
+
+
+def _unrolls(tree: SyntaxIndex) -> bool:
+    """Whether a function that differentiates a loss runs a network before in each iteration of a loop over
+    numbers, as learners do that unroll a recurrent network over time.
+    """
+    learning: dict[object, list[ast.AST]] = {}
+    for call in tree.written.calls_of(("backward",)):
+        learning.setdefault(tree.function(call), []).append(call)
+    for loop in tree.of_type(ast.For):
+        losses = learning.get(tree.function(loop), ())
+        if not losses or last_name(getattr(loop.iter, "func", loop.iter)) != "range":
+            continue
+        if _FEW.search(ast.unparse(loop.iter)) or any(is_in(loss, loop) for loss in losses):
+            continue
+        if any(isinstance(node, ast.Call) and _runs_network(node) for node in descendants(loop)):
+            return True
+    return False
+
+
+def _runs_network(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(attr="forward"):
+            return True
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return bool(_NETWORK.search(name))
+    return False
 
 
 def _pins(analysis: FileAnalysis) -> bool:

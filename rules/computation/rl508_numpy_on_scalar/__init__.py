@@ -126,7 +126,7 @@ class NumpyOnScalar(Rule):
         found, unsure = scalar_call(node, model), None
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
-        if found is not None and not model.frequency.is_evaluation(node):
+        if found is not None and not model.usage.is_evaluation(node):
             if found.assumes is not None and Driver.ENVIRONMENT_STEP not in model.frequency.drivers(node):
                 return  # a list of other values may be long
             if found.ufunc and not is_often(found, model):

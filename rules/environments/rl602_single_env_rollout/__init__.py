@@ -113,7 +113,7 @@ def per_step(call: ast.Call, model: SemanticModel) -> bool:
     if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
         learns: bool = is_training(call, model)
         return learns
-    return any(is_for_training(way) for way in model.frequency.ways_from_training(call))
+    return any(is_for_training(way) for way in model.usage.ways_from_training(call))
 
 
 def is_reported_by_other_rule(call: ast.Call, model: SemanticModel) -> bool:

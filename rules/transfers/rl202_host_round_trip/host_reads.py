@@ -449,7 +449,7 @@ def _either(found: list[Device | None]) -> Device | None:
 
 def is_hot(read: HostRead, model: SemanticModel) -> bool:
     """Whether a read runs in each step, and synchronises with a device there."""
-    if model.frequency.heat_of(read.node).level is not Heat.HOT or model.frequency.is_evaluation(read.node):
+    if model.frequency.heat_of(read.node).level is not Heat.HOT or model.usage.is_evaluation(read.node):
         return False
     if not waits(read, model) or has_left_the_device(read.node, model):
         return False

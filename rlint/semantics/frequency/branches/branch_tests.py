@@ -1,0 +1,76 @@
+"""The tests that decide whether a line of a function runs."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+
+Test = tuple[ast.expr, bool]
+"""A test, and the outcome that is needed."""
+_MOST_TESTS = 40
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_BOUNDARIES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
+
+
+class BranchTests:
+    """The tests around the nodes of one file."""
+
+    def __init__(self, syntax: SyntaxIndex) -> None:
+        self._syntax = syntax
+        self._known: dict[ast.AST, list[Test]] = {}
+        self._leaving: dict[ast.stmt, tuple[list[int], list[Test]]] = {}  # of blocks, by first statement
+
+    def of(self, node: ast.AST) -> list[Test]:
+        """Return the tests of its function on which a node depends, innermost first: those of the branches
+        around it, and those of earlier branches that leave its block.
+        """
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = list(itertools.islice(self._tests(node), _MOST_TESTS))
+        return known
+
+    def _tests(self, node: ast.AST) -> Iterator[Test]:
+        child = node
+        for parent in self._syntax.ancestors(node):
+            if isinstance(child, ast.stmt):
+                yield from self._left_before(child)
+            if isinstance(child, _BOUNDARIES):
+                return
+            if isinstance(parent, (ast.If, ast.IfExp)):
+                if child is not parent.test:
+                    yield parent.test, child is parent.body or _is_in(child, parent.body)
+            elif isinstance(parent, ast.While):
+                if _is_in(child, parent.body):
+                    yield parent.test, True
+            elif isinstance(parent, ast.BoolOp):
+                for value in parent.values:
+                    if value is child:
+                        break
+                    yield value, isinstance(parent.op, ast.And)
+            child = parent
+
+    def _left_before(self, statement: ast.stmt) -> list[Test]:
+        if isinstance(self._syntax.parents[statement], (ast.match_case, ast.Module)):
+            return []
+        block, place = self._syntax.block(statement)
+        if block[0] not in self._leaving:
+            leaving = [(index, test) for index, each in enumerate(block) for test in _unless_left(each)]
+            self._leaving[block[0]] = [index for index, _ in leaving], [test for _, test in leaving]
+        places, tests = self._leaving[block[0]]
+        return tests[: bisect_left(places, place)][:_MOST_TESTS]
+
+
+def _unless_left(statement: ast.stmt) -> Iterator[Test]:
+    if isinstance(statement, ast.If):
+        if isinstance(statement.body[-1], _LEAVING):
+            yield statement.test, False
+        elif statement.orelse and isinstance(statement.orelse[-1], _LEAVING):
+            yield statement.test, True
+
+
+def _is_in(child: ast.AST, block: object) -> bool:
+    return isinstance(block, list) and any(each is child for each in block)

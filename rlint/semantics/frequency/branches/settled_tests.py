@@ -1,0 +1,208 @@
+"""Tests whose outcome the constants and the calls of a project determine."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from rlint.semantics.frequency.program_settings import defaults_of
+from rlint.syntax.last_names import last_name
+from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import Function
+
+if TYPE_CHECKING:
+    from rlint.semantics.frequency.heat import HeatMap
+    from rlint.semantics.interprocedural.call_graph import CallEdge
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+    from rlint.semantics.model import SemanticModel
+
+_DEPTH = 8
+"""Maximum number of names, attributes and calls through which a value is followed."""
+_MOST_CALLS = 30
+_FALSE_ISH: Final = frozenset({"False", "None"})
+_ANY_CALLER = frozenset({"forward", "__call__"})
+"""Functions that frameworks call with arguments that no call of the project shows."""
+_COMPARISONS: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: lambda left, right: left is right or (left == right and type(left) is type(right)),
+    ast.IsNot: lambda left, right: not (left is right or (left == right and type(left) is type(right))),
+    ast.Lt: operator.lt,  # type: ignore[dict-item] # of numbers only
+    ast.LtE: operator.le,  # type: ignore[dict-item]
+    ast.Gt: operator.gt,  # type: ignore[dict-item]
+    ast.GtE: operator.ge,  # type: ignore[dict-item]
+}
+Values = frozenset[object]
+"""All values that an expression may have; None as a whole stands for "not known"."""
+
+
+class SettledTests:
+    """The outcomes of the tests of one file, as far as every value in them is a constant: a literal, a name
+    or a setting bound to one, or a parameter to which all calls of the project pass one (or nothing).
+    """
+
+    def __init__(self, model: SemanticModel, heat: HeatMap) -> None:
+        self._model = model
+        self._heat = heat
+        self._parameters: dict[tuple[str, str], Values | None] = {}
+
+    def outcome(self, test: ast.expr, depth: int = _DEPTH) -> bool | None:
+        """Return whether a test is always true, or always false; None if it may be either."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                found = self.outcome(operand, depth)
+                return None if found is None else not found
+            case ast.BoolOp(op=op, values=values):
+                outcomes = [self.outcome(value, depth) for value in values]
+                decisive = isinstance(op, ast.Or)
+                if decisive in outcomes:
+                    return decisive
+                return None if None in outcomes else not decisive
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+                return self._compared(left, op, right, depth)
+        known = self._values(test, depth)
+        return _common(map(bool, known)) if known else None
+
+    def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> bool | None:
+        lefts, rights = self._values(left, depth), self._values(right, depth)
+        if not lefts or not rights:
+            return None
+        compare = _COMPARISONS[type(op)]
+        try:
+            return _common(compare(one, other) for one in lefts for other in rights)
+        except TypeError:
+            return None
+
+    def _values(self, expression: ast.expr, depth: int) -> Values | None:
+        if depth <= 0:
+            return None
+        match expression:
+            case ast.Constant(value=value):
+                return frozenset({value})
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return frozenset({-number})
+            case ast.Name():
+                bindings = self._model.dataflow.definitions(expression)
+                return self._bound(expression, bindings[0], depth) if len(bindings) == 1 else None
+            case ast.Attribute() if self._model.names.is_self(expression.value):
+                return self._stored(expression, depth)
+        return None
+
+    def _bound(self, name: ast.Name, binding: Binding, depth: int) -> Values | None:
+        if binding.kind is BindingKind.PARAMETER:
+            function = self._model.function(name)
+            return self._passed(function, name.id, depth) if function is not None else None
+        if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
+            return None
+        scope = self._model.names.scope(name).lookup(name.id)
+        if scope is None or len(scope.bindings[name.id]) != 1:
+            return None
+        return self._values(binding.value, depth - 1)
+
+    def _stored(self, attribute: ast.Attribute, depth: int) -> Values | None:
+        """Return the values that the constructor stores in an attribute, if nothing else does."""
+        cls = self._model.class_of(attribute)
+        maker = self._model.method(cls, "__init__") if cls is not None else None
+        if maker is None or not self._model.types.is_setting(attribute):
+            return None
+        stored = [
+            statement.value
+            for statement in ast.walk(maker)
+            if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None
+            for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+            if isinstance(target, ast.Attribute) and target.attr == attribute.attr
+        ]
+        return self._values(stored[0], depth - 1) if len(stored) == 1 else None
+
+    def _passed(self, function: Function, name: str, depth: int) -> Values | None:
+        """Return the values that all calls of a function of this file pass to a parameter."""
+        summary = self._model.symbols.function_at(function.body[0])
+        if summary is None or summary.name in _ANY_CALLER:
+            return None
+        key = summary.path, name
+        if key not in self._parameters:
+            self._parameters[key] = None  # of recursive calls
+            default = dict(defaults_of(function.args)).get(name)
+            self._parameters[key] = self._of_calls(summary, name, default, depth)
+        return self._parameters[key]
+
+    def _of_calls(
+        self, function: FunctionSummary, name: str, default: ast.expr | None, depth: int
+    ) -> Values | None:
+        edges = [call.edge for call in self._heat.callers(function)]
+        if not 0 < len(edges) <= _MOST_CALLS or self._heat.may_be_passed(function, name):
+            return None
+        found: set[object] = set()
+        for edge in edges:
+            given = self._given(edge, name, default)
+            values = self._values(given, depth - 1) if isinstance(given, ast.expr) else given
+            if values is None:
+                return None
+            found |= values
+        return frozenset(found)
+
+    def _given(self, edge: CallEdge, name: str, default: ast.expr | None) -> ast.expr | Values | None:
+        """Return what a call passes to a parameter: an expression of this file, the values, or None if they
+        are not known.
+        """
+        site = edge.site
+        places = name, str(edge.target.place_of(name))
+        passes = dict(site.passes)
+        if "*" in passes:
+            return None
+        if not any(given in places for given, _ in site.arguments):
+            return default
+        written = None
+        if edge.caller.module == self._model.module.module:
+            written = self._argument(site.line, edge.target, name)
+        if written is not None:
+            return written
+        literals = [passes[place] for place in places if place in passes]
+        if not literals:
+            return None
+        if not literals[0]:
+            return frozenset({True})
+        literal = literals[0][0].text if len(literals[0]) == 1 else ""
+        return frozenset({False if literal == "False" else None}) if literal in _FALSE_ISH else None
+
+    def _argument(self, line: int, target: FunctionSummary, name: str) -> ast.expr | None:
+        """Return the expression that the call in a line of this file passes to a parameter."""
+        call = self._call_of(target, line)
+        if call is None:
+            return None
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        place = target.place_of(name)
+        return call.args[place] if 0 <= place < len(call.args) else None
+
+    def calls_of(self, function: FunctionSummary) -> list[ast.Call]:
+        """Return the calls of a function, if it is known that all of them are in this file; else none."""
+        edges = [call.edge for call in self._heat.callers(function)]
+        if len(edges) > _MOST_CALLS or function.name in _ANY_CALLER or self._heat.may_be_called(function):
+            return []
+        own = self._model.module.module
+        found = [self._call_of(function, edge.site.line) for edge in edges if edge.caller.module == own]
+        calls = [call for call in found if call is not None]
+        return calls if len(calls) == len(edges) else []
+
+    def _call_of(self, function: FunctionSummary, line: int) -> ast.Call | None:
+        """Return the call of a function in a line of this file, if it is the only one there."""
+        names = {function.name, function.qualname.rpartition(".")[0].rpartition(".")[2]}
+        calls = [call for call in self._calls_by_line.get(line, ()) if last_name(call.func) in names]
+        return calls[0] if len(calls) == 1 else None
+
+    @cached_property
+    def _calls_by_line(self) -> dict[int, list[ast.Call]]:
+        found: dict[int, list[ast.Call]] = {}
+        for call in self._model.syntax.of_type(ast.Call):
+            found.setdefault(call.lineno, []).append(call)
+        return found
+
+
+def _common(outcomes: Iterable[bool]) -> bool | None:
+    distinct = set(outcomes)
+    return distinct.pop() if len(distinct) == 1 else None

@@ -1,0 +1,84 @@
+"""Queries about the use of code in a project: whether training runs it at all."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.semantics.frequency.branches.branch_tests import BranchTests
+from rlint.semantics.frequency.branches.exploration import explores
+from rlint.semantics.frequency.branches.settled_tests import SettledTests
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.whole_program import WholeProgram
+    from rlint.semantics.model import SemanticModel
+
+_LONGEST = 40
+_MOST_CALLS = 2
+"""Maximum number of calls between a line and the test that rules it out."""
+
+
+class UsageQueries:
+    """Answers whether code that is hot by its place is used in training. None of the answers affects heat:
+    they lower the impact of a finding.
+    """
+
+    def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
+        self._model = model
+        self._symbols = program.program_symbols
+        self._heat = program.heat
+
+    def is_unused(self, node: ast.AST) -> bool:
+        """Whether a node is part of a class that no code of the project uses, though other files use other
+        classes of its file.
+        """
+        cls = self._model.symbols.class_at(node)
+        return cls is not None and "." not in cls.qualname and self._symbols.is_unused(cls)
+
+    def is_evaluation(self, node: ast.AST) -> bool:
+        """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no
+        gradient step: in functions and scripts that evaluate, judging by their names, in functions that only
+        these call, or in a loop that renders and does not learn. Most code that is slow in training is as
+        slow in evaluation, but evaluations are rare.
+        """
+        place = self._model.frequency.place(node)
+        return place is not None and self._heat.is_evaluation(place)
+
+    def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
+        """Return the call paths to a node from the loops that take gradient steps: the functions entered on
+        each, the loop's first and the node's last.
+        """
+        place = self._model.frequency.place(node)
+        return self._heat.ways_from_training(place) if place is not None else []
+
+    def is_exploration(self, node: ast.AST) -> bool:
+        """Whether a node runs only when an agent explores at random, which late in training is rare."""
+        return any(explores(test, self._model, taken=taken) for test, taken in self._tests.of(node))
+
+    def why_unreached(self, node: ast.AST) -> str:
+        """Return why a node does not run, if a test around it, or around all calls of its function, always
+        has the other outcome in this project: by constants, and by what all calls pass. "" if it may run.
+        """
+        return self._why_unreached(node, _MOST_CALLS)
+
+    def _why_unreached(self, node: ast.AST, depth: int) -> str:
+        for test, taken in self._tests.of(node):
+            outcome = self._settled.outcome(test)
+            if outcome is not None and outcome is not taken:
+                text = " ".join(self._model.source.text(test).split())
+                shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+                return f"`{shown}` is always {str(outcome).lower()} in this project"
+        function = self._model.symbols.function_at(node) if depth else None
+        if function is None or not function.qualname:
+            return ""
+        reasons = [self._why_unreached(call, depth - 1) for call in self._settled.calls_of(function)]
+        return reasons[0] if reasons and all(reasons) else ""
+
+    @cached_property
+    def _tests(self) -> BranchTests:
+        return BranchTests(self._model.syntax)
+
+    @cached_property
+    def _settled(self) -> SettledTests:
+        return SettledTests(self._model, self._heat)
