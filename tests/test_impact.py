@@ -555,6 +555,7 @@ for batch in range(10_000):
     [
         ("Noisy", "from agents.networks import Small", "", True),
         ("Noisy", "from agents.networks import *", "", True),
+        ("Noisy", "from agents import networks\nSmall = networks.Small", "", True),
         ("Noisy", "from agents.networks import Noisy as Small", "", False),
         ("Noisy", "from agents.networks import Small\nkinds = {'noisy': 'Noisy'}", "", False),
         (

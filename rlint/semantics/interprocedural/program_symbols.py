@@ -10,6 +10,7 @@ from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.summary import (
     CallSite,
     ClassSummary,
@@ -21,8 +22,6 @@ from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS, U
 
 _SHARE_OF_FILES = 3
 _FAR_MORE = 4
-_NAMES_CLASSES = frozenset({"hydra", "gin", "mmcv", "mmengine"})
-"""Libraries that create the objects which configuration files name."""
 
 
 class ProgramSymbols:
@@ -110,54 +109,12 @@ class ProgramSymbols:
         ]
 
     def is_unused(self, cls: ClassSummary) -> bool:
-        """Whether no code of the project uses a class, while other files use other classes of its file. False
-        if a package exports it, or if code or configuration files may name it at run time.
-        """
-        name = cls.qualname.rpartition(".")[2]
-        used = self._classes_used
-        if name.islower() or name in used or name in self._attributes_read:  # nearly all classes
-            return False
-        if self._may_be_named_at_run_time(cls.module) or self._is_exported(cls):
-            return False
-        siblings = (other.qualname for other in self.index.modules[cls.module].classes.values())
-        users = {user for sibling in siblings for user in used.get(sibling, ())}
-        return any(self._is_imported_by(cls.module, user) for user in users)
-
-    def _is_imported_by(self, module: str, importer: str) -> bool:
-        file = self.index.modules[importer]
-        targets = (*file.imports.values(), *file.star_imports)
-        return any(target == module or target.rpartition(".")[0] == module for target in targets)
-
-    def _is_exported(self, cls: ClassSummary) -> bool:
-        return any(
-            cls.path in module.imports.values() or cls.module in module.star_imports
-            for module in self.index.modules.values()
-            if module.path.endswith("__init__.py")
-        )
-
-    def _may_be_named_at_run_time(self, module: str) -> bool:
-        """Whether code that looks up names, or reads the names of classes from configuration files, imports a
-        module or its package.
-        """
-        packages = {module, module.rpartition(".")[0]}
-        return self._reads_configurations or any(
-            not packages.isdisjoint(each.imports.values())
-            for each in self.index.modules.values()
-            if each.looks_up_names
-        )
+        """Whether no code of the project uses a class, though other files use other classes of its file."""
+        return self._unused.includes(cls)
 
     @cached_property
-    def _reads_configurations(self) -> bool:
-        return any(target.partition(".")[0] in _NAMES_CLASSES for target in self._imported)
-
-    @cached_property
-    def _classes_used(self) -> dict[str, frozenset[str]]:
-        """Return the modules, without tests, that use a class of a name."""
-        found: dict[str, set[str]] = {}
-        for module in self.index.modules.values():
-            for name in () if module.is_test else module.classes_used:
-                found.setdefault(name, set()).add(module.module)
-        return {name: frozenset(modules) for name, modules in found.items()}
+    def _unused(self) -> UnusedClasses:
+        return UnusedClasses(self.index, self._imported, self._attributes_read)
 
     def is_imported(self, path: str) -> bool:
         """Whether any file imports a dotted path."""
