@@ -598,3 +598,38 @@ def test_validation_that_torch_compile_turns_off_has_a_low_impact(
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert found["impact"]["level"] == level
+
+
+KEEPING = """\
+import torch
+
+
+def train(net, batches, optimizer):
+    kept = 0
+    for batch in batches:
+        ratio = net(batch)
+        loss = (ratio * batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        kept += KEPT
+    return kept
+
+
+net = torch.nn.Linear(4, 1)
+train(net, torch.rand(9, 64, 4), torch.optim.Adam(net.parameters()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "level"), [("loss", "low"), ("ratio.mean()", "low"), ("ratio.square().sum()", "medium")]
+)
+def test_graphs_of_which_backward_freed_the_tensors_have_a_low_impact(
+    kept: str, level: str, tmp_path: Path
+) -> None:
+    """A mean saves no tensor; a square saves the ratio."""
+    (tmp_path / "train.py").write_text(KEEPING.replace("KEPT", kept))
+    options = ["--isolated", "--no-cache", "--select", "RL318", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

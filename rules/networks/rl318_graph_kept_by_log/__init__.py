@@ -118,7 +118,7 @@ class GraphKeptByLog(Rule):
         message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
         minor = None
         if after_backward:
-            exhausted = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
+            exhausted = isinstance(_reduced(kept.value), (ast.Name, ast.Attribute, ast.Subscript))
             message = f"`{total}` keeps the graph of every `{value}`, " + (
                 "which `backward` has already used"
                 if exhausted
@@ -130,6 +130,14 @@ class GraphKeptByLog(Rule):
         fix = build_fix(kept.value, model)
         assumes = "" if after_backward else assumption(kept.keeper, model)
         yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes, minor=minor)
+
+
+def _reduced(value: ast.expr) -> ast.expr:
+    """Return the tensor of a mean or a sum, whose own node saves no tensor."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="mean" | "sum"), args=[], keywords=[]):
+            return tensor
+    return value
 
 
 def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
