@@ -4,7 +4,7 @@ from rlint import models
 from rlint.base_rule import Rule, last_names
 from rlint.edit.lazy_libcst import cst
 from rlint.enums import Enum
-from rlint.findings import Applicability, Confidence, Edit, Finding, Fix, Heat, OtherFileEdits
+from rlint.findings import Applicability, Confidence, Edit, Finding, Fix, Heat, OtherFileEdits, ProgramScale
 from rlint.frozen import frozen, mutable
 from rlint.models import element_types, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
@@ -121,6 +121,7 @@ __all__ = [
     "ModuleSummary",
     "Number",
     "OtherFileEdits",
+    "ProgramScale",
     "ProjectIndex",
     "Reference",
     "ReferenceKind",

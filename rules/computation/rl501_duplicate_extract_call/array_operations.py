@@ -18,16 +18,20 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY)
 _FEW_DIMENSIONS = 3
 """Environments, agents and features."""
 _MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
+_MINOR_CODE = "the gain was measured on texts of language models; few calls of other programs take as long"
 
 
 def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
     """Return why repeating an expression costs little: all its calls are operations on arrays, tensors or
-    numbers, while the rule was measured on answers that are extracted from texts. None otherwise.
+    numbers, or the program processes no text, while the rule was measured on answers that are extracted from
+    texts. None otherwise.
     """
     calls = [inner for inner in (node, *descendants(node)) if isinstance(inner, ast.Call)]
     if not calls or any(worth.copies_to_device(call, model) for call in calls):
         return None
-    return _MINOR if all(_is_operation(call, model) for call in calls) else None
+    if all(_is_operation(call, model) for call in calls):
+        return _MINOR
+    return None if model.program.uses_language_models() else _MINOR_CODE
 
 
 def is_of_one_step(node: ast.expr, model: SemanticModel) -> bool:

@@ -79,10 +79,12 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     Device,
+    Driver,
     EscapeLevel,
     Finding,
     Fix,
     Heat,
+    ProgramScale,
     Rule,
     SemanticModel,
     Type,
@@ -140,7 +142,20 @@ class CopyIntoTensor(Rule):
             advice=advice,
             assumes=f"{shown(array, model)} is an array" if is_assumed else None,
             minor=_SMALL if is_assumed else None,
+            workload="single-observations" if is_of_one_step(node, model) else None,
         )
+
+
+def is_of_one_step(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node runs in environment steps without gradient steps, in a program that does not use images
+    or sequences throughout: what is copied there is mostly one observation.
+    """
+    cadence = model.frequency.cadence(node)
+    return (
+        cadence is not None
+        and cadence.drivers == {Driver.ENVIRONMENT_STEP}
+        and model.program.scale() is not ProgramScale.LARGE
+    )
 
 
 def of_class(
