@@ -633,3 +633,61 @@ def test_graphs_of_which_backward_freed_the_tensors_have_a_low_impact(
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert found["impact"]["level"] == level
+
+
+MOVING = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+
+
+def train(batches, optimizer):
+    net = nn.Sequential(nn.LAYER, nn.ReLU()).to(device)
+    for batch in batches:
+        made = MADE.to(device)
+        for part in PARTS:
+            made = made + INNER.to(device)
+        losses = [(net(batch) * made).mean(dim) for dim in range(6)]
+        optimizer.zero_grad()
+        sum(losses).mean().backward()
+        optimizer.step()
+        first, second, third, fourth, fifth, sixth = losses
+        log(READ)
+"""
+SIX_READS = ", ".join(f"{name}.mean().item()" for name in "first second third fourth fifth sixth".split())
+
+
+def levels(tmp_path: Path, code: str, **parts: str) -> list[str]:
+    """Return the impact levels of a rule's findings in a training loop."""
+    text = MOVING
+    given = {"LAYER": "Linear(4, 4)", "MADE": "batch", "PARTS": "()", "INNER": "made", "READ": ""}
+    for name, part in {**given, **parts}.items():
+        text = text.replace(name, part)
+    (tmp_path / "train.py").write_text(text)
+    options = ["--isolated", "--no-cache", "--select", code, "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    return [found["impact"]["level"] for found in json.loads(ran.output)]
+
+
+@pytest.mark.parametrize(("layer", "level"), [("Linear(4, 4)", "unknown"), ("Conv2d(4, 4, 3)", "low")])
+def test_reads_beside_a_long_gradient_step_have_a_low_impact(layer: str, level: str, tmp_path: Path) -> None:
+    """Six reads take a tenth of a millisecond."""
+    assert levels(tmp_path, "RL202", LAYER=layer, READ=SIX_READS) == [level]
+
+
+@pytest.mark.parametrize(
+    ("parts", "level"),
+    [
+        ({"MADE": "torch.zeros(64, 1)"}, "low"),
+        ({"MADE": "torch.linspace(-10, 10, 51)"}, "low"),
+        ({"MADE": "torch.zeros(64, 18, 18)"}, "unknown"),
+        ({"MADE": "torch.randn(64, 1)"}, "unknown"),
+        ({"PARTS": "range(10)", "INNER": "torch.ones(64)"}, "unknown"),
+    ],
+)
+def test_small_constants_beside_a_gradient_step_have_a_low_impact(
+    parts: dict[str, str], level: str, tmp_path: Path
+) -> None:
+    """Not random numbers, of which each step needs new ones, and nothing in an inner loop."""
+    assert levels(tmp_path, "RL205", **parts) == [level]

@@ -51,7 +51,8 @@ On the CPU there is no synchronisation, and reading a number costs one call. Con
 them together takes longer there than reading them one by one. Removing a round trip or reading a whole
 tensor at once does not take longer.
 
-Up to four reads in a step, outside of inner loops, have a low impact.
+Up to four reads in a step, outside of inner loops, have a low impact; in a gradient step of a network for
+images or sequences, up to twelve.
 
 ## Example
 ```python

@@ -5,25 +5,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import AnyLoop, SemanticModel, descendants, trip_count, vocabulary
+from rlint.rule import AnyLoop, Driver, ProgramScale, SemanticModel, descendants, trip_count, vocabulary
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
+_SOME = 12
+_BESIDE = "a few reads beside the gradient step of a large network, which takes far longer"
 _PARTS = "one read for each of a few parts, once per step"
 
 
 def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return why these reads of one step cost little together: there are few, and none is repeated. Each
-    takes a call and a wait for kernels that the step waits for in any case.
+    takes a call and a wait for kernels that the step waits for in any case. A long gradient step may have
+    more of them.
     """
-    if len(reads) > _FEW:
+    is_long = all(_is_in_long_step(read.node, model) for read in reads)
+    if len(reads) > (_SOME if is_long else _FEW):
         return None
     for read in reads:
         loops = model.frequency.loops(read.node)
         if loops and loops[0] is not model.frequency.driving_loop(read.node):
             return None  # several times per step
-    return _CHEAP
+    return _CHEAP if len(reads) <= _FEW else _BESIDE
+
+
+def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node runs with gradient steps, in a program of networks for images or sequences."""
+    if model.program.scale() is not ProgramScale.LARGE:
+        return False
+    cadence = model.frequency.cadence(node)
+    return cadence is not None and Driver.GRADIENT_STEP in cadence.drivers
 
 
 def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:

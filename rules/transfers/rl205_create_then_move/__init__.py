@@ -27,7 +27,8 @@ The rule does not flag:
 The tensor is allocated and filled on the host, then `.to(device)` blocks on a host-to-device copy. With
 `device=` the tensor is created on the device, and the host does not wait. Host data
 (`torch.tensor(rewards)`) has to be copied either way. For an array, `device=` then saves a copy within host
-memory; for a list it saves little more than a call. Such findings have a low impact.
+memory; for a list it saves little more than a call. Such findings have a low impact, as have constants of
+one or two dimensions that are created once per gradient step.
 
 On the CPU, `.to(device)` returns the same tensor, so the fix saves only the call.
 
@@ -95,13 +96,12 @@ from rlint.rules.transfers._shared.made import (
     move_of,
 )
 from rlint.rules.transfers._shared.made_arrays import copies_literal, function_for_array
+from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
 
 _DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
 """Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""
-_SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
-_HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"
 DEVICE_AWARE = ("cuda", "device", "accelerator")
 """A program that reads none of these names computes on the host."""
 
@@ -154,7 +154,7 @@ class CreateThenMove(Rule):
                 *[(use, of_other_use(use)) for use in creation.again],
             ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
-            minor=_cheap(creation, data, model),
+            minor=why_cheap(creation, data, model),
         )
 
     def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -189,13 +189,6 @@ def is_fixable(creation: Creation) -> bool:
     """Whether the constructor itself can take the device, and nothing else uses the host tensor."""
     made = creation.made
     return not (made.drawn_from or made.is_array or creation.writes or creation.again)
-
-
-def _cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str | None:
-    """Return why a creation costs little: host data have to be moved, constants and random numbers do not."""
-    if copies_nothing(creation, model):
-        return _SHARED
-    return _HOST_DATA if data and len(data) == len(creation.made.calls) else None
 
 
 def _is_empty(call: ast.Call) -> bool:
