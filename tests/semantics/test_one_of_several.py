@@ -49,6 +49,36 @@ def test_the_functions_of_all_classes_may_run() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("body", "targets"),
+    [
+        ("return Actor() if kind else Critic()", {"agents.Actor.act", "agents.Critic.act"}),
+        ("return Critic()", {"agents.Critic.act"}),
+        ("made = super().__new__(cls)\n        made.kind = kind\n        return made", {"train.Agent.act"}),
+    ],
+)
+def test_a_constructor_may_return_objects_of_other_classes(body: str, targets: set[str]) -> None:
+    """`__new__` decides what a call of the class returns."""
+    train = f"""
+from agents import Actor, Critic
+
+class Agent:
+    def __new__(cls, kind):
+        {body}
+
+    def act(self, x):
+        return x
+
+def main(env, args, steps):
+    policy = Agent(args.kind)
+    for step in range(steps):
+        env.step(policy.act(step))
+"""
+    model = build({"agents.py": AGENTS, "train.py": train})["train.py"]
+    found = model.types.call_targets(expression(model, "policy.act(step)"))  # type: ignore[arg-type]
+    assert {target.path for target in found} == targets
+
+
 def test_what_one_of_several_runs_is_hot() -> None:
     """The loop that calls a method makes it hot in each class that the object may be of."""
     model = build({"agents.py": AGENTS, "train.py": TRAIN})["agents.py"]

@@ -577,7 +577,8 @@ class ProjectIndex(SymbolTable):
         if isinstance(value, ClassSummary):
             made = self._fresh_kinds.get(value.path)
             if made is None:
-                made = self._fresh_kinds[value.path] = self.class_kind(value)._replace(fresh=True)
+                made = self._made_otherwise(value) or self.class_kind(value)
+                made = self._fresh_kinds[value.path] = made._replace(fresh=True)
             return made
         if isinstance(value, FunctionSummary):
             return self._returned_by_any(value, owner)
@@ -613,6 +614,13 @@ class ProjectIndex(SymbolTable):
                 batches.result_of_method(value.owner, value.name, fact.result) if fact is not None else None
             )
         return None
+
+    def _made_otherwise(self, cls: ClassSummary) -> Type | None:
+        """Return the type that `__new__` of a class returns, if it makes objects of other classes."""
+        if "__new__" not in cls.methods:
+            return None
+        made = self.returned(self.modules[cls.module].functions[f"{cls.qualname}.__new__"])
+        return made if made.tag in _CALLED_BY and made.of and cls.path not in alternatives(made.of) else None
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
         if not isinstance(value, Type):
