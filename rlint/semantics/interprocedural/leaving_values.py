@@ -6,10 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from rlint import models
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.value_flow import Cause, Onward
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
 from rlint.semantics.interprocedural.summary import ClassSummary
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import Function
 
@@ -17,6 +20,7 @@ _MOST = 24
 """Maximum number of places where one value continues after it leaves a function."""
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})
 _RECEIVERS = ("builtins.staticmethod", "builtins.classmethod")
+_CHANGES_ITEMS = models.mutators(TypeTag.LIST, TypeTag.SET, TypeTag.DEQUE, TypeTag.DICT)
 _TURNS_AUTOGRAD = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 
 
@@ -134,7 +138,9 @@ class LeavingValues:
         that no item is read.
         """
         call = self._syntax.method_call(use)
-        return call is not None and isinstance(self._syntax.parents.get(call), ast.Expr)
+        if call is None or not isinstance(self._syntax.parents.get(call), ast.Expr):
+            return False
+        return last_name(call.func) in _CHANGES_ITEMS
 
     # -- who is meant --------------------------------------------------------------------------
 
