@@ -246,6 +246,8 @@ def where(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> De
 
 def _where(about: tuple[ast.expr, int], model: SemanticModel) -> Device | None:
     expression, depth = about
+    if isinstance(expression, ast.Compare) and any(map(_is_text, (expression.left, *expression.comparators))):
+        return None
     kind = model.types.type_of(expression)
     if kind.tag is TypeTag.TENSOR and kind.device is not Device.UNKNOWN:
         return kind.device
@@ -253,6 +255,10 @@ def _where(about: tuple[ast.expr, int], model: SemanticModel) -> Device | None:
         return None
     found = _made(expression, model, depth) if depth > 0 else None
     return found or (Device.UNKNOWN if kind.tag is TypeTag.TENSOR else None)
+
+
+def _is_text(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and isinstance(part.value, str)
 
 
 def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | None:
@@ -614,9 +620,28 @@ def _is_of_update(value: ast.expr, model: SemanticModel) -> bool:
 def may_use_accelerator(model: SemanticModel) -> bool:
     """Whether the program mentions accelerators at all, and this file devices."""
     text = model.syntax.text
-    if "cuda" in text or "accelerator" in text or model.program.is_attribute_read("cuda"):
+    if "cuda" in text or "accelerator" in text:
+        return True
+    if "device" not in text and model.once(_converts_host_tensors, model.syntax.module):
+        return False
+    if model.program.is_attribute_read("cuda"):
         return True
     return "device" in text and model.once(_names_open_device, model.syntax.module)
+
+
+def _converts_host_tensors(_: ast.Module, model: SemanticModel) -> bool:
+    """Whether a file calls `numpy()` on tensors that it does not copy to the host before, which fails for
+    tensors on a device.
+    """
+    for use in model.names.attribute_uses("numpy"):
+        match use.value:
+            case (
+                ast.Attribute(attr="data", value=tensor)
+                | ast.Call(func=ast.Attribute(attr="detach", value=tensor), args=[])
+            ):
+                if not original(tensor, model)[1]:
+                    return True
+    return False
 
 
 def _names_open_device(_: ast.Module, model: SemanticModel) -> bool:
