@@ -332,6 +332,18 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
     assert ("tokens of a language model" in found["impact"]["basis"]) == tokens
 
 
+DENSE = """\
+from torch import nn
+
+
+class Dense(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+"""
+RECURRENT = DENSE.replace("Linear", "LSTM")
+
+
 @pytest.mark.parametrize(
     ("files", "scale"),
     [
@@ -340,9 +352,10 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
         ({"net.py": "from torch.nn import LSTM\n"}, ProgramScale.LARGE),
         ({"game.py": "import ale_py\n"}, ProgramScale.SIMULATED),
         (
-            {"a.py": "import torch\n", "b.py": "import torch\n", "c.py": "from torch.nn import LSTM\n"},
+            {"a.py": DENSE, "b.py": "import torch\n", "c.py": "from torch.nn import LSTM\n"},
             ProgramScale.MIXED,
         ),
+        ({"a.py": "import torch\n", "c.py": RECURRENT}, ProgramScale.LARGE),
     ],
 )
 def test_networks_and_environments_determine_the_scale_of_a_program(

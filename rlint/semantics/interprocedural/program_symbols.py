@@ -22,6 +22,8 @@ from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS, U
 
 _SHARE_OF_FILES = 3
 _FAR_MORE = 4
+_FEW_FILES = 15
+"""Programs with more files that use torch are often libraries, whose users choose the networks."""
 
 
 class ProgramSymbols:
@@ -80,8 +82,8 @@ class ProgramSymbols:
 
     def scale(self, module: str) -> ProgramScale:
         """Return how long training steps take in the program of a module: long if a third of its files that
-        use torch has layers for images or sequences, or the module itself has some, or unrolls a network over
-        time.
+        use torch has layers for images or sequences (in a small program, all files with layers), or the
+        module itself has some, or unrolls a network over time.
         """
         if {LARGE_LAYERS, UNROLLED} & self.index.modules[module].speedups:
             return ProgramScale.LARGE
@@ -95,7 +97,10 @@ class ProgramSymbols:
         files = self._torch_files(module)
         large = sum(LARGE_LAYERS in each.speedups for each in files)
         if large:
-            return ProgramScale.LARGE if large * _SHARE_OF_FILES >= len(files) else ProgramScale.MIXED
+            others = (each for each in files if LARGE_LAYERS not in each.speedups)
+            is_only_kind = len(files) <= _FEW_FILES and not any(map(_has_layers, others))
+            is_large = is_only_kind or large * _SHARE_OF_FILES >= len(files)
+            return ProgramScale.LARGE if is_large else ProgramScale.MIXED
         simulates = any(SIMULATES in each.speedups for each in self._program(module) if not each.is_test)
         return ProgramScale.SIMULATED if simulates else ProgramScale.SMALL
 
@@ -276,3 +281,9 @@ def _steps_environments(module: ModuleSummary) -> bool:
         for function in module.functions.values()
         for drivers in (function.drivers, *(loop.drivers for loop in function.loops))
     )
+
+
+def _has_layers(file: ModuleSummary) -> bool:
+    """Whether a class of a file has layers of torch."""
+    kinds = (kind for cls in file.classes.values() for kind in cls.attributes.values())
+    return any(kind.tag is TypeTag.MODULE and kind.of.startswith("torch.nn.") for kind in kinds)
