@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Protocol
 
+from rlint import models
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.value_type import Type, TypeTag
@@ -274,7 +275,10 @@ class GradientFlow:
         )
 
     def supposes_network(self, call: ast.Call) -> bool:
-        """Whether it may be assumed that a call runs a network."""
+        """Whether it may be assumed that a call runs a network: not `values.mean()`, a method of tensors."""
+        called = call.func
+        if isinstance(called, ast.Attribute) and called.attr in models.methods_of(TypeTag.TENSOR):
+            return False
         return self.analysis.types.supposes(f"`{ast.unparse(call.func)}` runs a network")
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:
