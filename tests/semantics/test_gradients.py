@@ -182,6 +182,39 @@ def test_callers_of_another_class(block: str, said: Autograd) -> None:
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
+@pytest.mark.parametrize(("inside", "said"), [("", Autograd.ON), ("with torch.no_grad():", Autograd.OFF)])
+def test_functions_that_call_each_other(inside: str, said: Autograd) -> None:
+    """A cycle of calls decides nothing: the calls that enter it do, even if they run less often."""
+    indent = "    " if inside else ""
+    model = model_of(f"""{HEAD}
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+
+        def step(self, env):
+            while True:
+                env.step(self.value(env.state).item())
+                env.inner.run(self)
+
+        def value(self, state):
+            return self.net(state)
+
+    class Inner:
+        def run(self, agent: Agent):
+            for _ in range(100):
+                agent.step(self)
+
+    class Outer:
+        def __init__(self):
+            self.agent = Agent()
+
+        def run(self):
+            {inside}
+            {indent}self.agent.step(self)
+    """)
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
+
+
 def test_callers_in_other_files() -> None:
     """Callers in other files count, and may turn autograd off permanently."""
     helper = (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.regex import regex
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.syntax.last_names import last_name
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
     from rlint.semantics.frequency.heat import HeatMap
-    from rlint.semantics.interprocedural.call_graph import CallGraph
+    from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
     from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.qualified_names import QualifiedNames
     from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
@@ -269,6 +270,23 @@ class LocalAutograd:
         }
 
 
+@mutable
+class _Search:
+    """One search up the call graph: the `modes` found, and the functions seen, with whether any of their
+    callers decides their mode.
+    """
+
+    modes: set[Autograd] = field(default_factory=set)
+    seen: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> Autograd:
+        """Return the mode if all callers agree, or if one of them has autograd on."""
+        if Autograd.ON in self.modes:
+            return Autograd.ON
+        return next(iter(self.modes)) if len(self.modes) == 1 else Autograd.UNKNOWN
+
+
 class AutogradCallers:
     """The autograd mode that the callers of a function set, across files."""
 
@@ -299,42 +317,65 @@ class AutogradCallers:
     def _of(self, function: FunctionSummary) -> Step[Autograd]:
         known = self._known.get(function.path)
         if known is None:
-            self._known[function.path] = Autograd.UNKNOWN
-            known = self._known[function.path] = yield self._by_callers(function)
+            search = _Search()
+            yield self._by_callers(function, search)
+            known = self._known[function.path] = search.answer
         return known
 
-    def _by_callers(self, function: FunctionSummary) -> Step[Autograd]:
-        found: dict[int, set[Autograd]] = {}
+    def _by_callers(self, function: FunctionSummary, search: _Search) -> Step[bool]:
+        """Add the modes in which the most frequent callers run a function; False if it is only called by
+        functions that it calls itself, which decide nothing.
+        """
+        if (known := self._known.get(function.path)) is not None:
+            search.modes.add(known)
+            return True
+        if function.path in search.seen:
+            return search.seen[function.path]
+        search.seen[function.path] = False
+        by_level: dict[int, list[CallEdge]] = {}
         for call in self._heat.callers(function)[:_MOST_CALLERS]:
-            if call.edge.caller.path == function.path:
-                continue
-            found.setdefault(call.level, set()).add((yield self._at(call.edge.site, call.edge.caller)))
-        if not found:
-            unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
-            if unsure:
-                return Autograd.UNKNOWN
-            guessed: set[Autograd] = set()
-            # module-level code has no caller, and implicit calls do not set the mode
-            calls = self._guesses.calls(function) if function.name else ()
-            calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
-            is_stated = any(site.autograd is not None for site, _ in calls)
-            for site, caller in calls[:_MOST_CALLERS] if is_stated else ():
-                if caller.path != function.path:
-                    guessed.add((yield self._at(site, caller)))
-            return Autograd.UNKNOWN if guessed and Autograd.ON not in guessed else Autograd.ON
-        states = found[max(found)]
-        if Autograd.ON in states:
-            return Autograd.ON
-        return states.pop() if len(states) == 1 else Autograd.UNKNOWN
+            if call.edge.caller.path != function.path:
+                by_level.setdefault(call.level, []).append(call.edge)
+        decided = not by_level
+        if not by_level:
+            search.modes.add((yield self._without_callers(function, search)))
+        for level in sorted(by_level, reverse=True):
+            for edge in by_level[level]:
+                decided |= yield self._at(edge.site, edge.caller, search)
+                if Autograd.ON in search.modes:
+                    return True
+            if decided:
+                break
+        search.seen[function.path] = decided
+        return decided
 
-    def _at(self, site: CallSite, caller: FunctionSummary) -> Step[Autograd]:
-        """Return the autograd mode at a call; if it is undetermined, the callers of its function decide."""
+    def _without_callers(self, function: FunctionSummary, search: _Search) -> Step[Autograd]:
+        """Return the mode of a function without known callers: that of the calls which may run it by its name
+        and arguments.
+        """
+        if function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module):
+            return Autograd.UNKNOWN
+        # module-level code has no caller, and implicit calls do not set the mode
+        calls = self._guesses.calls(function) if function.name else ()
+        calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
+        guessed = _Search(seen=search.seen)
+        is_stated = any(site.autograd is not None for site, _ in calls)
+        for site, caller in calls[:_MOST_CALLERS] if is_stated else ():
+            if caller.path != function.path:
+                yield self._at(site, caller, guessed)
+        return Autograd.UNKNOWN if guessed.modes and Autograd.ON not in guessed.modes else Autograd.ON
+
+    def _at(self, site: CallSite, caller: FunctionSummary, search: _Search) -> Step[bool]:
+        """Add the autograd mode at a call; if it is undetermined, the callers of its function decide."""
         stated = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
             stated = Autograd.UNKNOWN
         if stated is None and self._turned_in(caller):
             stated = Autograd.UNKNOWN
-        return stated if stated is not None else (yield self._of(caller))
+        if stated is None:
+            return (yield self._by_callers(caller, search))
+        search.modes.add(stated)
+        return True
 
     def _turned_in(self, caller: FunctionSummary) -> bool:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))

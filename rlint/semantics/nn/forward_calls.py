@@ -32,7 +32,7 @@ class ForwardCalls:
             return called.of.startswith("torch.nn.") or not called.of
         if cls.qualname.endswith("Loss"):
             return False
-        forwards = self.index.implementations(cls, "forward")
+        forwards = self.index.implementations(cls, "forward") or self.index.implementations(cls, "__call__")
         return not forwards or any(bool(forward.gradient_from) for forward in forwards)
 
     def gives_gradient(self, path: str, module: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from rlint import models
@@ -418,8 +418,9 @@ class _Reading:
 
     def _run(self, cls: ClassSummary, method: str, instance: _Place, *, sure: bool) -> None:
         """Add what a method of an instance runs."""
-        waiting, seen = [method], {method}
-        if self.index.method(cls, method) is None:
+        waiting = list(self._methods_called(cls, method))
+        seen = set(waiting)
+        if not waiting:
             if self.index.attribute(cls, method) or method not in ("forward", "__call__"):
                 self.unknown()
             return
@@ -438,6 +439,13 @@ class _Reading:
                             waiting.append(called)
                 if done is None or name not in done.own:
                     break  # a base's method of this name runs only if it is called through `super()`
+
+    def _methods_called(self, cls: ClassSummary, method: str) -> Iterator[str]:
+        """Yield the methods of a class that run when `method` is called; for a call of the network itself,
+        which is "forward" here, also the `__call__` that the class defines.
+        """
+        called = (method, "__call__") if method == "forward" else (method,)
+        return (name for name in called if self.index.method(cls, name) is not None)
 
     def _used(
         self, cls: ClassSummary, done: ForwardSummary, instance: _Place, *, sure: bool
