@@ -141,7 +141,7 @@ class InferenceWithGrad(Rule):
     scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("torch",)
+    triggers = ("torch", ".detach()", ".item()", ".cpu()", ".data")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
