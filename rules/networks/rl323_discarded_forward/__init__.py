@@ -5,10 +5,12 @@ Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values 
 needed on some paths: one branch of a following `if` or conditional expression reads them, another branch
 returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
 action that is computed before the epsilon draw, also by a function of the project that runs the network
-(`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well. If a call returns several values,
-all of them must be unused, or those that are unused must come from sub-networks of their own: the second of
-two critics in `self.critic(state, action)[0]`. That also holds for methods that are no networks, and for the
-log-probability of a squashed action that is computed in every step: `action, _ = self.actor(state)`.
+(`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well.
+
+If a call returns several values, all of them must be unused, or those that are unused must come from
+sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`. That also holds for
+methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
+`action, _ = self.actor(state)`.
 
 Log-probabilities and entropies that are never read are flagged, too, also if a function returns them in a
 tuple and no caller reads that item.
