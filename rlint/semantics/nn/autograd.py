@@ -126,6 +126,10 @@ class LocalAutograd:
                 passed.append(child)
                 parent = parents.get(child)
                 if isinstance(parent, FUNCTIONS):
+                    mode = self._set_before(child, parent)
+                    if mode is not None:
+                        stated = StatedMode(mode)
+                        break
                     if parent not in self._functions:
                         self._functions[parent] = self._function(parent)
                     stated = self._functions[parent]
@@ -157,17 +161,31 @@ class LocalAutograd:
 
     def turned_by(self, function: Function | None) -> bool:
         """Whether running a function (None: the module) leaves autograd switched on or off afterwards."""
-        return function in self._turning
+        return any(mode is not Autograd.ON for mode in self._set.get(function, {}).values())
+
+    def _set_before(self, statement: ast.stmt, function: Function) -> Autograd | None:
+        """Return the mode that the last statement before one in the body of a function sets:
+        `torch.set_grad_enabled(True)`; None if none does, or if others may.
+        """
+        stated = self._set.get(function)
+        if not stated or any(self.syntax.parents.get(each) is not function for each in stated):
+            return None
+        before = [each for each in function.body[: function.body.index(statement)] if each in stated]
+        return stated[before[-1]] if before else None
 
     @cached_property
-    def _turning(self) -> set[Function | None]:
+    def _set(self) -> dict[Function | None, dict[ast.stmt, Autograd]]:
+        """Return the statements that switch autograd on or off, by their function."""
+        found: dict[Function | None, dict[ast.stmt, Autograd]] = {}
         if not any(name in self.syntax.text for name in _SETTERS):
-            return set()
-        return {
-            self.syntax.function(call)
-            for call in self.syntax.of_type(ast.Call)
-            if isinstance(self.syntax.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
-        }
+            return found
+        for call in self.syntax.of_type(ast.Call):
+            statement = self.syntax.parents.get(call)
+            if isinstance(statement, ast.Expr) and self.names.qualified(call.func) in _SET:
+                mode = self._entered_call(call)
+                known = mode if isinstance(mode, Autograd) else Autograd.UNKNOWN
+                found.setdefault(self.syntax.function(call), {})[statement] = known
+        return found
 
     def _function(self, function: Function) -> StatedMode:
         entered: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlint import models
 from rlint.models.gradient_rules import WITHOUT_PARAMETERS
 from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.frequency.heat import HeatMap
@@ -42,6 +43,9 @@ class ForwardCalls:
         self._depth += 1
         try:
             if self.runs_network(self.index.resolve(path.removesuffix("()"), module)):
+                return True
+            layer = models.callable_fact(path.removesuffix("()"))
+            if layer is not None and path.endswith("()") and self.runs_network(layer.result):
                 return True
             return any(self.returns_gradient(target) for target in self.index.callables(path, module))
         finally:

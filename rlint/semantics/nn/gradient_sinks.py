@@ -140,6 +140,16 @@ class GradientTrace(ValueFlow[SinkKind]):
     called = operand
     """Handle a call of the value: it can only be a network computed from it."""
 
+    def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
+        """Record that an item of a numpy array which is set becomes a number: `values[t] = value`."""
+        if (
+            isinstance(target, ast.Subscript)
+            and self.analysis.types.type_of(target.value).tag is TypeTag.NDARRAY
+        ):
+            self.reach(target, SinkKind.CONVERTED)
+        else:
+            super().follow_target(target, part, statement)
+
     def other_part(self, element: ast.expr, part: int) -> None:
         """Record the indices that are returned with the values."""
         if not isinstance(part, TupleItem):
@@ -255,6 +265,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
             self.reach(call, SinkKind.ARRAY)
+        elif qualified in facts.WRAPS_DETACHED:
+            self.reach(call, SinkKind.DETACHED)
         elif qualified.startswith(TAKES):
             self.reach(call, SinkKind.LEARNED)
         elif qualified in facts.SENDS:
@@ -263,7 +275,12 @@ class GradientTrace(ValueFlow[SinkKind]):
             ("torch.utils.", "torch.distributed.")
         ):
             self._torch_function(call, name)
-        elif isinstance(call.func, ast.Attribute) and not qualified and call.func.attr in facts.PUTS_IN:
+        elif (
+            isinstance(call.func, ast.Attribute)
+            and not qualified
+            and call.func.attr in facts.PUTS_IN
+            and self.gradients.handed_to(call, argument) is None
+        ):
             self.follow_container(call.func.value, call)
         else:
             self.called_with(argument, call)

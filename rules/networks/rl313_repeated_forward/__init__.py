@@ -86,8 +86,10 @@ from collections.abc import Iterator
 
 from rlint.rule import AnyLoop, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.networks._shared.same_input import (
+    architecture_of,
     has_seen_the_same,
     is_forward,
+    likely_sees_the_same,
     loop_without_change,
     that_see_the_same,
 )
@@ -124,6 +126,10 @@ class RepeatedForward(Rule):
         if len(equal_calls) < 2 and not looped:
             return
         again = repeats_of(node, equal_calls, model) if len(equal_calls) > 1 else []
+        assumed = assumption(node, model) if again else ""
+        if not again and len(equal_calls) > 1:
+            again = likely_repeats_of(node, equal_calls, model)
+            assumed = f"no code in between changes the weights of `{model.source.text(node.func)}` or its input"
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             yield self.finding(
@@ -132,7 +138,7 @@ class RepeatedForward(Rule):
                 message(node, often[0], model),
                 fix=build_fix(node, again, model),
                 advice=ADVICE,
-                assumes=assumption(node, model),
+                assumes=assumed,
             )
         elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
             yield from self.check_loop(node, model)
@@ -256,11 +262,25 @@ def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel
     return [call for call in that_see_the_same(node, after, model) if not is_covered(call, model)]
 
 
+def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
+    """Return the same for calls that likely see the same: code in between is not known to change nothing."""
+    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    if not after or not model.frequency.may_be_warm(node) or not is_forward(node, model):
+        return []
+    if any(likely_sees_the_same(other, node, model) for other in earlier_equal_calls(node, model)):
+        return []
+    return [
+        call for call in after if likely_sees_the_same(node, call, model) and not is_covered(call, model)
+    ]
+
+
 def assumption(call: ast.Call, model: SemanticModel) -> str:
     """Return what must hold for the result to be the same: that unknown layers are deterministic."""
     if is_forward(call, model):
         return ""
-    return f"the layers of `{model.source.text(call.func)}` that are created elsewhere are deterministic"
+    structure = architecture_of(call, model)
+    which = "" if structure is not None and structure.complete else " that are created elsewhere"
+    return f"the layers of `{model.source.text(call.func)}`{which} are deterministic"
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:
