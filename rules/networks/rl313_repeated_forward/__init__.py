@@ -94,6 +94,7 @@ from rlint.rules.networks._shared.same_input import (
     that_see_the_same,
 )
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
+from rlint.rules.networks.rl313_repeated_forward.run_in_methods import repeated_in_methods
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 from rlint.rules.networks.rl313_repeated_forward.vector_products import runs_per_vector
@@ -123,13 +124,16 @@ class RepeatedForward(Rule):
         if len(equal_calls) < 2:
             yield from self.check_within(node, model)
             yield from self.check_callers(node, model)
+            yield from self.check_methods(node, model)
         if len(equal_calls) < 2 and not looped:
             return
         again = repeats_of(node, equal_calls, model) if len(equal_calls) > 1 else []
         assumed = assumption(node, model) if again else ""
         if not again and len(equal_calls) > 1:
             again = likely_repeats_of(node, equal_calls, model)
-            assumed = f"no code in between changes the weights of `{model.source.text(node.func)}` or its input"
+            assumed = (
+                f"no code in between changes the weights of `{model.source.text(node.func)}` or its input"
+            )
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             yield self.finding(
@@ -194,6 +198,24 @@ class RepeatedForward(Rule):
             advice="Run the network once before the loop, and pass its result",
             assumes=f"no other code changes the weights of `{text}` or its input during the loop",
             related=[(site, "called here in every iteration")],
+        )
+
+    def check_methods(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network that two methods run on the same input, which a third one calls."""
+        if model.frequency.heat_of(call).level < self.heat or not is_used(call, model):
+            return
+        found = repeated_in_methods(call, model)
+        if found is None:
+            return
+        text, line = model.source.text(call.func), model.span_of(found.first)[0].line
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` runs again on the same input as in line {line}, where `{found.function}` calls both: "
+            "the second forward pass is redundant",
+            advice=f"Run `{text}` once in `{found.function}`, and pass its result",
+            assumes=f"no code in between changes the weights of `{text}` or its input",
+            related=[(found.first, "runs first here")],
         )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -269,9 +291,7 @@ def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: Semant
         return []
     if any(likely_sees_the_same(other, node, model) for other in earlier_equal_calls(node, model)):
         return []
-    return [
-        call for call in after if likely_sees_the_same(node, call, model) and not is_covered(call, model)
-    ]
+    return [call for call in after if likely_sees_the_same(node, call, model) and not is_covered(call, model)]
 
 
 def assumption(call: ast.Call, model: SemanticModel) -> str:
