@@ -141,8 +141,8 @@ class RepeatedToRead(Rule):
             yield self.finding(
                 model,
                 call,
-                f"`{shortened(model.source.text(call.func))}` copies the tensor for each repetition, though it "
-                "is only read",
+                f"`{shortened(model.source.text(call.func))}` copies the tensor for each repetition, though "
+                "it is only read",
                 advice=f"Use a view: `expand`, with the number of repetitions for dimension {place}",
                 minor=_MINOR if all(use.kind is UseKind.ELEMENT for use in uses) else None,
             )

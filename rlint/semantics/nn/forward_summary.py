@@ -27,7 +27,7 @@ _MUTATES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQU
 }
 _RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
 _CONTAINERS = models.having(Trait.HOLDS_PARTS, "torch.nn")
-"""Modules that run the layers which their constructor is passed: `nn.Sequential(self.first, self.second)(x)`."""
+"""Modules that run the layers passed to their constructor: `nn.Sequential(self.first, self.second)(x)`."""
 _DROPOUTS = frozenset(
     f"torch.nn.functional.{name}dropout{size}"
     for name in ("", "alpha_", "feature_alpha_")

@@ -22,7 +22,6 @@ from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_he
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 
-
 ITEM = "[]"
 """Stands for the argument where a value is stored as an item of the container at an access path."""
 

@@ -234,7 +234,7 @@ def _may_update(node: ast.AST, watched: Watched, model: SemanticModel) -> bool:
 
 
 def _may_train(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
-    """Whether a call updates weights, by its name or its functions, or is passed a network that is watched."""
+    """Whether a call updates weights, by its name or its functions, or is passed a watched network."""
     if _UPDATES.search(last_name(call.func) or ""):
         return True
     if any(each.updates or model.nn.learns(each) for each in model.types.call_targets(call)):

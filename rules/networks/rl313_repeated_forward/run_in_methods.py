@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from rlint.rule import (
     FUNCTIONS,
@@ -166,8 +167,7 @@ def _passed(call: ast.Call, helper: Function, runs: list[_Run], model: SemanticM
     if given is None:
         return
     for run in runs:
-        around = model.ancestors(run.place)
-        inside = iter(lambda: next(around), helper)
+        inside = takewhile(lambda each: each is not helper, model.ancestors(run.place))
         if any(isinstance(each, _CONDITIONAL) for each in inside):
             continue
         inputs = tuple(_replaced(text, given) for text in run.inputs)
