@@ -36,11 +36,11 @@ class Architecture:
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside of
     dropout layers, `surely_draws` those of parts that it surely has; `keeps` the attributes that a run sets
-    or modifies; `hooks` hooks registered on it; `overrides` the names among `train`, `eval`,
-    `__call__` that a class of it defines; `width` the size of the largest square that fits into the weights of a linear layer which surely is part of it; `passes_on`
-    whether it may hold a network that other code also holds: one that its constructor is passed, or a
-    constant of a module. If it is not `complete`, it has unknown parts, which may have any of these
-    properties.
+    or modifies; `hooks` hooks registered on it; `overrides` the names among `train`, `eval`, `__call__` that
+    a class of it defines; `width` the size of the largest square that fits into the weights of a linear
+    layer which surely is part of it; `passes_on` whether it may hold a network that other code also holds:
+    one that its constructor is passed, or a constant of a module. If it is not `complete`, it has unknown
+    parts, which may have any of these properties.
     """
 
     layers: dict[str, bool] = field(default_factory=dict)
