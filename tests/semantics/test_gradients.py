@@ -220,6 +220,35 @@ def test_functions_that_call_each_other(inside: str, said: Autograd) -> None:
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
+@pytest.mark.parametrize(("name", "said"), [("first", Autograd.OFF), ("second", Autograd.ON)])
+def test_methods_that_are_overridden(name: str, said: Autograd) -> None:
+    """A caller that only objects of another class run does not count for the method that they override."""
+    model = model_of(f"""{HEAD}
+    class Base:
+        def __init__(self):
+            self.first = Net()
+            self.second = Net()
+
+        def targets(self, states):
+            return self.values(states)
+
+        def values(self, states):
+            return self.first(states)
+
+        def loss(self, states):
+            with torch.no_grad():
+                return self.targets(states)
+
+    class Derived(Base):
+        def values(self, states):
+            return self.second(states)
+
+        def weighted(self, states):
+            return self.targets(states)
+    """)
+    assert model.gradients.autograd_at(expression(model, f"self.{name}(states)")) is said
+
+
 def test_callers_in_other_files() -> None:
     """Callers in other files count, and may have turned autograd off."""
     helper = (

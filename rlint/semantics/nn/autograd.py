@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
 from rlint.frozen import frozen, mutable
+from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.syntax.last_names import last_name
@@ -61,6 +62,8 @@ _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba 
 _HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})  # through the object, which calls in other files may do
 _MOST_CALLERS = 24
+_Classes = frozenset[str] | None
+"""The classes of the object that a method runs for, by path; None if any."""
 _DEPTH = 4
 
 
@@ -295,7 +298,7 @@ class _Search:
     """
 
     modes: set[Autograd] = field(default_factory=set)
-    seen: dict[str, bool] = field(default_factory=dict)
+    seen: dict[tuple[str, _Classes], bool] = field(default_factory=dict)
 
     @property
     def answer(self) -> Autograd:
@@ -340,32 +343,64 @@ class AutogradCallers:
             known = self._known[function.path] = search.answer
         return known
 
-    def _by_callers(self, function: FunctionSummary, search: _Search) -> Step[bool]:
-        """Add the modes in which the most frequent callers run a function; False if it is only called by
-        functions that it calls itself, which decide nothing.
+    def _by_callers(self, function: FunctionSummary, search: _Search, of: _Classes = None) -> Step[bool]:
+        """Add the modes in which the most frequent callers run a function, for an object of one of the
+        classes `of`; False if it is only called by functions that it calls itself, which decide nothing.
         """
-        if (known := self._known.get(function.path)) is not None:
+        known = self._known.get(function.path) if of is None else None
+        if known is not None:
             search.modes.add(known)
             return True
-        if function.path in search.seen:
-            return search.seen[function.path]
-        search.seen[function.path] = False
-        by_level: dict[int, list[CallEdge]] = {}
+        if of is None:
+            of = self._classes_running(function)
+        key = (function.path, of)
+        if key in search.seen:
+            return search.seen[key]
+        search.seen[key] = False
+        by_level: dict[int, list[tuple[CallEdge, _Classes]]] = {}
         for call in self._heat.callers(function)[:_MOST_CALLERS]:
-            if call.edge.caller.path != function.path:
-                by_level.setdefault(call.level, []).append(call.edge)
+            callers = self._classes_calling(call.edge, of)
+            if call.edge.caller.path != function.path and (callers is None or callers):
+                by_level.setdefault(call.level, []).append((call.edge, callers))
         decided = not by_level
         if not by_level:
             search.modes.add((yield self._without_callers(function, search)))
         for level in sorted(by_level, reverse=True):
-            for edge in by_level[level]:
-                decided |= yield self._at(edge.site, edge.caller, search)
+            for edge, callers in by_level[level]:
+                decided |= yield self._at(edge.site, edge.caller, search, callers)
                 if Autograd.ON in search.modes:
                     return True
             if decided:
                 break
-        search.seen[function.path] = decided
+        search.seen[key] = decided
         return decided
+
+    def _classes_running(self, function: FunctionSummary) -> _Classes:
+        """Return the classes whose objects run a method, rather than an override; None for a function, and
+        for a method of a class that neither inherits nor is inherited from.
+        """
+        index, name = self._heat.index, function.name
+        cls = index.owner_of(function) if function.is_method else None
+        if cls is None:
+            return None
+        below = index.subclasses(cls)
+        if not below and len(index.ancestry(cls)) == 1:
+            return None
+        return frozenset(each.path for each in (cls, *below) if index.method(each, name) is function)
+
+    def _classes_calling(self, edge: CallEdge, of: _Classes) -> _Classes:
+        """Return the classes among `of` whose objects run the caller, if it calls a method of `self`; None if
+        the call does not restrict them.
+        """
+        if of is None or edge.site.receiver != "self" or not edge.caller.is_method:
+            return None
+        index = self._heat.index
+        classes = ((path, index.class_of(Type(TypeTag.INSTANCE, path))) for path in of)
+        return frozenset(
+            path
+            for path, cls in classes
+            if cls is not None and index.method(cls, edge.caller.name) is edge.caller
+        )
 
     def _without_callers(self, function: FunctionSummary, search: _Search) -> Step[Autograd]:
         """Return the mode of a function without known callers: that of the calls which may run it by its name
@@ -380,10 +415,12 @@ class AutogradCallers:
         is_stated = any(site.autograd is not None for site, _ in calls)
         for site, caller in calls[:_MOST_CALLERS] if is_stated else ():
             if caller.path != function.path:
-                yield self._at(site, caller, guessed)
+                yield self._at(site, caller, guessed, None)
         return Autograd.UNKNOWN if guessed.modes and Autograd.ON not in guessed.modes else Autograd.ON
 
-    def _at(self, site: CallSite, caller: FunctionSummary, search: _Search) -> Step[bool]:
+    def _at(
+        self, site: CallSite, caller: FunctionSummary, search: _Search, classes: _Classes
+    ) -> Step[bool]:
         """Add the autograd mode at a call; if it is undetermined, the callers of its function decide."""
         stated = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
@@ -391,7 +428,7 @@ class AutogradCallers:
         if stated is None and self._turned_in(caller):
             stated = Autograd.UNKNOWN
         if stated is None:
-            return (yield self._by_callers(caller, search))
+            return (yield self._by_callers(caller, search, classes))
         search.modes.add(stated)
         return True
 

@@ -35,19 +35,19 @@ class Architecture:
 
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside of
-    dropout layers, `surely_draws` those of parts that it surely has; `keeps` the attributes that a run sets
-    or modifies; `hooks` hooks registered on it; `overrides` the names among `train`, `eval`, `__call__` that
-    a class of it defines; `width` the size of the largest square that fits into the weights of a linear
-    layer which surely is part of it; `passes_on` whether it may hold a network that other code also holds:
-    one that its constructor is passed, or a constant of a module. If it is not `complete`, it has unknown
-    parts, which may have any of these properties.
+    dropout layers; `keeps` the attributes that a run sets or modifies; `surely_varies` whether code of the
+    project that it surely runs does any of these; `hooks` hooks registered on it; `overrides` the names
+    among `train`, `eval`, `__call__` that a class of it defines; `width` the size of the largest square that
+    fits into the weights of a linear layer which surely is part of it; `passes_on` whether it may hold a
+    network that other code also holds: one that its constructor is passed, or a constant of a module. If it
+    is not `complete`, it has unknown parts, which may have any of these properties.
     """
 
     layers: dict[str, bool] = field(default_factory=dict)
     complete: bool = True
     reads_training: bool = False
     draws: bool = False
-    surely_draws: bool = False
+    surely_varies: bool = False
     hooks: bool = False
     keeps: set[str] = field(default_factory=set)
     overrides: set[str] = field(default_factory=set)
@@ -83,10 +83,12 @@ class Architecture:
 
     @property
     def seems_repeatable(self) -> bool:
-        """Whether that is true of its known parts, if these are of a class of the project, apart from random
-        numbers that only some options draw.
+        """Whether that is true of its known parts, if these are of a class of the project, apart from code that
+        only some options run.
         """
-        return bool(self.classes) and not (self.by_mode or self.surely_draws or self.hooks or self.keeps)
+        switches = self.overrides & {"train", "eval"}
+        varies = self.surely_varies or bool(switches) or any(map(is_by_mode, self.layers)) or self.hooks
+        return bool(self.classes) and not varies
 
     @property
     def traceless(self) -> bool:
@@ -472,8 +474,8 @@ class _Reading:
         if running:
             found.reads_training |= done.reads_training
             found.draws |= done.draws
-            found.surely_draws |= done.draws and sure
             found.keeps |= done.keeps
+            found.surely_varies |= sure and (done.reads_training or done.draws or bool(done.keeps))
             found.complete &= not done.opaque
         for path in sorted(done.calls):
             self._call(path, module, running=running, sure=sure)

@@ -301,6 +301,8 @@ class Watched:
         found: set[str] = set()
         for node in descendants(self.call):
             part = node.func if isinstance(node, ast.Call) else None
+            if part is not None and self.model.names.qualified(part) is not None:
+                continue
             while isinstance(part, (ast.Attribute, ast.Subscript, ast.Name)):
                 found.add(self.model.source.text(part))
                 part = part.value if not isinstance(part, ast.Name) else None

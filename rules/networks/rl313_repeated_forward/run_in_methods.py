@@ -126,7 +126,7 @@ def _is_repeatable(forward: ast.Call, model: SemanticModel) -> bool:
     structure = architecture_of(forward, model)
     if structure is None or structure.complete or structure.layers:
         return False
-    return not (structure.by_mode or structure.surely_draws or structure.hooks or structure.keeps)
+    return not (structure.by_mode or structure.draws or structure.hooks or structure.keeps)
 
 
 def _runs_in(
