@@ -163,6 +163,12 @@ class GradientQueries:
             found = bool(taking) and all(map(self._forwards.returns_gradient, taking))
         return found and self._gradients.supposes_network(call)
 
+    def runs_argument(self, call: ast.Call, argument: ast.expr, target: FunctionSummary) -> bool:
+        """Whether a function of the project runs a network that a call passes to it, and leaves the gradient
+        of the output to its callers.
+        """
+        return parameter_of(argument, call, target) in target.runs and self._forwards.leaves_gradient(target)
+
     def _runs_given(self, call: ast.Call) -> bool:
         """Whether a function returns the output of a network that the call passes to it."""
         for target in self._types.call_targets(call):

@@ -418,9 +418,7 @@ class AutogradCallers:
                 yield self._at(site, caller, guessed, None)
         return Autograd.UNKNOWN if guessed.modes and Autograd.ON not in guessed.modes else Autograd.ON
 
-    def _at(
-        self, site: CallSite, caller: FunctionSummary, search: _Search, classes: _Classes
-    ) -> Step[bool]:
+    def _at(self, site: CallSite, caller: FunctionSummary, search: _Search, classes: _Classes) -> Step[bool]:
         """Add the autograd mode at a call; if it is undetermined, the callers of its function decide."""
         stated = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):

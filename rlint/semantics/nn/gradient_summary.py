@@ -85,7 +85,8 @@ class GradientSummaries:
         for value in returned:
             sources = self.gradients.sources(value)
             paths.update(dict.fromkeys(self.gradients.path_of(call) for call in sources.calls))
-            runs.update((call.func.id, None) for call in sources.calls if self._is_given(call.func))
+            called = (_network_of(call) for call in sources.calls)
+            runs.update((network.id, None) for network in called if self._is_given(network))
             if sources.kept:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
@@ -247,6 +248,12 @@ class PassedGradient(GradientTrace):
         self.passes_on[path, place] = None
         if self._returns_value:
             self.compute(call)
+
+
+def _network_of(call: ast.Call) -> ast.expr:
+    """Return what a call runs, if it is a network: `net` for `net(x)` and `net.forward(x)`."""
+    called = call.func
+    return called.value if isinstance(called, ast.Attribute) and called.attr == "forward" else called
 
 
 def _place_of(argument: ast.AST, call: ast.Call) -> str | None:

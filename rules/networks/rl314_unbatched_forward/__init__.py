@@ -97,6 +97,7 @@ from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_ma
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 
+_MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
 
@@ -213,7 +214,15 @@ class UnbatchedForward(Rule):
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
             "and index its result where it is used",
             assumes="the batches have one shape" if several else None,
+            minor=None if not several or runs_in_network(node, model) else _MINOR,
         )
+
+
+def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is in a method of a network, which runs for each pass of all its parts."""
+    cls = model.class_of(node)
+    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
+    return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
 
 
 def named(item: LoopItem) -> str:
