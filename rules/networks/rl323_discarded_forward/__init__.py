@@ -90,8 +90,8 @@ from collections.abc import Iterator
 from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
 from rlint.rules.networks._shared.no_grad import HOOKS
 from rlint.rules.networks._shared.same_input import is_forward
-from rlint.rules.networks.rl323_discarded_forward.run_by_functions import runs_network
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, unused_parts
+from rlint.rules.networks.rl323_discarded_forward.run_by_functions import runs_network
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
