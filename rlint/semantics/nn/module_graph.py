@@ -83,8 +83,8 @@ class Architecture:
 
     @property
     def seems_repeatable(self) -> bool:
-        """Whether that is true of its known parts, if these are of a class of the project, apart from code that
-        only some options run.
+        """Whether that is true of its known parts, if these are of a class of the project, apart from code
+        that only some options run.
         """
         switches = self.overrides & {"train", "eval"}
         varies = self.surely_varies or bool(switches) or any(map(is_by_mode, self.layers)) or self.hooks

@@ -97,7 +97,7 @@ from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_c
 from rlint.rules.networks.rl313_repeated_forward.run_in_methods import repeated_in_methods
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
-from rlint.rules.networks.rl313_repeated_forward.vector_products import runs_per_vector
+from rlint.rules.networks.rl313_repeated_forward.vector_products import is_called_in_loop, runs_per_vector
 
 ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
 
@@ -161,7 +161,9 @@ class RepeatedForward(Rule):
                 "derivative",
                 advice="Compute the first derivative once (`create_graph=True`), and only the product for "
                 "each vector (`torch.autograd.grad(gradient @ vector, weights, retain_graph=True)`)",
-                assumes=f"`{function.name}` is called for several vectors with the same weights",
+                assumes=""
+                if is_called_in_loop(function, model)
+                else f"`{function.name}` is called for several vectors with the same weights",
             )
 
     def check_within(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
