@@ -220,6 +220,28 @@ def test_functions_that_call_each_other(inside: str, said: Autograd) -> None:
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
+def test_networks_of_an_object() -> None:
+    """The caller of a network's `forward` is a method of another class."""
+    model = model_of(f"""{HEAD}
+    class Double(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = Net()
+
+        def forward(self, state):
+            return self.net(state)
+
+    class Agent:
+        def __init__(self):
+            self.both = Double()
+
+        def act(self, state):
+            with torch.no_grad():
+                return self.both(state)
+    """)
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is Autograd.OFF
+
+
 @pytest.mark.parametrize(("name", "said"), [("first", Autograd.OFF), ("second", Autograd.ON)])
 def test_methods_that_are_overridden(name: str, said: Autograd) -> None:
     """A caller that only objects of another class run does not count for the method that they override."""

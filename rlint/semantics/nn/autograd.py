@@ -392,8 +392,9 @@ class AutogradCallers:
         """Return the classes among `of` whose objects run the caller, if it calls a method of `self`; None if
         the call does not restrict them.
         """
-        if of is None or edge.site.receiver != "self" or not edge.caller.is_method:
-            return None
+        of_self = edge.site.receiver == "self" and edge.site.method == edge.target.name
+        if of is None or not of_self or not edge.caller.is_method:
+            return None  # `self.net(x)` runs `forward` of another object
         index = self._heat.index
         classes = ((path, index.class_of(Type(TypeTag.INSTANCE, path))) for path in of)
         return frozenset(
