@@ -441,9 +441,32 @@ class GradientTrace(ValueFlow[SinkKind]):
             return False
         types = self.analysis.types
         kind = types.type_of(argument)
-        if kind:
+        if kind and not (kind.tag is TypeTag.TUPLE and self._is_no_tuple(argument)):
             return kind.tag is TypeTag.TENSOR
-        return types.supposes(f"`{ast.unparse(argument)}` is a tensor")
+        return types.supposes(f"`{ast.unparse(self._holder(argument))}` is a tensor or holds tensors")
+
+    def _is_no_tuple(self, argument: ast.expr) -> bool:
+        """Whether a variable is in the branch that no tuple reaches: the `else` of `if isinstance(x, tuple)`."""
+        child: ast.AST = argument
+        for parent in self.syntax.ancestors(argument):
+            match parent:
+                case ast.If(
+                    test=ast.Call(func=ast.Name(id="isinstance"), args=[tested, classes]), orelse=orelse
+                ) if child in orelse and ast.dump(tested) == ast.dump(argument):
+                    return any(isinstance(each, ast.Name) and each.id == "tuple" for each in ast.walk(classes))
+            child = parent
+        return False
+
+    def _holder(self, argument: ast.expr) -> ast.expr:
+        """Return what a loop iterates over, if it binds an argument: `outputs` for `x` in `for x in outputs`;
+        else the argument.
+        """
+        if isinstance(argument, ast.Name):
+            for binding in self.analysis.definitions.reaching(argument):
+                loop = self.syntax.parents.get(binding.node)
+                if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.iter, ast.Name):
+                    return loop.iter
+        return argument
 
 
 def is_store(call: ast.Call) -> bool:
