@@ -427,7 +427,8 @@ class AutogradCallers:
         if stated is None and self._turned_in(caller):
             stated = Autograd.UNKNOWN
         if stated is None:
-            return (yield self._by_callers(caller, search, classes))
+            decided: bool = yield self._by_callers(caller, search, classes)
+            return decided
         search.modes.add(stated)
         return True
 

@@ -109,7 +109,7 @@ def _repeats_run(first: _Run, again: _Run, model: SemanticModel) -> bool:
         return False  # the first result has no graph
     if any(_is_updated(run, model) for run in (first, again)) or not _is_repeatable(again.forward, model):
         return False
-    return likely_unchanged_between(first.place, again.place, again.forward, model)
+    return bool(likely_unchanged_between(first.place, again.place, again.forward, model))
 
 
 def _is_updated(run: _Run, model: SemanticModel) -> bool:

@@ -219,7 +219,7 @@ class UnbatchedForward(Rule):
 
 
 def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node is in a method of a network, which runs for each pass of all its parts."""
+    """Whether a node is in a method of a network, which runs in each forward pass of the whole."""
     cls = model.class_of(node)
     summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
     return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
