@@ -453,7 +453,9 @@ class GradientTrace(ValueFlow[SinkKind]):
                 case ast.If(
                     test=ast.Call(func=ast.Name(id="isinstance"), args=[tested, classes]), orelse=orelse
                 ) if child in orelse and ast.dump(tested) == ast.dump(argument):
-                    return any(isinstance(each, ast.Name) and each.id == "tuple" for each in ast.walk(classes))
+                    return any(
+                        isinstance(each, ast.Name) and each.id == "tuple" for each in ast.walk(classes)
+                    )
             child = parent
         return False
 
