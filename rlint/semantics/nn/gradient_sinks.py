@@ -446,7 +446,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         return types.supposes(f"`{ast.unparse(self._holder(argument))}` is a tensor or holds tensors")
 
     def _is_no_tuple(self, argument: ast.expr) -> bool:
-        """Whether a variable is in a branch that no tuple reaches: the `else` of `if isinstance(x, tuple)`."""
+        """Whether a variable is where no tuple arrives: the `else` of `if isinstance(x, tuple)`."""
         child: ast.AST = argument
         for parent in self.syntax.ancestors(argument):
             match parent:
