@@ -2,7 +2,9 @@
 
 ## What it does
 Flags the forward pass of a target network or of an old policy that runs with autograd on, if `backward()`
-reaches its graph although no optimizer updates the weights of that network. A network counts as a target
+reaches its graph although no optimizer updates the weights of that network. So is the call of a function of
+the project that runs such a network, which it is passed: `self.log_probs(self.old_policy, states)`. A network
+counts as a target
 network if its name says so, the program copies weights into it, and it was not passed to any of the
 optimizers created beside it.
 

@@ -8,7 +8,12 @@ different outputs (`probs, _ = net(x)`, then `_, value = net(x)`), or before a l
 method that the other call runs on the same input counts as well: `net(x)` and `net.dist(x)`, where
 `forward` calls `dist`.
 
-If layers of the network are created elsewhere, the finding is `likely`. A target network that runs in a
+If layers of the network are created elsewhere, or only some options make them random, or if code in between
+is not known to change nothing, the finding is `likely`. So is that of a network which two methods of a class
+run on the same input, if a third method calls both with unchanged weights: the value in the loss of the
+critic and in the advantage of the actor.
+
+A target network that runs in a
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
 weights: the old policy in each of several update steps on one batch.
 
@@ -18,8 +23,8 @@ TRPO) is flagged if it runs the network again for each vector (likely).
 The rule is silent:
 
 - if the network has dropout, batch normalisation, noise, hooks, or state that is kept between calls;
-- if an optimizer step, `backward()` or another call between the two may change weights;
-- if autograd is on for one call and off for the other;
+- if an optimizer step, `backward()` or another call between the two likely changes weights;
+- if autograd is on for one call and off for the other (across methods: if it is off for the first only);
 - if a condition runs the call in only one iteration of a loop (`if t == last_step`).
 
 ## Why is it slow

@@ -6,7 +6,8 @@ the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`, `
 `torch.tensor([state])`), or on the transitions of a `random.sample`. Methods of networks, and functions of
 the project that return the output of a network, are recognised as well. So is a network whose `forward`
 runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
-that a loop draws from one distribution (likely).
+that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
+the latent states of all steps, has low impact.
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
