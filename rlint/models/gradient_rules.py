@@ -19,6 +19,9 @@ GIVES_NUMBER = having(Trait.GIVES_NUMBER, TypeTag.TENSOR)
 DETACHES = names_having(Trait.DETACHES, "torch", TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 """Methods and functions whose result is detached from the graph (`sample` is that of a distribution)."""
 
+WRAPS_DETACHED = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
+"""Functions whose result shares the data of a tensor and is detached from its graph."""
+
 ENDING_ATTRIBUTES = frozenset(
     words("batch_shape data device dtype event_shape grad indices is_cuda layout names ndim shape")
 )

@@ -36,6 +36,14 @@ HANDS_OUT = frozenset(words("get get_nowait recv recv_bytes recv_pyobj sample sa
 LAYERS_WITH_WEIGHTS = tuple(words("Linear Conv LSTM GRU RNN Embedding Attention Transformer"))
 """Parts of the names of layers with weights, including custom ones: `NoisyLinear`, `CrossAttention`."""
 
+OPTIONS = frozenset(
+    words("args cfg cfgs conf config configs hparams hyperparameters opt options params settings flags")
+)
+"""Names of objects that hold the options of a program: `self.args.weight`."""
+
+AUGMENTS = frozenset(words("aug augment augmentation augmentations augmenter crop transform transforms"))
+"""Words in names of modules that change images at random, without weights."""
+
 LARGE_LAYERS = frozenset(
     words("""Conv2d Conv3d ConvTranspose2d GRU GRUCell LazyConv2d LSTM LSTMCell MultiheadAttention
     TransformerEncoder TransformerEncoderLayer""")

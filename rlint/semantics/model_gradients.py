@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 from functools import cached_property, partial
 
+from rlint.models import vocabulary
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
@@ -26,8 +27,14 @@ from rlint.semantics.nn.learned_parameters import learns_all
 from rlint.semantics.nn.learned_results import LearnedResults
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
+from rlint.syntax.last_names import last_name
 
 _OF_PARAMETERS = ("parameters", "register_parameter")
+
+
+def _augments(network: ast.expr) -> bool:
+    """Whether a module changes images at random, judging by its name."""
+    return not vocabulary.AUGMENTS.isdisjoint((last_name(network) or "").lower().split("_"))
 
 
 class GradientQueries:
@@ -96,6 +103,8 @@ class GradientQueries:
         if self._forwards.runs_network(self._types.type_of(call.func)):
             structure = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
+            if not structure.weights and _augments(call.func):
+                return False
             return structure.weights or not structure.complete or self._makes_parameters(structure.classes)
         return (
             self._returns_gradient(call)
@@ -153,6 +162,12 @@ class GradientQueries:
             taking = taking_of(methods, call)
             found = bool(taking) and all(map(self._forwards.returns_gradient, taking))
         return found and self._gradients.supposes_network(call)
+
+    def runs_argument(self, call: ast.Call, argument: ast.expr, target: FunctionSummary) -> bool:
+        """Whether a function of the project runs a network that a call passes to it, and leaves the gradient
+        of the output to its callers.
+        """
+        return parameter_of(argument, call, target) in target.runs and self._forwards.leaves_gradient(target)
 
     def _runs_given(self, call: ast.Call) -> bool:
         """Whether a function returns the output of a network that the call passes to it."""

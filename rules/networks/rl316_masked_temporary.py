@@ -6,7 +6,8 @@ used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1
 that are allocated only to draw from a standard normal distribution: `torch.normal(torch.zeros_like(x),
 torch.ones_like(x))`.
 
-The rule does not flag ones that are multiplied by a tensor, which broadcast its values to another shape.
+An option of the program (`self.args.weight`) is likely a number; then there is only advice. The rule does not
+flag ones that are multiplied by a tensor, which broadcast its values to another shape.
 
 ## Why is it slow
 The code allocates and fills one tensor with ones, and a second one of the same size with the products; the
@@ -81,7 +82,9 @@ from rlint.rule import (
     TypeTag,
     element_types,
     integers,
+    last_name,
     numbers,
+    vocabulary,
 )
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
@@ -123,7 +126,8 @@ class MaskedTemporary(Rule):
             TypeTag.INT,
             TypeTag.FLOAT,
         )  # the product excludes None
-        if not number and not is_none_or_number and (not drawn or kind):
+        option = not number and not kind and is_option(factor, model)
+        if not number and not is_none_or_number and not option and (not drawn or kind):
             return  # a tensor's values are broadcast to the shape of the ones
         made = model.source.text(ones.func)
         message = (
@@ -134,7 +138,8 @@ class MaskedTemporary(Rule):
             model,
             node,
             message,
-            fix=build_fix(node, factor, ones, model, number=number, drawn=drawn),
+            fix=None if option else build_fix(node, factor, ones, model, number=number, drawn=drawn),
+            assumes=f"`{model.source.text(factor)}` is a number" if option else None,
             advice="Fill one tensor with the number itself: `torch.full` or `torch.full_like`",
         )
 
@@ -177,6 +182,15 @@ def factor_and_ones(node: ast.BinOp | ast.Call, model: SemanticModel) -> tuple[a
     if isinstance(left, ast.Call) and model.names.qualified(left.func) in ONES:
         return right, left
     return None
+
+
+def is_option(factor: ast.expr, model: SemanticModel) -> bool:
+    """Whether a factor is an option of the program, by name: `self.args.weight`, `config["weight"]`."""
+    match factor:
+        case ast.Attribute(value=owner) | ast.Subscript(value=owner, slice=ast.Constant(value=str())):
+            name = (last_name(owner) or "").lower().lstrip("_")
+            return name in vocabulary.OPTIONS and model.names.qualified(factor) is None
+    return False
 
 
 def is_probability(product: ast.expr, model: SemanticModel) -> bool:

@@ -2,7 +2,9 @@
 
 ## What it does
 Flags the forward pass of a target network or of an old policy that runs with autograd on, if `backward()`
-reaches its graph although no optimizer updates the weights of that network. A network counts as a target
+reaches its graph although no optimizer updates the weights of that network. So is the call of a function of
+the project that runs such a network, which it is passed: `self.log_probs(self.old_policy, states)`. A network
+counts as a target
 network if its name says so, the program copies weights into it, and it was not passed to any of the
 optimizers created beside it.
 
@@ -154,12 +156,26 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         kind = model.types.type_of(candidate)
         if kind.tag is TypeTag.MODULE or (not kind and weight_sync.is_network(candidate, model)):
             return candidate
+    return network_passed(call, model)
+
+
+def network_passed(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return the target network that a call passes to a function of the project, which runs it:
+    `self.log_probs(self.old_policy, states)`.
+    """
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        if not isinstance(argument, (ast.Name, ast.Attribute)) or not weight_sync.may_follow(argument, model):
+            continue
+        targets = model.types.call_targets(call)
+        if targets and all(model.gradients.runs_argument(call, argument, each) for each in targets):
+            return argument if weight_sync.is_network(argument, model) else None
     return None
 
 
 def is_attached(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs a target network such that gradients of its weights are computed for no use."""
-    if not weight_sync.may_follow(call.func, model):
+    passed = (*call.args, *(keyword.value for keyword in call.keywords))
+    if not any(weight_sync.may_follow(each, model) for each in (call.func, *passed)):
         return False
     network = network_of(call, model)
     if network is None or not weight_sync.called_follower(network, model):
@@ -173,9 +189,7 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
     here = {left.label for left in model.gradients.sinks(call)}
     if not here & {SinkKind.LEARNED, *LEAVES}:
         return False
-    if any(
-        may_carry_gradient(argument, model) for argument in (*call.args, *(k.value for k in call.keywords))
-    ):
+    if any(may_carry_gradient(argument, model) for argument in passed if argument is not network):
         return False
     return SinkKind.LEARNED in here or SinkKind.LEARNED in model.gradients.traced(call).labels
 

@@ -11,8 +11,9 @@ The rule does not flag:
 
 - repeats of dimensions with several elements;
 - copies that are written to, stored, returned or passed to unknown functions;
-- copies that are immediately flattened by `view` or `reshape`, which needs the memory;
-- copies that only go into `cat` or `stack`, which copy most of it anyway.
+- copies that are immediately flattened by `view` or `reshape`, which needs the memory.
+
+Copies that only go into `cat` or `stack`, which copy them anyway, have low impact.
 
 ## Why is it slow
 `repeat` allocates memory for all copies and fills it, and later operations read all of it. `expand` returns
@@ -66,6 +67,7 @@ from rlint.rule import (
     TypeTag,
     Use,
     UseKind,
+    last_name,
     models,
 )
 
@@ -75,6 +77,8 @@ _OF_ARRAYS = 2
 _READS = Trait.ELEMENTWISE | Trait.REDUCES | Trait.PAIRWISE | Trait.COMPARES | Trait.SAME_KIND | Trait.CASTS
 _LOSSES = models.having(Trait.DIFFERS, "torch.nn.functional")
 _MEASURES = Trait.MEASURES
+_VIEWS = models.having(Trait.PERMUTES, TypeTag.TENSOR)
+_MINOR = "the concatenation copies the values anyway, so at most half of the time is saved"
 _TAKES = Trait.PAIRWISE | Trait.SAME_KIND
 
 
@@ -85,13 +89,16 @@ class RepeatedToRead(Rule):
     name = "repeated-to-read"
     claims = ("time", "mem")
     visits = (ast.Call,)
-    callees = frozenset({"repeat", "tile"})
-    triggers = (".repeat(", ".tile(")
+    callees = frozenset({"repeat", "tile", "repeat_interleave"})
+    triggers = (".repeat(", ".tile(", "repeat_interleave(")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for copies along dimensions of size 1 that are only read."""
         assert isinstance(node, ast.Call)
         counts = counts_of(node)
+        if last_name(node.func) == "repeat_interleave":
+            yield from self.check_interleaved(node, model)
+            return
         if counts is None or not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
             return
         tensor = node.func.value
@@ -99,7 +106,8 @@ class RepeatedToRead(Rule):
         if not is_sure and not is_shaped_like_tensor(tensor, counts, model):
             return
         sizes = expanded(counts, tensor, model)
-        if sizes is None or not is_only_read(node, model):
+        uses = uses_of(node, model, _DEPTH) if sizes is not None else None
+        if sizes is None or not uses:
             return
         text = " ".join(model.source.text(node.func).split())
         yield self.finding(
@@ -109,7 +117,35 @@ class RepeatedToRead(Rule):
             fix=build_fix(node, sizes, model),
             advice=f"Use a view: `expand({', '.join(sizes)})`",
             assumes=None if is_sure else f"`{shortened(model.source.text(tensor))}` is a tensor",
+            minor=_MINOR if all(use.kind is UseKind.ELEMENT for use in uses) else None,
         )
+
+    def check_interleaved(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `repeat_interleave` along a dimension of size 1, whose copies are only read."""
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        arguments = list(call.args)
+        if model.names.qualified(call.func) != "torch.repeat_interleave":
+            if not isinstance(call.func, ast.Attribute):
+                return
+            arguments.insert(0, call.func.value)
+        dimension = given.get("dim") or (arguments[2] if len(arguments) > len(("input", "repeats")) else None)
+        if not arguments or not isinstance(dimension, ast.Constant) or not isinstance(dimension.value, int):
+            return
+        tensor, place = arguments[0], dimension.value
+        if model.types.type_of(tensor).tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
+            return
+        if place not in single_dimensions(tensor, place + 1, model):
+            return
+        uses = uses_of(call, model, _DEPTH)
+        if uses:
+            yield self.finding(
+                model,
+                call,
+                f"`{shortened(model.source.text(call.func))}` copies the tensor for each repetition, though "
+                "it is only read",
+                advice=f"Use a view: `expand`, with the number of repetitions for dimension {place}",
+                minor=_MINOR if all(use.kind is UseKind.ELEMENT for use in uses) else None,
+            )
 
 
 def is_shaped_like_tensor(value: ast.expr, counts: list[ast.expr], model: SemanticModel) -> bool:
@@ -248,11 +284,23 @@ def constant(expression: ast.expr, rank: int) -> int | None:
     return None
 
 
-def is_only_read(copies: ast.Call, model: SemanticModel) -> bool:
-    """Whether the copies are only used in computations."""
-    uses = model.dataflow.uses(copies)
-    computes = any(use.kind not in (UseKind.ATTRIBUTE, UseKind.ELEMENT) for use in uses)
-    return computes and all(is_read(use, model) for use in uses)
+def uses_of(copies: ast.Call, model: SemanticModel, depth: int) -> list[Use]:
+    """Return the uses that read copies, also through views of them; empty if they are not only read."""
+    found: list[Use] = []
+    for use in model.dataflow.uses(copies):
+        match use.kind, use.at:
+            case (UseKind.METHOD, ast.Call(func=ast.Attribute(attr=method)) as view) if method in _VIEWS:
+                through = uses_of(view, model, depth - 1) if depth > 1 else []
+                if not through:
+                    return []
+                found += through
+            case _ if not is_read(use, model):
+                return []
+            case (UseKind.ATTRIBUTE, _):
+                pass
+            case _:
+                found.append(use)
+    return found
 
 
 def is_read(use: Use, model: SemanticModel) -> bool:

@@ -9,10 +9,11 @@ import pytest
 
 from project_builder import build, expression, model_of
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.gradient_sinks import SinkKind
+from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
 
 HEAD = """
     import contextlib
+    import numpy
     import torch
     from torch import nn, no_grad, optim
     from torch.distributions import Categorical
@@ -64,7 +65,11 @@ def agent(body: str, *, before: str = "") -> str:
         ("off = torch.no_grad()\nwith off:\n    q = self.net(state)", Autograd.OFF),
         ("with self.no_grad_context():\n    q = self.net(state)", Autograd.UNKNOWN),
         ("with self.lock:\n    q = self.net(state)", Autograd.ON),
-        ("torch.set_grad_enabled(False)\nq = self.net(state)", Autograd.UNKNOWN),
+        ("torch.set_grad_enabled(False)\nq = self.net(state)", Autograd.OFF),
+        ("torch.set_grad_enabled(True)\nq = self.net(state)", Autograd.ON),
+        ("torch.set_grad_enabled(flag)\nq = self.net(state)", Autograd.UNKNOWN),
+        ("if flag:\n    torch.set_grad_enabled(False)\nq = self.net(state)", Autograd.UNKNOWN),
+        ("torch.set_grad_enabled(False)\ntorch.set_grad_enabled(True)\nq = self.net(state)", Autograd.ON),
     ],
 )
 def test_blocks(body: str, said: Autograd) -> None:
@@ -182,8 +187,92 @@ def test_callers_of_another_class(block: str, said: Autograd) -> None:
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
+@pytest.mark.parametrize(("inside", "said"), [("", Autograd.ON), ("with torch.no_grad():", Autograd.OFF)])
+def test_functions_that_call_each_other(inside: str, said: Autograd) -> None:
+    """A cycle of calls decides nothing: the calls that enter it do, even if they run less often."""
+    indent = "    " if inside else ""
+    model = model_of(f"""{HEAD}
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+
+        def step(self, env):
+            while True:
+                env.step(self.value(env.state).item())
+                env.inner.run(self)
+
+        def value(self, state):
+            return self.net(state)
+
+    class Inner:
+        def run(self, agent: Agent):
+            for _ in range(100):
+                agent.step(self)
+
+    class Outer:
+        def __init__(self):
+            self.agent = Agent()
+
+        def run(self):
+            {inside}
+            {indent}self.agent.step(self)
+    """)
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
+
+
+def test_networks_of_an_object() -> None:
+    """The caller of a network's `forward` is a method of another class."""
+    model = model_of(f"""{HEAD}
+    class Double(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = Net()
+
+        def forward(self, state):
+            return self.net(state)
+
+    class Agent:
+        def __init__(self):
+            self.both = Double()
+
+        def act(self, state):
+            with torch.no_grad():
+                return self.both(state)
+    """)
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is Autograd.OFF
+
+
+@pytest.mark.parametrize(("name", "said"), [("first", Autograd.OFF), ("second", Autograd.ON)])
+def test_methods_that_are_overridden(name: str, said: Autograd) -> None:
+    """A caller that only objects of another class run does not count for the method that they override."""
+    model = model_of(f"""{HEAD}
+    class Base:
+        def __init__(self):
+            self.first = Net()
+            self.second = Net()
+
+        def targets(self, states):
+            return self.values(states)
+
+        def values(self, states):
+            return self.first(states)
+
+        def loss(self, states):
+            with torch.no_grad():
+                return self.targets(states)
+
+    class Derived(Base):
+        def values(self, states):
+            return self.second(states)
+
+        def weighted(self, states):
+            return self.targets(states)
+    """)
+    assert model.gradients.autograd_at(expression(model, f"self.{name}(states)")) is said
+
+
 def test_callers_in_other_files() -> None:
-    """Callers in other files count, and may turn autograd off permanently."""
+    """Callers in other files count, and may have turned autograd off."""
     helper = (
         HEAD
         + """
@@ -220,7 +309,7 @@ def test_callers_in_other_files() -> None:
     """,
         }
     )["net.py"]
-    assert model.gradients.autograd_at(expression(model, "net(state)")) is Autograd.UNKNOWN
+    assert model.gradients.autograd_at(expression(model, "net(state)")) is Autograd.OFF
 
 
 MODE_ONLY = """
@@ -328,6 +417,9 @@ def test_what_turns_autograd_for_the_whole_program() -> None:
         ("return self.net(state).max(1)[0].item()", {"number"}),
         ("return self.net(state).detach()", {"detached"}),
         ("return self.net(state).data.cpu().numpy()", {"detached"}),
+        ("return torch.autograd.Variable(self.net(state))", {"detached"}),
+        ("kept = numpy.zeros(3)\nkept[0] = self.net(state)", {"converted"}),
+        ("kept = torch.zeros(3)\nkept[0] = self.net(state)\nreturn kept", {"returned"}),
         ("return self.net(state).cpu().detach().numpy()", {"detached"}),
         ("return self.net(state).cpu().numpy()", {"array"}),
         ("return self.net(state) > 0", {"number"}),
@@ -867,3 +959,40 @@ def test_what_each_optimizer_steps() -> None:
 def test_networks_that_share_parts(one: str, other: str, *, shared: bool) -> None:
     """Networks may share a part if one is created with a named module, or is tied to the other."""
     assert model_of(OPTIMIZERS).nn.share_modules(one, other) is shared
+
+
+def test_values_stored_as_items_of_an_array() -> None:
+    """What a method stores in items of numpy arrays becomes numbers, also if the class is in another file."""
+    model = build(
+        {
+            "buffer.py": """
+                import numpy as np
+                import torch
+
+                class Buffer:
+                    def __init__(self, size):
+                        self.values = np.zeros(size)
+                        self.rows = [None] * size
+                        self.at = 0
+
+                    def add(self, value, row):
+                        self.values[self.at] = value
+                        self.rows[self.at] = row
+                        self.at += 1
+                """,
+            "agent.py": HEAD
+            + """
+    from buffer import Buffer
+
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+            self.buffer = Buffer(100)
+
+        def keep(self, state, other):
+            self.buffer.add(self.net(state), self.net(other))
+    """,
+        }
+    )["agent.py"]
+    assert {one.label for one in model.gradients.sinks(expression(model, "self.net(state)"))} <= ENDS
+    assert not {one.label for one in model.gradients.sinks(expression(model, "self.net(other)"))} <= ENDS

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from project_builder import expression, model_of
+from project_builder import build, expression, model_of
 from rlint.models.value_type import TypeTag
 
 _NETS = """
@@ -206,3 +206,41 @@ class Agent:
         use(outs[0])
 """
     assert _type_of(program, "outs[0]") is TypeTag.TENSOR
+
+
+@pytest.mark.parametrize(
+    ("helper", "kind"),
+    [
+        ("for a, b in zip(to.parameters(), net.parameters()): a.data.copy_(b.data)", TypeTag.MODULE),
+        ("print(to, net)", TypeTag.UNKNOWN),
+    ],
+)
+def test_networks_passed_to_functions_that_read_their_weights(helper: str, kind: TypeTag) -> None:
+    """An attribute is a network if its class, also a base class in another file, passes it to a function that
+    reads its parameters.
+    """
+    model = build(
+        {
+            "base.py": f"""
+                import torch
+                from library import make_network
+
+                def follow(net, to):
+                    {helper}
+
+                class Agent:
+                    def __init__(self, options):
+                        self.net = make_network(options)
+                        self.target = make_network(options)
+                        follow(self.net, to=self.target)
+                """,
+            "double.py": """
+                from base import Agent
+
+                class Double(Agent):
+                    def act(self, state):
+                        return self.target(state)
+                """,
+        }
+    )["double.py"]
+    assert model.types.type_of(expression(model, "self.target")).tag is kind

@@ -206,10 +206,24 @@ class ProjectIndex(SymbolTable):
             declared = self._known(owner.declared.get(name, UNKNOWN), owner.module)
             if declared:
                 return declared
-        is_trained = any(name in owner.trained for owner in family)
+        is_trained = any(name in owner.trained or self._passes_weights(owner, name) for owner in family)
         # results of an unknown library may have parameters, too: no safe fix may depend on this
         inferred = Type(TypeTag.MODULE, caveat=Caveat(doubtful=True))
         return inferred if is_trained and self._only_networks_have_parameters else UNKNOWN
+
+    def _passes_weights(self, cls: ClassSummary, name: str) -> bool:
+        """Whether a class passes an attribute to functions of the project that read its weights:
+        `self.soft_update(self.critic, self.critic_target)`.
+        """
+        module = self.modules[cls.module]
+        for method in cls.methods:
+            function = module.functions.get(f"{cls.qualname}.{method}")
+            for site in function.calls if function is not None else ():
+                place = next((place for place, passed in site.names if passed == name), None)
+                called = self.callables(site.path, cls.module) if place is not None and site.path else []
+                if called and all(each.parameter_at(place or "") in each.weights_read for each in called):
+                    return True
+        return False
 
     @cached_property
     def _only_networks_have_parameters(self) -> bool:

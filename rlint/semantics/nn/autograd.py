@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
+from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.syntax.last_names import last_name
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
     from rlint.semantics.frequency.heat import HeatMap
-    from rlint.semantics.interprocedural.call_graph import CallGraph
+    from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
     from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.qualified_names import QualifiedNames
     from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
@@ -60,6 +62,8 @@ _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba 
 _HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})  # through the object, which calls in other files may do
 _MOST_CALLERS = 24
+_Classes = frozenset[str] | None
+"""The classes of the object that a method runs for, by path; None if any."""
 _DEPTH = 4
 
 
@@ -125,6 +129,10 @@ class LocalAutograd:
                 passed.append(child)
                 parent = parents.get(child)
                 if isinstance(parent, FUNCTIONS):
+                    mode = self._set_before(child, parent)
+                    if mode is not None:
+                        stated = StatedMode(mode)
+                        break
                     if parent not in self._functions:
                         self._functions[parent] = self._function(parent)
                     stated = self._functions[parent]
@@ -156,17 +164,31 @@ class LocalAutograd:
 
     def turned_by(self, function: Function | None) -> bool:
         """Whether running a function (None: the module) leaves autograd switched on or off afterwards."""
-        return function in self._turning
+        return any(mode is not Autograd.ON for mode in self._set.get(function, {}).values())
+
+    def _set_before(self, statement: ast.stmt, function: Function) -> Autograd | None:
+        """Return the mode that the last statement before one in the body of a function sets:
+        `torch.set_grad_enabled(True)`; None if none does, or if others may.
+        """
+        stated = self._set.get(function)
+        if not stated or any(self.syntax.parents.get(each) is not function for each in stated):
+            return None
+        before = [each for each in function.body[: function.body.index(statement)] if each in stated]
+        return stated[before[-1]] if before else None
 
     @cached_property
-    def _turning(self) -> set[Function | None]:
+    def _set(self) -> dict[Function | None, dict[ast.stmt, Autograd]]:
+        """Return the statements that switch autograd on or off, by their function."""
+        found: dict[Function | None, dict[ast.stmt, Autograd]] = {}
         if not any(name in self.syntax.text for name in _SETTERS):
-            return set()
-        return {
-            self.syntax.function(call)
-            for call in self.syntax.of_type(ast.Call)
-            if isinstance(self.syntax.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
-        }
+            return found
+        for call in self.syntax.of_type(ast.Call):
+            statement = self.syntax.parents.get(call)
+            if isinstance(statement, ast.Expr) and self.names.qualified(call.func) in _SET:
+                mode = self._entered_call(call)
+                known = mode if isinstance(mode, Autograd) else Autograd.UNKNOWN
+                found.setdefault(self.syntax.function(call), {})[statement] = known
+        return found
 
     def _function(self, function: Function) -> StatedMode:
         entered: list[str] = []
@@ -269,6 +291,23 @@ class LocalAutograd:
         }
 
 
+@mutable
+class _Search:
+    """One search up the call graph: the `modes` found, and the functions seen, with whether any of their
+    callers decides their mode.
+    """
+
+    modes: set[Autograd] = field(default_factory=set)
+    seen: dict[tuple[str, _Classes], bool] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> Autograd:
+        """Return the mode if all callers agree, or if one of them has autograd on."""
+        if Autograd.ON in self.modes:
+            return Autograd.ON
+        return next(iter(self.modes)) if len(self.modes) == 1 else Autograd.UNKNOWN
+
+
 class AutogradCallers:
     """The autograd mode that the callers of a function set, across files."""
 
@@ -299,42 +338,99 @@ class AutogradCallers:
     def _of(self, function: FunctionSummary) -> Step[Autograd]:
         known = self._known.get(function.path)
         if known is None:
-            self._known[function.path] = Autograd.UNKNOWN
-            known = self._known[function.path] = yield self._by_callers(function)
+            search = _Search()
+            yield self._by_callers(function, search)
+            known = self._known[function.path] = search.answer
         return known
 
-    def _by_callers(self, function: FunctionSummary) -> Step[Autograd]:
-        found: dict[int, set[Autograd]] = {}
+    def _by_callers(self, function: FunctionSummary, search: _Search, of: _Classes = None) -> Step[bool]:
+        """Add the modes in which the most frequent callers run a function, for an object of one of the
+        classes `of`; False if it is only called by functions that it calls itself, which decide nothing.
+        """
+        known = self._known.get(function.path) if of is None else None
+        if known is not None:
+            search.modes.add(known)
+            return True
+        if of is None:
+            of = self._classes_running(function)
+        key = (function.path, of)
+        if key in search.seen:
+            return search.seen[key]
+        search.seen[key] = False
+        by_level: dict[int, list[tuple[CallEdge, _Classes]]] = {}
         for call in self._heat.callers(function)[:_MOST_CALLERS]:
-            if call.edge.caller.path == function.path:
-                continue
-            found.setdefault(call.level, set()).add((yield self._at(call.edge.site, call.edge.caller)))
-        if not found:
-            unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
-            if unsure:
-                return Autograd.UNKNOWN
-            guessed: set[Autograd] = set()
-            # module-level code has no caller, and implicit calls do not set the mode
-            calls = self._guesses.calls(function) if function.name else ()
-            calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
-            is_stated = any(site.autograd is not None for site, _ in calls)
-            for site, caller in calls[:_MOST_CALLERS] if is_stated else ():
-                if caller.path != function.path:
-                    guessed.add((yield self._at(site, caller)))
-            return Autograd.UNKNOWN if guessed and Autograd.ON not in guessed else Autograd.ON
-        states = found[max(found)]
-        if Autograd.ON in states:
-            return Autograd.ON
-        return states.pop() if len(states) == 1 else Autograd.UNKNOWN
+            callers = self._classes_calling(call.edge, of)
+            if call.edge.caller.path != function.path and (callers is None or callers):
+                by_level.setdefault(call.level, []).append((call.edge, callers))
+        decided = not by_level
+        if not by_level:
+            search.modes.add((yield self._without_callers(function, search)))
+        for level in sorted(by_level, reverse=True):
+            for edge, callers in by_level[level]:
+                decided |= yield self._at(edge.site, edge.caller, search, callers)
+                if Autograd.ON in search.modes:
+                    return True
+            if decided:
+                break
+        search.seen[key] = decided
+        return decided
 
-    def _at(self, site: CallSite, caller: FunctionSummary) -> Step[Autograd]:
-        """Return the autograd mode at a call; if it is undetermined, the callers of its function decide."""
+    def _classes_running(self, function: FunctionSummary) -> _Classes:
+        """Return the classes whose objects run a method, rather than an override; None for a function, and
+        for a method of a class that neither inherits nor is inherited from.
+        """
+        index, name = self._heat.index, function.name
+        cls = index.owner_of(function) if function.is_method else None
+        if cls is None:
+            return None
+        below = index.subclasses(cls)
+        if not below and len(index.ancestry(cls)) == 1:
+            return None
+        return frozenset(each.path for each in (cls, *below) if index.method(each, name) is function)
+
+    def _classes_calling(self, edge: CallEdge, of: _Classes) -> _Classes:
+        """Return the classes among `of` whose objects run the caller, if it calls a method of `self`; None if
+        the call does not restrict them.
+        """
+        of_self = edge.site.receiver == "self" and edge.site.method == edge.target.name
+        if of is None or not of_self or not edge.caller.is_method:
+            return None  # `self.net(x)` runs `forward` of another object
+        index = self._heat.index
+        classes = ((path, index.class_of(Type(TypeTag.INSTANCE, path))) for path in of)
+        return frozenset(
+            path
+            for path, cls in classes
+            if cls is not None and index.method(cls, edge.caller.name) is edge.caller
+        )
+
+    def _without_callers(self, function: FunctionSummary, search: _Search) -> Step[Autograd]:
+        """Return the mode of a function without known callers: that of the calls which may run it by its name
+        and arguments.
+        """
+        if function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module):
+            return Autograd.UNKNOWN
+        # module-level code has no caller, and implicit calls do not set the mode
+        calls = self._guesses.calls(function) if function.name else ()
+        calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
+        guessed = _Search(seen=search.seen)
+        is_stated = any(site.autograd is not None for site, _ in calls)
+        for site, caller in calls[:_MOST_CALLERS] if is_stated else ():
+            if caller.path != function.path:
+                yield self._at(site, caller, guessed, None)
+        return Autograd.UNKNOWN if guessed.modes and Autograd.ON not in guessed.modes else Autograd.ON
+
+    def _at(self, site: CallSite, caller: FunctionSummary, search: _Search, classes: _Classes) -> Step[bool]:
+        """Add the autograd mode at a call; if it is undetermined, the callers of its function decide."""
         stated = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
             stated = Autograd.UNKNOWN
         if stated is None and self._turned_in(caller):
             stated = Autograd.UNKNOWN
-        return stated if stated is not None else (yield self._of(caller))
+        if stated is None:
+            decided: bool = yield self._by_callers(caller, search, classes)
+            return decided
+        search.modes.add(stated)
+        return True
 
     def _turned_in(self, caller: FunctionSummary) -> bool:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))

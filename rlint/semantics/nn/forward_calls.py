@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlint import models
 from rlint.models.gradient_rules import WITHOUT_PARAMETERS
 from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.frequency.heat import HeatMap
@@ -32,7 +33,7 @@ class ForwardCalls:
             return called.of.startswith("torch.nn.") or not called.of
         if cls.qualname.endswith("Loss"):
             return False
-        forwards = self.index.implementations(cls, "forward")
+        forwards = self.index.implementations(cls, "forward") or self.index.implementations(cls, "__call__")
         return not forwards or any(bool(forward.gradient_from) for forward in forwards)
 
     def gives_gradient(self, path: str, module: str) -> bool:
@@ -42,6 +43,9 @@ class ForwardCalls:
         self._depth += 1
         try:
             if self.runs_network(self.index.resolve(path.removesuffix("()"), module)):
+                return True
+            layer = models.callable_fact(path.removesuffix("()"))
+            if layer is not None and path.endswith("()") and self.runs_network(layer.result):
                 return True
             return any(self.returns_gradient(target) for target in self.index.callables(path, module))
         finally:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint import models
 from rlint.frozen import mutable
 from rlint.models.effect import EffectKind
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import DROPOUT, NetworkParts
 from rlint.syntax.scopes import BindingKind
@@ -25,6 +26,8 @@ _MUTATES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQU
     "fill_",
 }
 _RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
+_CONTAINERS = models.having(Trait.HOLDS_PARTS, "torch.nn")
+"""Modules that run the layers passed to their constructor: `nn.Sequential(self.first, self.second)(x)`."""
 _DROPOUTS = frozenset(
     f"torch.nn.functional.{name}dropout{size}"
     for name in ("", "alpha_", "feature_alpha_")
@@ -184,7 +187,7 @@ class _Reader:
             done = self._forward_summary(function)
             done.calls.add(qualified)
             self._uses_in_arguments(call, done)
-        if qualified in _RUNS_ITS_ARGUMENTS:
+        if qualified in _RUNS_ITS_ARGUMENTS | _CONTAINERS:
             self._uses_in_arguments(call, self._forward_summary(function))
 
     def _method_call(self, call: ast.Call, func: ast.Attribute, function: Function) -> None:

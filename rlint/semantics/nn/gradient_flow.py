@@ -23,6 +23,9 @@ from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_he
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 
+ITEM = "[]"
+"""Stands for the argument where a value is stored as an item of the container at an access path."""
+
 
 @frozen
 class TracedGradient:
@@ -50,6 +53,9 @@ class Project(Protocol):
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
         """Return the functions that calling an access path may run."""
+
+    def resolve(self, path: str, module: str) -> Type:
+        """Return the type of the value at an access path."""
 
     def class_of(self, kind: Type) -> ClassSummary | None:
         """Return the class of the project for a type."""
@@ -156,6 +162,10 @@ class GradientFlow:
         for passes_on, path, argument in target.passed_gradients:
             if passes_on != parameter:
                 continue
+            if argument == ITEM:
+                if not self._is_array(path, target.module):
+                    return Lets.ESCAPE
+                continue
             callees = self.project.callables(path, target.module)
             escape_levels = [
                 self.becomes_of(each, each.parameter_at(argument), depth - 1) for each in callees
@@ -174,12 +184,20 @@ class GradientFlow:
         if not passed or self.project is None or depth <= 0:
             return self.becomes_of(target, parameter, depth) is Lets.END
         for path, place in passed:
+            if place == ITEM:
+                if not self._is_array(path, target.module):
+                    return False
+                continue
             called = self.project.callables(path, target.module) if path else []
             if path and not (
                 called and all(self.ends_tensor(one, one.parameter_at(place), depth - 1) for one in called)
             ):
                 return False
         return True
+
+    def _is_array(self, path: str, module: str) -> bool:
+        """Whether an access path leads to a numpy array, whose items are numbers."""
+        return self.project is not None and self.project.resolve(path, module).tag is TypeTag.NDARRAY
 
     def binding_of(self, function: Function | ast.Lambda, parameter: str) -> tuple[Binding, Scope]:
         """Return the binding of a parameter, with the scope of the function."""

@@ -140,6 +140,16 @@ class GradientTrace(ValueFlow[SinkKind]):
     called = operand
     """Handle a call of the value: it can only be a network computed from it."""
 
+    def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
+        """Record that an item of a numpy array which is set becomes a number: `values[t] = value`."""
+        if (
+            isinstance(target, ast.Subscript)
+            and self.analysis.types.type_of(target.value).tag is TypeTag.NDARRAY
+        ):
+            self.reach(target, SinkKind.CONVERTED)
+        else:
+            super().follow_target(target, part, statement)
+
     def other_part(self, element: ast.expr, part: int) -> None:
         """Record the indices that are returned with the values."""
         if not isinstance(part, TupleItem):
@@ -255,6 +265,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
             self.reach(call, SinkKind.ARRAY)
+        elif qualified in facts.WRAPS_DETACHED:
+            self.reach(call, SinkKind.DETACHED)
         elif qualified.startswith(TAKES):
             self.reach(call, SinkKind.LEARNED)
         elif qualified in facts.SENDS:
@@ -263,7 +275,12 @@ class GradientTrace(ValueFlow[SinkKind]):
             ("torch.utils.", "torch.distributed.")
         ):
             self._torch_function(call, name)
-        elif isinstance(call.func, ast.Attribute) and not qualified and call.func.attr in facts.PUTS_IN:
+        elif (
+            isinstance(call.func, ast.Attribute)
+            and not qualified
+            and call.func.attr in facts.PUTS_IN
+            and self.gradients.handed_to(call, argument) is None
+        ):
             self.follow_container(call.func.value, call)
         else:
             self.called_with(argument, call)
@@ -424,9 +441,34 @@ class GradientTrace(ValueFlow[SinkKind]):
             return False
         types = self.analysis.types
         kind = types.type_of(argument)
-        if kind:
+        if kind and not (kind.tag is TypeTag.TUPLE and self._is_no_tuple(argument)):
             return kind.tag is TypeTag.TENSOR
-        return types.supposes(f"`{ast.unparse(argument)}` is a tensor")
+        return types.supposes(f"`{ast.unparse(self._holder(argument))}` is a tensor or holds tensors")
+
+    def _is_no_tuple(self, argument: ast.expr) -> bool:
+        """Whether a variable is where no tuple arrives: the `else` of `if isinstance(x, tuple)`."""
+        child: ast.AST = argument
+        for parent in self.syntax.ancestors(argument):
+            match parent:
+                case ast.If(
+                    test=ast.Call(func=ast.Name(id="isinstance"), args=[tested, classes]), orelse=orelse
+                ) if child in orelse and ast.dump(tested) == ast.dump(argument):
+                    return any(
+                        isinstance(each, ast.Name) and each.id == "tuple" for each in ast.walk(classes)
+                    )
+            child = parent
+        return False
+
+    def _holder(self, argument: ast.expr) -> ast.expr:
+        """Return what a loop iterates over, if it binds an argument: `outputs` for `x` in `for x in outputs`;
+        else the argument.
+        """
+        if isinstance(argument, ast.Name):
+            for binding in self.analysis.definitions.reaching(argument):
+                loop = self.syntax.parents.get(binding.node)
+                if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.iter, ast.Name):
+                    return loop.iter
+        return argument
 
 
 def is_store(call: ast.Call) -> bool:

@@ -197,6 +197,8 @@ class GradientOrigins:
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT or qualified.startswith(("numpy.", "math.")):
             return
+        if qualified in facts.WRAPS_DETACHED:
+            return
         if qualified.startswith("torch."):
             if name not in _ENDING_FUNCTIONS:
                 yield from arguments

@@ -14,7 +14,7 @@ from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.nn.gradient_flow import GradientFlow
+from rlint.semantics.nn.gradient_flow import ITEM, GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
 from rlint.semantics.nn.learned_parameters import learned_parameters
 from rlint.semantics.nn.optimizer_params import OptimizerParams
@@ -85,7 +85,8 @@ class GradientSummaries:
         for value in returned:
             sources = self.gradients.sources(value)
             paths.update(dict.fromkeys(self.gradients.path_of(call) for call in sources.calls))
-            runs.update((call.func.id, None) for call in sources.calls if self._is_given(call.func))
+            called = (_network_of(call) for call in sources.calls)
+            runs.update((network.id, None) for network in called if self._is_given(network))
             if sources.kept:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
@@ -94,7 +95,7 @@ class GradientSummaries:
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         small = len(node.body) <= _SMALL and _lets_end(node)
         plain = len(node.body) <= _PLAIN and node.name not in _LAYERS
-        if returned and (small or plain):
+        if (returned or (plain and self._sets_items(node))) and (small or plain):
             self._describe_parameters(node, summary)
 
     @cached_property
@@ -128,6 +129,16 @@ class GradientSummaries:
         places = self._keeping
         first = bisect_left(places, place_in_order(function))
         return first < len(places) and places[first] < end_in_order(function)
+
+    def _sets_items(self, function: Function) -> bool:
+        """Whether a function sets items of containers or arrays: `self.values[self.position] = value`."""
+        places = self._items_set
+        first = bisect_left(places, place_in_order(function))
+        return first < len(places) and places[first] < end_in_order(function)
+
+    @cached_property
+    def _items_set(self) -> list[int]:
+        return sorted(map(place_in_order, self.analysis.syntax.written.item_stores))
 
     @cached_property
     def _keeping(self) -> list[int]:
@@ -165,7 +176,7 @@ class GradientSummaries:
                 ended += [(name, *each) for each in self._ends_of_tensor(*binding)]
             trace = PassedGradient(self.gradients)
             labels = {left.label for left in trace.of_binding(*binding)}
-            if not labels or not labels <= ENDS | {SinkKind.RETURNED}:
+            if not (labels or trace.passes_on) or not labels <= ENDS | {SinkKind.RETURNED}:
                 continue
             if SinkKind.RETURNED not in labels and not trace.passes_on:
                 releases.append(name)
@@ -195,7 +206,8 @@ class GradientSummaries:
 
 class PassedGradient(GradientTrace):
     """The walk of a gradient through one function, before files are linked: `passes_on` are the calls of
-    other functions that it is passed to, as path and argument. With `returns_value`, they return it; with
+    other functions that it is passed to, as path and argument (for items that are set, path of the container
+    and `ITEM`). With `returns_value`, they return it; with
     `is_tensor`, branches that no tensor reaches are left out.
     """
 
@@ -215,6 +227,15 @@ class PassedGradient(GradientTrace):
         tests = self.analysis.types.evidence.class_tests
         return [use for use in found if not (tests.exclude_tensor(use) or tests.exclude_tensor_after(use))]
 
+    def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
+        """Record the container that stores the value, if its type is not known yet."""
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute):
+            kind = self.analysis.types.type_of(target.value)
+            if kind.tag is TypeTag.UNKNOWN and kind.of:
+                self.passes_on[kind.of, ITEM] = None
+                return
+        super().follow_target(target, part, statement)
+
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Record the call of a function that is not known yet."""
         place = _place_of(argument, call)
@@ -227,6 +248,12 @@ class PassedGradient(GradientTrace):
         self.passes_on[path, place] = None
         if self._returns_value:
             self.compute(call)
+
+
+def _network_of(call: ast.Call) -> ast.expr:
+    """Return what a call runs, if it is a network: `net` for `net(x)` and `net.forward(x)`."""
+    called = call.func
+    return called.value if isinstance(called, ast.Attribute) and called.attr == "forward" else called
 
 
 def _place_of(argument: ast.AST, call: ast.Call) -> str | None:

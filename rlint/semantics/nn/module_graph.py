@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from rlint import models
@@ -35,18 +35,19 @@ class Architecture:
 
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside of
-    dropout layers; `keeps` the attributes that a run sets or modifies; `hooks` hooks registered on it;
-    `overrides` the names among `train`, `eval`, `__call__` that a class of it defines; `width` the size of
-    the largest square that fits into the weights of a linear layer which surely is part of it; `passes_on`
-    whether it may hold a network that other code also holds: one that its constructor is passed, or a
-    constant of a module. If it is not `complete`, it has unknown parts, which may have any of these
-    properties.
+    dropout layers; `keeps` the attributes that a run sets or modifies; `surely_varies` whether code of the
+    project that it surely runs does any of these; `hooks` hooks registered on it; `overrides` the names
+    among `train`, `eval`, `__call__` that a class of it defines; `width` the size of the largest square that
+    fits into the weights of a linear layer which surely is part of it; `passes_on` whether it may hold a
+    network that other code also holds: one that its constructor is passed, or a constant of a module. If it
+    is not `complete`, it has unknown parts, which may have any of these properties.
     """
 
     layers: dict[str, bool] = field(default_factory=dict)
     complete: bool = True
     reads_training: bool = False
     draws: bool = False
+    surely_varies: bool = False
     hooks: bool = False
     keeps: set[str] = field(default_factory=set)
     overrides: set[str] = field(default_factory=set)
@@ -57,7 +58,8 @@ class Architecture:
     @property
     def by_mode(self) -> bool:
         """Whether `train()` and `eval()` may make a difference, as far as is known."""
-        return self.reads_training or bool(self.overrides) or any(map(is_by_mode, self.layers))
+        switches = self.overrides & {"train", "eval"}
+        return self.reads_training or bool(switches) or any(map(is_by_mode, self.layers))
 
     @property
     def weights(self) -> bool:
@@ -81,14 +83,19 @@ class Architecture:
 
     @property
     def seems_repeatable(self) -> bool:
-        """Whether that is true of its known parts, if these are of a class of the project."""
-        return bool(self.classes) and not (self.by_mode or self.draws or self.hooks or self.keeps)
+        """Whether that is true of its known parts, if these are of a class of the project, apart from code
+        that only some options run.
+        """
+        switches = self.overrides & {"train", "eval"}
+        varies = self.surely_varies or bool(switches) or any(map(is_by_mode, self.layers)) or self.hooks
+        return bool(self.classes) and not varies
 
     @property
     def traceless(self) -> bool:
         """Whether a run changes nothing but the state of random generators."""
         normalised = any("BatchNorm" in name or "InstanceNorm" in name for name in self.layers)
-        return self.complete and not (normalised or self.overrides or self.hooks or self.keeps)
+        switches = self.overrides & {"train", "eval"}
+        return self.complete and not (normalised or switches or self.hooks or self.keeps)
 
 
 def is_by_mode(layer: str) -> bool:
@@ -409,7 +416,7 @@ class _Reading:
                 done = module.forward_summaries.get(f"{prefix}{method}")
                 if done is not None:
                     uses |= done.uses
-                    self._note(done, module.module, running=method != "__init__")
+                    self._note(done, module.module, running=method != "__init__", sure=sure)
         own = owners[0][1]
         self.found.passes_on |= any(attribute in given for attribute, _ in uses)
         for attribute, _ in sorted(uses):
@@ -418,8 +425,9 @@ class _Reading:
 
     def _run(self, cls: ClassSummary, method: str, instance: _Place, *, sure: bool) -> None:
         """Add what a method of an instance runs."""
-        waiting, seen = [method], {method}
-        if self.index.method(cls, method) is None:
+        waiting = list(self._methods_called(cls, method))
+        seen = set(waiting)
+        if not waiting:
             if self.index.attribute(cls, method) or method not in ("forward", "__call__"):
                 self.unknown()
             return
@@ -431,13 +439,20 @@ class _Reading:
                 module = self.index.modules[owner.module]
                 done = module.forward_summaries.get(f"{owner.qualname}.{name}")
                 if done is not None:
-                    self._note(done, module.module, running=True)
+                    self._note(done, module.module, running=True, sure=sure)
                     for called in sorted(self._used(cls, done, instance, sure=sure)):
                         if called not in seen:
                             seen.add(called)
                             waiting.append(called)
                 if done is None or name not in done.own:
                     break  # a base's method of this name runs only if it is called through `super()`
+
+    def _methods_called(self, cls: ClassSummary, method: str) -> Iterator[str]:
+        """Yield the methods of a class that run when `method` is called; for a call of the network itself,
+        which is "forward" here, also the `__call__` that the class defines.
+        """
+        called = (method, "__call__") if method == "forward" else (method,)
+        return (name for name in called if self.index.method(cls, name) is not None)
 
     def _used(
         self, cls: ClassSummary, done: ForwardSummary, instance: _Place, *, sure: bool
@@ -451,20 +466,21 @@ class _Reading:
                 self.add_attribute(cls, attribute, instance, _entry(method), sure=sure)
         return found
 
-    def _note(self, done: ForwardSummary, module: str, *, running: bool) -> None:
+    def _note(self, done: ForwardSummary, module: str, *, running: bool, sure: bool) -> None:
         found = self.found
-        for layer, sure in done.layers.items():
-            self._add_layer(layer, sure=sure and running)
+        for layer, is_sure in done.layers.items():
+            self._add_layer(layer, sure=is_sure and running)
         found.hooks |= done.hooks
         if running:
             found.reads_training |= done.reads_training
             found.draws |= done.draws
             found.keeps |= done.keeps
+            found.surely_varies |= sure and (done.reads_training or done.draws or bool(done.keeps))
             found.complete &= not done.opaque
         for path in sorted(done.calls):
-            self._call(path, module, running=running)
+            self._call(path, module, running=running, sure=sure)
 
-    def _call(self, path: str, module: str, *, running: bool) -> None:
+    def _call(self, path: str, module: str, *, running: bool, sure: bool) -> None:
         """Add the effects of a project function called by a network."""
         symbol = self.index.symbol(path, module)
         if path in self._open:
@@ -473,7 +489,7 @@ class _Reading:
             self._open.add(path)
             done = self.index.modules[symbol.module].forward_summaries.get(symbol.qualname)
             if done is not None:
-                self._note(done, symbol.module, running=running)
+                self._note(done, symbol.module, running=running, sure=sure)
             self._open.discard(path)
         elif symbol is None and running:
             self.unknown()

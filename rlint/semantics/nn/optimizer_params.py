@@ -24,7 +24,8 @@ _MAKES_OPTIMIZER = regex(
     r"^(torch\.optim|torch\.optim\.\w+|transformers|apex\.optimizers|bitsandbytes\.optim)\."
 )
 _FREEZES = regex(
-    r"freeze|frozen|(disable|without|no|off|set|toggle)_?(requires_?)?grad|requires_grad", re.IGNORECASE
+    r"freeze|frozen|(disable|without|no|off|(?<!re)set|toggle)_?(requires_?)?grad|requires_grad",
+    re.IGNORECASE,
 )
 _SAME_OBJECT = models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
 _DEPTH = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from rlint.rule import (
     AnyLoop,
@@ -38,7 +39,7 @@ _CONTAINERS = frozenset(
 )
 _WITHS = (ast.With, ast.AsyncWith)
 _BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
-_UPDATES = regex(r"step|backward|load|copy|updat|train|learn|optimi|sync|set_|reset|init|_$")
+_UPDATES = regex(r"step|backward|load|copy|updat|train|learn|optimi|sync|set_|reset|init|(^|_)fit|_$")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
@@ -165,21 +166,97 @@ def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticMode
     )
 
 
+def likely_sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool:
+    """Whether `again` likely runs on the same input, with the same weights and the same autograd settings:
+    only calls of other objects are in between, and none of them updates weights, judging by their names and
+    their functions.
+    """
+    if not model.dataflow.order.always_before(call, again) or _withs(call, model) != _withs(again, model):
+        return False
+    between = model.dataflow.between(call, again)
+    if between is None:
+        return False
+    evaluated_between, around = model.dataflow.order.evaluated_between(call, again)
+    watched = Watched(call, model)
+    if any(_changes(node, call, watched, model) and _may_update(node, watched, model) for node in around):
+        return False
+    return likely_stays_the_same(call, (*between, *evaluated_between), model)
+
+
+def likely_unchanged_between(
+    first: ast.Call, again: ast.Call, forward: ast.Call, model: SemanticModel
+) -> bool:
+    """Whether the code between two calls likely changes neither the weights nor the input of a forward pass
+    that both run: no call in between trains, or is passed the network.
+    """
+    between = model.dataflow.between(first, again)
+    if between is None:
+        return False
+    evaluated_between, _ = model.dataflow.order.evaluated_between(first, again)
+    watched = Watched(forward, model)
+    for part in (*between, *evaluated_between):
+        for node in nodes_run(part):
+            if isinstance(node, ast.Call):
+                if (
+                    watched.changed_by(node)
+                    and not _is_mode(node, model)
+                    and _may_train(node, watched, model)
+                ):
+                    return False
+            elif isinstance(node, ast.Attribute) and watched.changed_by(node):
+                return False
+    return True
+
+
 def likely_stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticModel) -> bool:
     """Whether a forward pass likely gives the same result after `parts`: only calls of other objects may
     change it, and none of them updates weights, judging by their names and their functions.
     """
     watched = Watched(moved, model)
-    for part in parts:
-        for node in nodes_run(part):
-            if not watched.changed_by(node) or _is_mode(node, model):
-                continue
-            if not isinstance(node, ast.Call) or _UPDATES.search(last_name(node.func) or ""):
-                return False
-            used = {each.id for each in descendants(node) if isinstance(each, ast.Name)} - {"self"}
-            if used & watched.names or any(each.updates for each in model.types.call_targets(node)):
-                return False
-    return True
+    return not any(
+        watched.changed_by(node) and not _is_mode(node, model) and _may_update(node, watched, model)
+        for part in parts
+        for node in nodes_run(part)
+    )
+
+
+def _may_update(node: ast.AST, watched: Watched, model: SemanticModel) -> bool:
+    """Whether a node that may change what is watched likely does: it is no call, its name says so, it is
+    passed what is watched, or it trains.
+    """
+    if not isinstance(node, ast.Call) or _may_train(node, watched, model):
+        return True
+    targets = model.types.call_targets(node)
+    used = {each.id for each in descendants(node) if isinstance(each, ast.Name)} - {"self"}
+    if not used & watched.names:
+        return False
+    return not targets or bool(model.effects.call_effect(node).kind & EffectKind.MUTATES)
+
+
+def _may_train(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
+    """Whether a call updates weights, by its name or its functions, or is passed a watched network."""
+    if _UPDATES.search(last_name(call.func) or ""):
+        return True
+    if any(each.updates or model.nn.learns(each) for each in model.types.call_targets(call)):
+        return True
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if isinstance(call.func, ast.Attribute):
+        arguments += [call.func.value] if model.source.text(call.func.value) != "self" else []
+    return any(_is_handed(part, watched, model) for each in arguments for part in descendants(each))
+
+
+def _is_handed(part: ast.AST, watched: Watched, model: SemanticModel) -> bool:
+    """Whether a part of an argument is a network that is watched, or the object that holds it."""
+    if not isinstance(part, (ast.Name, ast.Attribute)):
+        return False
+    parent, text = model.parent(part), model.source.text(part)
+    if isinstance(parent, ast.Attribute):
+        call = model.parent(parent)
+        if text == "self" or not (isinstance(call, ast.Call) and call.func is parent):
+            return False
+    elif isinstance(parent, ast.Call) and parent.func is part:
+        return False
+    return text in watched.networks
 
 
 def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
@@ -217,6 +294,19 @@ class Watched:
             node.id for node in nodes if isinstance(node, ast.Name) and model.names.qualified(node) is None
         }
         self.attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+    @cached_property
+    def networks(self) -> frozenset[str]:
+        """Return the networks that are called, and the objects that hold them: `agent.net` and `agent`."""
+        found: set[str] = set()
+        for node in descendants(self.call):
+            part = node.func if isinstance(node, ast.Call) else None
+            if part is not None and self.model.names.qualified(part) is not None:
+                continue
+            while isinstance(part, (ast.Attribute, ast.Subscript, ast.Name)):
+                found.add(self.model.source.text(part))
+                part = part.value if not isinstance(part, ast.Name) else None
+        return frozenset(found)
 
     def changed_by(self, node: ast.AST) -> bool:
         """Return whether running this node, without its children, may change the input, the weights or the
@@ -258,18 +348,31 @@ class Watched:
                 kind = model.types.type_of(owner)
                 if kind.tag in _CONTAINERS:
                     return self._holds(owner)
-                if method == "zero_grad" or (method == "step" and self._is_of_others(kind)):
+                if method == "zero_grad" or (method == "step" and self._is_of_others(owner, kind)):
                     return False
                 if kind.tag is TypeTag.MODULE:
                     return not _only_runs(owner, method, model)
         return True
 
-    def _is_of_others(self, kind: Type) -> bool:
-        """Whether an object is an optimizer, and the network is a target network that none updates."""
+    def _is_of_others(self, optimizer: ast.expr, kind: Type) -> bool:
+        """Whether an object is an optimizer, and the network is a target network that none updates, or one
+        that this optimizer has not received.
+        """
         if kind.tag is not TypeTag.OPTIMIZER or not isinstance(self.call, ast.Call):
             return False
         run = self.model.nn.network_run(self.call)
-        return run is not None and is_unoptimized_target(run[0], self.model)
+        if run is None:
+            return False
+        if is_unoptimized_target(run[0], self.model):
+            return True
+        updated = self.model.nn.optimizers(optimizer).get(self.model.source.text(optimizer))
+        name = self.model.source.text(run[0])
+        return bool(updated) and not any(
+            f"{one}.".startswith(f"{name}.")
+            or f"{name}.".startswith(f"{one}.")
+            or self.model.nn.share_modules(one, name)
+            for one in updated or ()
+        )
 
 
 def is_unoptimized_target(network: ast.expr, model: SemanticModel) -> bool:

@@ -1,10 +1,10 @@
 """A forward pass that builds an autograd graph from which no gradient is ever computed.
 
 ## What it does
-Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs with autograd on, if
-its result is only used as numbers, as indices (`argmax`), as samples of a distribution, or detached from
-the graph. In warm code (once per update or episode) a forward pass is flagged if it runs on a whole batch
-of sequences or of a rollout.
+Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs with autograd on, if its
+result is only used as numbers (also as items of a numpy array), as indices (`argmax`), as samples of a
+distribution, or detached from the graph (also by `Variable(x)`). In warm code (once per update or episode) a
+forward pass is flagged if it runs on a whole batch of sequences or of a rollout.
 
 rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
 code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
@@ -141,7 +141,7 @@ class InferenceWithGrad(Rule):
     scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("torch",)
+    triggers = ("torch", ".detach()", ".item()", ".cpu()", ".data")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -8,7 +8,12 @@ different outputs (`probs, _ = net(x)`, then `_, value = net(x)`), or before a l
 method that the other call runs on the same input counts as well: `net(x)` and `net.dist(x)`, where
 `forward` calls `dist`.
 
-If layers of the network are created elsewhere, the finding is `likely`. A target network that runs in a
+If layers of the network are created elsewhere, or only some options make them random, or if code in between
+is not known to change nothing, the finding is `likely`. So is that of a network which two methods of a class
+run on the same input, if a third method calls both with unchanged weights: the value in the loss of the
+critic and in the advantage of the actor.
+
+A target network that runs in a
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
 weights: the old policy in each of several update steps on one batch.
 
@@ -18,8 +23,8 @@ TRPO) is flagged if it runs the network again for each vector (likely).
 The rule is silent:
 
 - if the network has dropout, batch normalisation, noise, hooks, or state that is kept between calls;
-- if an optimizer step, `backward()` or another call between the two may change weights;
-- if autograd is on for one call and off for the other;
+- if an optimizer step, `backward()` or another call between the two likely changes weights;
+- if autograd is on for one call and off for the other (across methods: if it is off for the first only);
 - if a condition runs the call in only one iteration of a loop (`if t == last_step`).
 
 ## Why is it slow
@@ -86,15 +91,18 @@ from collections.abc import Iterator
 
 from rlint.rule import AnyLoop, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.networks._shared.same_input import (
+    architecture_of,
     has_seen_the_same,
     is_forward,
+    likely_sees_the_same,
     loop_without_change,
     that_see_the_same,
 )
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
+from rlint.rules.networks.rl313_repeated_forward.run_in_methods import repeated_in_methods
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
-from rlint.rules.networks.rl313_repeated_forward.vector_products import runs_per_vector
+from rlint.rules.networks.rl313_repeated_forward.vector_products import is_called_in_loop, runs_per_vector
 
 ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
 
@@ -121,9 +129,16 @@ class RepeatedForward(Rule):
         if len(equal_calls) < 2:
             yield from self.check_within(node, model)
             yield from self.check_callers(node, model)
+            yield from self.check_methods(node, model)
         if len(equal_calls) < 2 and not looped:
             return
         again = repeats_of(node, equal_calls, model) if len(equal_calls) > 1 else []
+        assumed = assumption(node, model) if again else ""
+        if not again and len(equal_calls) > 1:
+            again = likely_repeats_of(node, equal_calls, model)
+            assumed = (
+                f"no code in between changes the weights of `{model.source.text(node.func)}` or its input"
+            )
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             yield self.finding(
@@ -132,7 +147,7 @@ class RepeatedForward(Rule):
                 message(node, often[0], model),
                 fix=build_fix(node, again, model),
                 advice=ADVICE,
-                assumes=assumption(node, model),
+                assumes=assumed,
             )
         elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
             yield from self.check_loop(node, model)
@@ -151,7 +166,9 @@ class RepeatedForward(Rule):
                 "derivative",
                 advice="Compute the first derivative once (`create_graph=True`), and only the product for "
                 "each vector (`torch.autograd.grad(gradient @ vector, weights, retain_graph=True)`)",
-                assumes=f"`{function.name}` is called for several vectors with the same weights",
+                assumes=""
+                if is_called_in_loop(function, model)
+                else f"`{function.name}` is called for several vectors with the same weights",
             )
 
     def check_within(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -188,6 +205,24 @@ class RepeatedForward(Rule):
             advice="Run the network once before the loop, and pass its result",
             assumes=f"no other code changes the weights of `{text}` or its input during the loop",
             related=[(site, "called here in every iteration")],
+        )
+
+    def check_methods(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network that two methods run on the same input, which a third one calls."""
+        if model.frequency.heat_of(call).level < self.heat or not is_used(call, model):
+            return
+        found = repeated_in_methods(call, model)
+        if found is None:
+            return
+        text, line = model.source.text(call.func), model.span_of(found.first)[0].line
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` runs again on the same input as in line {line}, where `{found.function}` calls both: "
+            "the second forward pass is redundant",
+            advice=f"Run `{text}` once in `{found.function}`, and pass its result",
+            assumes=f"no code in between changes the weights of `{text}` or its input",
+            related=[(found.first, "runs first here")],
         )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -256,11 +291,23 @@ def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel
     return [call for call in that_see_the_same(node, after, model) if not is_covered(call, model)]
 
 
+def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
+    """Return the same for calls that likely see the same: code in between is not known to change nothing."""
+    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    if not after or not model.frequency.may_be_warm(node) or not is_forward(node, model):
+        return []
+    if any(likely_sees_the_same(other, node, model) for other in earlier_equal_calls(node, model)):
+        return []
+    return [call for call in after if likely_sees_the_same(node, call, model) and not is_covered(call, model)]
+
+
 def assumption(call: ast.Call, model: SemanticModel) -> str:
     """Return what must hold for the result to be the same: that unknown layers are deterministic."""
     if is_forward(call, model):
         return ""
-    return f"the layers of `{model.source.text(call.func)}` that are created elsewhere are deterministic"
+    structure = architecture_of(call, model)
+    which = "" if structure is not None and structure.complete else " that are created elsewhere"
+    return f"the layers of `{model.source.text(call.func)}`{which} are deterministic"
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:

@@ -36,6 +36,19 @@ def runs_per_vector(gradient: ast.Call, model: SemanticModel) -> Iterator[tuple[
             return
 
 
+def is_called_in_loop(function: Function, model: SemanticModel) -> bool:
+    """Whether a loop of this file calls a function and takes no gradient steps: conjugate gradients."""
+    scope = model.names.scope(function)
+    uses = [*model.names.attribute_uses(function.name), *model.names.reads(function.name, scope)]
+    for use in uses:
+        call = model.parent(use)
+        if isinstance(call, ast.Call) and call.func is use:
+            loops = model.frequency.loops(call)
+            if loops and not model.nn.takes_gradient_steps(loops[0]):
+                return True
+    return False
+
+
 def _keeps_graph(call: ast.Call) -> bool:
     return any(
         keyword.arg == "create_graph"

@@ -6,7 +6,8 @@ the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`, `
 `torch.tensor([state])`), or on the transitions of a `random.sample`. Methods of networks, and functions of
 the project that return the output of a network, are recognised as well. So is a network whose `forward`
 runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
-that a loop draws from one distribution (likely).
+that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
+the latent states of all steps, has low impact.
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
@@ -97,6 +98,7 @@ from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_ma
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 
+_MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
 
@@ -213,7 +215,15 @@ class UnbatchedForward(Rule):
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
             "and index its result where it is used",
             assumes="the batches have one shape" if several else None,
+            minor=None if not several or runs_in_network(node, model) else _MINOR,
         )
+
+
+def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is in a method of a network, which runs in each forward pass of the whole."""
+    cls = model.class_of(node)
+    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
+    return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
 
 
 def named(item: LoopItem) -> str:

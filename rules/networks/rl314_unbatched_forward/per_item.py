@@ -12,6 +12,7 @@ from rlint.rule import (
     Binding,
     BindingKind,
     Driver,
+    EffectKind,
     ItemKind,
     LoopItem,
     Scope,
@@ -34,6 +35,8 @@ from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
 _FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
+_PARTS = regex(r"batch|chunk|split|shard|part|group|loader", re.IGNORECASE)
+_CHANGES = EffectKind.MUTATES | EffectKind.CONSUMES | EffectKind.ACCUMULATES_GRADIENTS
 _RESHAPES = models.having(Trait.KEEPS_VALUES | Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY)
 _DEPTH = 6
 _MOST_BINDINGS = 4
@@ -54,14 +57,22 @@ def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem
 
 
 def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
-    """Whether it is a tensor created from a list in the forward pass of a network: an encoding for each
-    agent.
+    """Whether it is one of a list of tensors: an encoding for each agent, a latent state for each step. Parts
+    of one tensor are not, as they bound the memory of a pass.
     """
-    kind, cls = model.types.type_of(item.over), model.class_of(item.over)
-    if kind.tag is not TypeTag.LIST or kind.item is None or kind.item.tag is not TypeTag.TENSOR:
+    kind = model.types.type_of(item.over)
+    bound = [kind.item] if kind.tag is TypeTag.LIST and kind.item is not None else []
+    if bound and not bound[0]:
+        function = model.function(item.over)
+        uses = descendants(function) if function is not None else ()
+        bound = [
+            model.types.type_of(use)
+            for use in uses
+            if isinstance(use, ast.Name) and use.id == item.name and isinstance(use.ctx, ast.Load)
+        ]
+    if not bound or any(each.tag is not TypeTag.TENSOR for each in bound):
         return False
-    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
-    return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
+    return not any(_PARTS.search(name) for name in (item.name, last_name(item.over) or ""))
 
 
 def part_bound(binding: Binding) -> ast.expr:
@@ -113,11 +124,15 @@ class _Input:
         return True
 
     def _only_computes(self, call: ast.Call) -> bool:
-        """Whether a call only converts or computes. Not true for another network: that one runs per item."""
+        """Whether a call only converts or computes, also by a network that keeps no state."""
         model = self.model
         if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
             return True
-        if model.gradients.gives_gradient(call) or model.types.type_of(call.func).tag is TypeTag.MODULE:
+        run = model.nn.network_run(call)
+        if run is not None and call.args:
+            structure = model.nn.architecture(*run)
+            return not (structure.recurrent or structure.attention or structure.keeps or structure.hooks)
+        if model.gradients.gives_gradient(call):
             return False
         return model.effects.call_effect(call).quiet or self._only_puts_together(call)
 
@@ -316,7 +331,10 @@ class _Input:
             or self.model.gradients.gives_gradient(call)
         ):
             return False
-        return not (self.model.effects.call_effect(call).quiet or self._only_puts_together(call))
+        effect = self.model.effects.call_effect(call)
+        if self.model.types.call_targets(call) and not effect.kind & _CHANGES:
+            return False
+        return not (effect.quiet or self._only_puts_together(call))
 
     def _changes_weights(self) -> bool:
         """Whether the loop takes gradient steps that may reach the network, or changes its weights

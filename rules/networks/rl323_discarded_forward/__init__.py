@@ -2,12 +2,15 @@
 
 ## What it does
 Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values derived from it are only
-needed on some paths: one branch of a following `if` reads them, another branch returns or continues the
-loop before they are read, or a branch overwrites them. The typical case is a greedy action that is computed
-before the epsilon draw. A result that is never read is flagged as well. If a call returns several values,
-all of them must be unused, or those that are unused must come from sub-networks of their own: the second of
-two critics in `self.critic(state, action)[0]`. That also holds for methods that are no networks, and for the
-log-probability of a squashed action that is computed in every step: `action, _ = self.actor(state)`.
+needed on some paths: one branch of a following `if` or conditional expression reads them, another branch
+returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
+action that is computed before the epsilon draw, also by a function of the project that runs the network
+(`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well.
+
+If a call returns several values, all of them must be unused, or those that are unused must come from
+sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`. That also holds for
+methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
+`action, _ = self.actor(state)`.
 
 Log-probabilities and entropies that are never read are flagged, too, also if a function returns them in a
 tuple and no caller reads that item.
@@ -88,6 +91,7 @@ from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, Seman
 from rlint.rules.networks._shared.no_grad import HOOKS
 from rlint.rules.networks._shared.same_input import is_forward
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, unused_parts
+from rlint.rules.networks.rl323_discarded_forward.run_by_functions import runs_network
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
@@ -125,6 +129,7 @@ class DiscardedForward(Rule):
             yield self.partly(node, part, model)
             return
         if model.nn.network_run(node) is None:
+            yield from self.by_helper(node, model)
             return
         if isinstance(model.parent(node), ast.Expr):
             yield from self.dropped(node, model)
@@ -164,6 +169,31 @@ class DiscardedForward(Rule):
                 advice="Run the network in the branch that uses its result",
                 assumes=assumption(node, waste, model),
             )
+
+    def by_helper(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a function of the project that runs a network, and whose result only one branch
+        uses.
+        """
+        unit = unit_of(call, model)
+        names = bound_names(unit)
+        scope = model.names.scope(unit)
+        if not names or not isinstance(scope.node, FUNCTIONS) or not model.types.call_targets(call):
+            return
+        reads = reads_of(names, scope, model)
+        if not reads or not only_computes(unit, model, but=call) or not runs_network(call, model):
+            return
+        waste = waste_of(unit, scope, model)
+        if waste is None:
+            return
+        yield self.finding(
+            model,
+            call,
+            f"`{called(call, model)}` runs a network also where {condition(waste, model)}, where its result "
+            f"is unused",
+            advice="Call it in the branch that uses its result",
+            assumes=f"`{called(call, model)}` only computes its result, and the code in between does not "
+            "change it",
+        )
 
     def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Finding:
         """Return a finding for a log-probability or an entropy that no code reads."""

@@ -23,6 +23,7 @@ from rlint.rules.networks._shared.same_input import is_forward, likely_stays_the
 
 _BLOCKS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _END = regex(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECASE)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 _OTHER = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
@@ -31,10 +32,11 @@ class Waste:
     """A branch that does not use the results of `moved`, which precede it.
 
     `taken` is the outcome of the test for which no result is used; `before` is the statement before which
-    they can be inserted, or None if they become the `else` of the branch.
+    they can be inserted, or None if they become the `else` of the branch. A conditional expression has no
+    place for statements.
     """
 
-    branch: ast.If
+    branch: ast.If | ast.IfExp
     taken: bool
     moved: tuple[ast.stmt, ...]
     before: ast.stmt | None
@@ -96,9 +98,16 @@ def is_read(name: ast.Name, scope: Scope, model: SemanticModel) -> bool:
 
 
 def has_branch_after(unit: ast.stmt, model: SemanticModel) -> bool:
-    """Whether a condition follows a statement in the same block."""
+    """Whether a condition follows a statement in the same block, or is part of one of its statements."""
     block, index = model.syntax.block(unit)
-    return any(isinstance(statement, ast.If) for statement in block[index + 1 :])
+    return any(
+        isinstance(statement, ast.If) or (isinstance(statement, _SIMPLE) and _has_choice(statement))
+        for statement in block[index + 1 :]
+    )
+
+
+def _has_choice(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.IfExp) for node in descendants(statement))
 
 
 def reads_of(names: list[ast.Name], scope: Scope, model: SemanticModel) -> list[ast.Name] | None:
@@ -150,11 +159,11 @@ def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None
                 statement, tuple(moved), inside, len(outside), block[position + 1 :], names, model
             )
             if waste is not None:
-                parts = [*between, statement.test, *_passed(waste)]
-                if all(stays_the_same(unit, parts, model) for unit in moved):
-                    return waste
-                likely = all(likely_stays_the_same(unit, parts, model) for unit in moved)
-                return replace(waste, is_sure=False) if likely else None
+                return _if_the_same(waste, [*between, statement.test, *_passed(waste)], model)
+        elif outside == {statement} and (choice := _choice(statement, reads, model)) is not None:
+            waste = Waste(choice, is_in(reads[0], choice.orelse), tuple(moved), None)
+            if not _at_the_end_alone(waste):
+                return _if_the_same(waste, [*between, choice.test], model)
         if statement in users:
             more = bound_names(statement)
             if more is None or not only_computes(statement, model):
@@ -164,6 +173,31 @@ def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None
         else:
             between.append(statement)
     return None
+
+
+def _if_the_same(waste: Waste, parts: list[ast.AST], model: SemanticModel) -> Waste | None:
+    """Return the waste if the results stay the same when they are computed after `parts`."""
+    if all(stays_the_same(unit, parts, model) for unit in waste.moved):
+        return waste
+    likely = all(likely_stays_the_same(unit, parts, model) for unit in waste.moved)
+    return replace(waste, is_sure=False) if likely else None
+
+
+def _choice(statement: ast.stmt, reads: list[ast.Name], model: SemanticModel) -> ast.IfExp | None:
+    """Return the conditional expression of a statement that has all of these reads in the same branch, if
+    they are the only ones: `action = sample() if explore else q.argmax()`.
+    """
+    found: ast.IfExp | None = None
+    for read in reads:
+        if not is_in(read, statement):
+            continue
+        around = [above for above in model.ancestors(read) if isinstance(above, ast.IfExp)]
+        if not around or (found is not None and around[-1] is not found):
+            return None
+        found = around[-1]
+    here = [read for read in reads if found is not None and is_in(read, found)]
+    arms = [all(is_in(read, arm) for read in here) for arm in (found.body, found.orelse)] if found else []
+    return found if any(arms) else None
 
 
 def _member(node: ast.AST, block: list[ast.stmt], model: SemanticModel) -> ast.stmt | None:
@@ -190,6 +224,10 @@ def _branch(
     if inside and users == 1 and used[0] != used[1]:
         arm = branch.body if used[0] else branch.orelse
         found = Waste(branch, not used[0], moved, arm[0])
+    elif inside and used[0] != used[1]:
+        arm, other = (branch.body, branch.orelse) if used[0] else (branch.orelse, branch.body)
+        if all(_binds(other, name) for name in _read_after(names, branch, moved, model)):
+            found = Waste(branch, not used[0], moved, arm[0])
     elif not inside and after:
         leaves = [_leaves(arm, branch, model) for arm in (branch.body, branch.orelse)]
         if leaves[0] != leaves[1]:
@@ -219,21 +257,44 @@ def _all_rebound(
     names: list[ast.Name], branch: ast.If, moved: tuple[ast.stmt, ...], model: SemanticModel
 ) -> bool:
     """Whether the body of a branch overwrites every name that is read after it."""
-    wanted = set()
-    for name in names:
-        for read in model.names.reads(name.id, model.names.scope(name)):
-            if not any(binding.node is name for binding in model.dataflow.definitions(read)):
-                continue
-            if not any(statement in moved for statement in model.ancestors(read)):
-                wanted.add(name.id)
-    rebound = {
-        target.id
-        for statement in branch.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
+    wanted = _read_after(names, branch, moved, model)
+    return bool(wanted) and all(_binds(branch.body, name) for name in wanted)
+
+
+def _read_after(
+    names: list[ast.Name], branch: ast.If, moved: tuple[ast.stmt, ...], model: SemanticModel
+) -> set[str]:
+    """Return the names whose value here is read outside of the branch and of the moved statements."""
+    return {
+        name.id
+        for name in names
+        for read in model.names.reads(name.id, model.names.scope(name))
+        if any(binding.node is name for binding in model.dataflow.definitions(read))
+        and not any(above is branch or above in moved for above in model.ancestors(read))
     }
-    return bool(wanted) and wanted <= rebound
+
+
+def _binds(block: list[ast.stmt], name: str) -> bool:
+    """Whether running these statements surely binds a name."""
+    for statement in block:
+        match statement:
+            case ast.Assign(targets=targets):
+                bound = [node for target in targets for node in descendants(target)]
+            case ast.AnnAssign(target=target, value=ast.expr()):
+                bound = [target]
+            case ast.If(body=body, orelse=orelse):
+                if orelse and _binds(body, name) and _binds(orelse, name):
+                    return True
+                continue
+            case ast.With(body=body):
+                if _binds(body, name):
+                    return True
+                continue
+            case _:
+                continue
+        if any(isinstance(node, ast.Name) and node.id == name for node in bound):
+            return True
+    return False
 
 
 def _at_the_end_alone(waste: Waste) -> bool:
@@ -249,6 +310,8 @@ def _at_the_end_alone(waste: Waste) -> bool:
 def _passed(waste: Waste) -> Iterator[ast.stmt]:
     """Yield the statements of the branch that run before the new place."""
     before = waste.before
+    if isinstance(waste.branch, ast.IfExp):
+        return
     if before is not None and before not in (*waste.branch.body[:1], *waste.branch.orelse[:1]):
         yield from waste.branch.orelse if waste.taken else waste.branch.body
 
@@ -257,6 +320,8 @@ def sink(waste: Waste, model: SemanticModel) -> tuple[Edit, ...] | None:
     """Return the edits that move the statements; None if a comment or the layout prevents it."""
     edits: list[Edit] = []
     moved: list[str] = []
+    if isinstance(waste.branch, ast.IfExp):
+        return None
     for unit in waste.moved:
         removed = model.edit.delete_statement(unit)
         if removed is None:
