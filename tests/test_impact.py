@@ -684,7 +684,7 @@ def levels(tmp_path: Path, code: str, **parts: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("layer", "level"), [("Linear(4, 4)", "unknown"), ("Conv2d(4, 4, 3)", "low")])
-def test_reads_beside_a_long_gradient_step_have_a_low_impact(layer: str, level: str, tmp_path: Path) -> None:
+def test_reads_of_a_long_gradient_step_have_a_low_impact(layer: str, level: str, tmp_path: Path) -> None:
     """Six reads take a tenth of a millisecond."""
     assert levels(tmp_path, "RL202", LAYER=layer, READ=SIX_READS) == [level]
 
@@ -699,7 +699,7 @@ def test_reads_beside_a_long_gradient_step_have_a_low_impact(layer: str, level: 
         ({"PARTS": "range(10)", "INNER": "torch.ones(64)"}, "unknown"),
     ],
 )
-def test_small_constants_beside_a_gradient_step_have_a_low_impact(
+def test_small_constants_of_a_gradient_step_have_a_low_impact(
     parts: dict[str, str], level: str, tmp_path: Path
 ) -> None:
     """Not random numbers, of which each step needs new ones, and nothing in an inner loop."""

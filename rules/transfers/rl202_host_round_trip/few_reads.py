@@ -11,7 +11,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
 _SOME = 12
-_BESIDE = "a few reads beside the gradient step of a large network, which takes far longer"
+_LONG_STEP = "a few reads beside the gradient step of a large network, which takes far longer"
 _PARTS = "one read for each of a few parts, once per step"
 
 
@@ -27,7 +27,7 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
         loops = model.frequency.loops(read.node)
         if loops and loops[0] is not model.frequency.driving_loop(read.node):
             return None  # several times per step
-    return _CHEAP if len(reads) <= _FEW else _BESIDE
+    return _CHEAP if len(reads) <= _FEW else _LONG_STEP
 
 
 def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
