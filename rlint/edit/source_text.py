@@ -103,6 +103,8 @@ class SourceText:
         """Return the span of a node, or of the header of a compound statement (decorators left out)."""
         if isinstance(node, ast.match_case):
             return self.span(node.pattern)
+        if isinstance(node, ast.comprehension):
+            return self.span(node.target)[0], self.span((node.iter, *node.ifs)[-1])[1]
         start, end = self.span(node)
         if isinstance(node, _COMPOUND):
             body = node.cases if isinstance(node, ast.Match) else node.body

@@ -299,5 +299,30 @@ def test_no_rule_breaks(run: Run, tmp_path: Path) -> None:
     for name in ("create-then-move", "log-every-step", "duplicate-extract-call", "recomputed-constant"):
         (tmp_path / "before.py").write_text((root / name / "before.py").read_text())
         lines = range(1, (tmp_path / "before.py").read_text().count("\n"), 3)
-        shown = run("explain", *(f"before.py:{line}" for line in lines), "-n", "--isolated", "--all").output
-        assert "rlint failed" not in shown
+        ran = run("explain", *(f"before.py:{line}" for line in lines), "-n", "--isolated", "--all")
+        assert ran.exit_code == 0
+        assert "rlint failed" not in ran.output
+
+
+COMPREHENSIONS = """\
+import torch
+
+
+def train(net, batches, device: torch.device):
+    net.to(device)
+    for batch in batches:
+        rows = [
+            row
+            for row in batch
+            if row > 0
+        ]
+        net(batch.to(device)).sum().backward()
+"""
+
+
+def test_comprehensions(run: Run, program: Callable[..., Path]) -> None:
+    """Rules that examine the loop of a comprehension are explained on each of its lines."""
+    program(COMPREHENSIONS)
+    for line in range(7, 12):
+        found = rule(explained(run, f"agent.py:{line}", "--all"), "RL202")
+        assert found["subject"] == "`row in batch if row > 0`"

@@ -127,9 +127,9 @@ class InEvaluation(CallerWalk[bool]):
             return True
         if not function.name and self._heat.is_evaluation_script(function):
             return True
-        if self._heat.callers(function):
-            return None
-        return False  # code outside of the project may call it in training
+        if self._heat.has_role(function):
+            return False  # code outside of the project may call it in training
+        return None if self._heat.callers(function) else False
 
     def _loops(self, function: FunctionSummary) -> bool:
         """Whether a function has a loop, and is no method of a network: `policy.evaluate(batch)` may be part
