@@ -4,7 +4,9 @@
 Flags hot code that builds a batch from a replay buffer one transition at a time:
 
 - `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples, also from
-  lists of one field each (`[self.fields[key][i] for i in indices]`);
+  lists of one field each (`[self.fields[key][i] for i in indices]`), or with a conversion of each item;
+- the same with any indices that are not counted, if the fields of the picked items are collected afterwards,
+  by `zip(*batch)` or `[t.state for t in batch]`;
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
   index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
@@ -81,6 +83,7 @@ from rlint.rule import Finding, Heat, Rule, SemanticModel, Type, TypeTag, descen
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
+    is_counted,
     is_length_of,
     is_sampling,
     is_short,
@@ -88,7 +91,8 @@ from rlint.rules.buffers._shared.held import (
     walks,
 )
 from rlint.rules.buffers._shared.store_size import holds_transitions
-from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, is_counted, number_drawn
+from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
@@ -151,11 +155,12 @@ class ListIndexedSample(Rule):
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
-        if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, model)):
-            model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
-            return None
-        if kind.tag is not TypeTag.DEQUE and not holds_transitions(picked.held, model):
+        if not may_hold_transitions(kind):
             model.silent("{} is not known to hold transitions", picked.held)
+            return None
+        named = kind.tag is TypeTag.DEQUE or holds_transitions(picked.held, model)
+        if not (named and (call is not None or is_sampling(node, model))) and not is_unpacked(node, model):
+            model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None

@@ -19,8 +19,9 @@ from rlint.rule import (
     numbers,
     regex,
 )
-from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sampling
+from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_counted, is_length_of, is_sampling
 from rlint.rules.buffers._shared.store_class import is_store_class
+from rlint.rules.buffers._shared.unpacked import is_unpacked
 
 FIELDS = 3
 """A tuple with fewer parts is not a transition."""
@@ -78,6 +79,31 @@ def written_by(node: ast.AST) -> StoredItem | None:
 def is_transition(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
     """Whether a value is one transition: an object of several parts, or named like one."""
     return _reads_like_one(value, model, depth) and model.types.type_of(value).tag not in _OTHERS
+
+
+def may_be_transition(written: StoredItem, model: SemanticModel) -> bool:
+    """Whether nothing is known of a stored value that contradicts that it is a transition."""
+    value = written.value
+    if isinstance(value, (ast.Constant, ast.BinOp, ast.Compare, ast.ListComp, ast.DictComp)):
+        return False
+    return model.types.type_of(value).tag not in _OTHERS and not is_of_episodes(written, model)
+
+
+def is_drawn_and_unpacked(draw: ast.AST, model: SemanticModel) -> bool:
+    """Whether the fields of the drawn items are collected, as those of transitions are."""
+    if isinstance(draw, ast.Subscript):
+        draw = _picking(draw, model) or draw
+    return isinstance(draw, ast.expr) and model.once(is_unpacked, draw)
+
+
+def _picking(item: ast.Subscript, model: SemanticModel) -> ast.ListComp | None:
+    """Return the comprehension that picks items one by one: `[decode(memory[i]) for i in indices]`."""
+    for node in model.ancestors(item):
+        if isinstance(node, ast.ListComp):
+            return node
+        if not isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            return None
+    return None
 
 
 def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
@@ -256,8 +282,20 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
             if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
                 yield parent
+            elif _is_picked_and_unpacked(parent, index, model):
+                yield parent
         case ast.comprehension() if parent.iter is use and _takes_fields(parent, use, model):
             yield use
+
+
+def _is_picked_and_unpacked(item: ast.Subscript, index: ast.Name, model: SemanticModel) -> bool:
+    """Whether a comprehension picks items with given indices, and their fields are collected."""
+    made = _picking(item, model)
+    match made:
+        case ast.ListComp(generators=[ast.comprehension(target=ast.Name(id=name), iter=indices, ifs=[])]):
+            drawn = name == index.id and not is_counted(indices, model)
+            return drawn and model.once(is_unpacked, made)
+    return False
 
 
 def _is_indexed(made: ast.Call, model: SemanticModel) -> bool:
