@@ -25,6 +25,10 @@ _SEVERAL = regex(
     r"(_?(batch|lst|list|buf|buffer|mb))?$"
 )
 _MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
+_ACTIONS = regex(
+    r"^_?(\w+_)?(actions|acts)_?(batch|list|lst|buf|buffer|mb|all|n)?$|^(batch|b|mb)_?(action|act)s?$"
+    r"|^(action|act)_batch$"
+)
 _OF_ARRAYS = models.having(Trait.COPIES | Trait.CASTS_TO | Trait.KEEPS_ORDER, TypeTag.NDARRAY)
 _SAMPLES = regex(r"sample|batch")
 _LISTS = (TypeTag.LIST, TypeTag.TUPLE)
@@ -115,6 +119,20 @@ def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
     if names_several(name):
         return True
     return kind.tag is TypeTag.LIST and names_one(name) and _is_field_of_batch(expression, model)
+
+
+def is_list_of_actions(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is named like actions (`actions`, `action_batch`) and surely is a list or tuple of
+    which nothing else is known. As floats, they likely are those of continuous control: arrays.
+    """
+    name = _name(expression)
+    kind = model.types.type_of(expression)
+    return (
+        name is not None
+        and kind.tag in _LISTS
+        and _holds_unknown(kind)
+        and bool(_ACTIONS.search(name.lower()))
+    )
 
 
 def _holds_unknown(kind: Type) -> bool:

@@ -280,9 +280,8 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
                 yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
-            if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
-                yield parent
-            elif _is_picked_and_unpacked(parent, index, model):
+            drawn = (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model)
+            if drawn or _is_picked_and_unpacked(parent, index, model):
                 yield parent
         case ast.comprehension() if parent.iter is use and _takes_fields(parent, use, model):
             yield use
