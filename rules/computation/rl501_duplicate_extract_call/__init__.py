@@ -8,6 +8,8 @@ already available:
 - in the filter and the value of a comprehension;
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - in every iteration of a loop that only computes;
+- in every iteration of a training loop, if it converts a whole list or array to a tensor
+  (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two comprehensions or loops over the same list.
 
 A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
@@ -110,6 +112,7 @@ from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import is_of_one_step, minor_reason
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
+    Invariant,
     invariant_in,
     is_part_of_invariant,
 )
@@ -182,7 +185,6 @@ class DuplicateExtractCall(Rule):
         invariant = None if worth.is_setup(call, model) else invariant_in(call, model)
         if invariant is None:
             return
-        applied = invariant.applied
         repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)
         if repeats is not None or sharing.is_meant_twice([call], model) or is_part_of_invariant(call, model):
             return
@@ -191,7 +193,7 @@ class DuplicateExtractCall(Rule):
             shown_text.place_of(call, model),
             f"{shown_text.shown(call, model)} returns the same value in every iteration of the loop",
             advice="Evaluate it once, before the loop",
-            assumes=f"`{model.source.text(applied.func)}` does not modify the arguments" if applied else None,
+            assumes=assumption_of(invariant, model),
             minor=minor_reason(call, model),
         )
 
@@ -227,6 +229,15 @@ class DuplicateExtractCall(Rule):
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice)
+
+
+def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
+    """Return the assumption under which a call has the same result in each iteration."""
+    if invariant.applied is not None:
+        return f"`{model.source.text(invariant.applied.func)}` does not modify the arguments"
+    if invariant.reads is not None:
+        return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
+    return None
 
 
 def _number(doubts: Iterable[ast.AST]) -> int:
