@@ -12,6 +12,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     array_growth,
+    defaults_of,
     models,
     mutable,
     trip_count,
@@ -72,6 +73,12 @@ def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
     return not any(count is not None and count < _LONG for count in counts)
 
 
+def is_read_again(history: History, look: ast.AST, model: SemanticModel) -> bool:
+    """Whether a list that grows in each step is read again and again, if not in each of them."""
+    grows = any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths)
+    return grows and not model.frequency.is_evaluation(look)
+
+
 def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None:
     scope = model.names.scope(name).lookup(name.id)
     bindings = model.names.bindings(name)
@@ -88,7 +95,7 @@ def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None
 def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.Attribute] | None:
     cls = model.class_of(attribute)
     name = attribute.attr
-    if cls is None or model.program.is_read_in_other_file(name):
+    if cls is None or model.program.is_read_in_other_file(name, of=attribute):
         return None
     uses = model.names.attribute_uses(name)
     own = all(
@@ -156,6 +163,12 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
             return True
         case ast.Call(func=func, args=[] | [ast.List(elts=[])], keywords=[]):
             return model.names.qualified(func) in _MAKES
+        case ast.Name(id=name):
+            # a default that is created once: `def __init__(self, losses=[])`
+            bindings, function = model.dataflow.definitions(value), model.function(value)
+            given = all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+            default = defaults_of(function.args).get(name) if function is not None and given else None
+            return default is not None and _is_empty(default, model)
     return False
 
 
