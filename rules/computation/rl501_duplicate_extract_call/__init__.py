@@ -10,6 +10,8 @@ already available:
 - in every iteration of a loop that only computes;
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
   (`torch.tensor(states)[rows]`; low impact for arrays);
+- in two statements that convert the same variable to a tensor, with calls in between that do not seem to
+  modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
 - in two comprehensions or loops over the same list.
 
 A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
@@ -110,7 +112,12 @@ from collections.abc import Iterable, Iterator
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
-from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import is_of_one_step, minor_reason
+from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
+    MINOR,
+    is_of_one_step,
+    minor_reason,
+)
+from rlint.rules.computation.rl501_duplicate_extract_call.converted import converted_before, is_moved
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     Invariant,
     invariant_in,
@@ -151,6 +158,8 @@ class DuplicateExtractCall(Rule):
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
         if repetition is None or _number(repetition.doubts) > _DOUBTS:
+            if isinstance(node, ast.Call):
+                yield from self.check_converted(node, model)
             model.silent("the inputs of {} may change before it is evaluated again", node)
             return
         again = [other for other in repetition.again if not worth.is_covered(other, model)]
@@ -195,6 +204,24 @@ class DuplicateExtractCall(Rule):
             advice="Evaluate it once, before the loop",
             assumes=assumption_of(invariant, model),
             minor=minor_reason(call, model),
+        )
+
+    def check_converted(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a tensor that was created from the same variable before."""
+        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
+            return
+        earlier = converted_before(call, model)
+        if earlier is None or sharing.is_meant_twice([earlier, call], model):
+            return
+        line = model.span_of(earlier)[0].line
+        yield self.finding(
+            model,
+            shown_text.place_of(call, model),
+            f"{shown_text.shown(call, model)} is evaluated again with the same result as on line {line}",
+            advice="Keep the first result in a variable and use that",
+            related=[(earlier, "already evaluated here")],
+            assumes="no call in between modifies what it converts",
+            minor=None if is_moved(call) else minor_reason(call, model) or MINOR,
         )
 
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ _METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR) | {"item"
 _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY)
 _FEW_DIMENSIONS = 3
 """Environments, agents and features."""
-_MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
+MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
 
 
 def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
@@ -27,7 +27,7 @@ def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
     calls = [inner for inner in (node, *descendants(node)) if isinstance(inner, ast.Call)]
     if not calls or any(worth.copies_to_device(call, model) for call in calls):
         return None
-    return _MINOR if all(_is_operation(call, model) for call in calls) else None
+    return MINOR if all(_is_operation(call, model) for call in calls) else None
 
 
 def is_of_one_step(node: ast.expr, model: SemanticModel) -> bool:

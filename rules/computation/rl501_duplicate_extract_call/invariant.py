@@ -10,23 +10,20 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
-    UseKind,
     descendants,
     frozen,
     hoist_points,
-    last_name,
     models,
     trip_count,
 )
 from rlint.rules.computation._shared import worth
+from rlint.rules.computation.rl501_duplicate_extract_call.converted import are_only_read, converts_whole
 
 _FEW = 5
 """A loop of fewer iterations saves little."""
 _MOST_DOUBTS = 0
 _MOST_APPLIED = 1
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
-_DATA = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE})
-_CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") - {"torch.from_numpy"}
 _LIBRARIES = ("numpy.", "torch.", "scipy.")
 _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"builtins.sum"}
 
@@ -59,42 +56,13 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
         return None
     if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
         return None
-    if converts_whole(call, model) and is_only_read(call.args[0], loop, model):
+    if converts_whole(call, model) and are_only_read(call.args[0], descendants(loop), model):
         return Invariant(loop, reads=call.args[0])
     doubts = model.dataflow.doubts_within(call, _parts(loop, call))
     if doubts is None or len(doubts) > _MOST_APPLIED:
         return None
     applied = [doubt for doubt in doubts if isinstance(doubt, ast.Call) and _applies_item(doubt, loop, model)]
     return Invariant(loop, *applied) if len(applied) == len(doubts) else None
-
-
-def converts_whole(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call converts a whole list or array to a tensor: `torch.tensor(states)`, of which each
-    iteration of a training loop only uses a part.
-    """
-    if model.names.qualified(call.func) not in _CONVERTS or not call.args:
-        return False
-    data = call.args[0]
-    kind = model.types.type_of(data)
-    return isinstance(data, (ast.Name, ast.Attribute)) and kind.tag in _DATA and not kind.optional
-
-
-def is_only_read(data: ast.expr, loop: ast.For | ast.While, model: SemanticModel) -> bool:
-    """Whether no statement of a loop binds a variable or writes to its items; calls may do so."""
-    shape = ast.dump(data)
-    for node in descendants(loop):
-        if not isinstance(node, (ast.Name, ast.Attribute)) or last_name(node) != last_name(data):
-            continue
-        if not isinstance(node.ctx, ast.Load):
-            return False
-        use = model.syntax.use(node)
-        if ast.dump(node) != shape or use.kind is UseKind.AUGMENTED:
-            return False
-        if isinstance(getattr(use.at, "ctx", None), (ast.Store, ast.Del)):
-            return False
-        if use.kind is UseKind.METHOD and isinstance(model.parent(use.at), ast.Expr):
-            return False  # `states.append(state)`
-    return True
 
 
 def _applies_item(call: ast.Call, loop: ast.For | ast.While, model: SemanticModel) -> bool:
