@@ -34,7 +34,8 @@ _SAMPLES = regex(r"sample|batch")
 _LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 _NESTED = 3
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
-_OTHER_FIELDS = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
+_ACTION = frozenset({"a", "act", "action"})
+_OTHER_FIELDS = (_ACTION, frozenset({"r", "rew", "reward"}))
 
 
 def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
@@ -118,6 +119,9 @@ def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
         return False
     if names_several(name):
         return True
+    if isinstance(expression, ast.Attribute):
+        # of a named tuple of whole columns
+        return kind.tag is TypeTag.TUPLE and names_one(name) and _is_column(expression, model)
     return kind.tag is TypeTag.LIST and names_one(name) and _is_field_of_batch(expression, model)
 
 
@@ -127,12 +131,17 @@ def is_list_of_actions(expression: ast.expr, model: SemanticModel) -> bool:
     """
     name = _name(expression)
     kind = model.types.type_of(expression)
-    return (
-        name is not None
-        and kind.tag in _LISTS
-        and _holds_unknown(kind)
-        and bool(_ACTIONS.search(name.lower()))
-    )
+    if name is None or kind.tag not in _LISTS or not _holds_unknown(kind):
+        return False
+    if isinstance(expression, ast.Attribute) and name.lower() in _ACTION:
+        return _is_column(expression, model)
+    return bool(_ACTIONS.search(name.lower()))
+
+
+def _is_column(field: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a tuple is a field of a named tuple, all of whose fields are tuples: `Transition(*zip(*batch))`."""
+    parts = model.types.type_of(field.value).parts
+    return bool(parts) and all(part.tag is TypeTag.TUPLE for part in parts)
 
 
 def _holds_unknown(kind: Type) -> bool:
