@@ -139,7 +139,7 @@ def is_list_of_actions(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_column(field: ast.Attribute, model: SemanticModel) -> bool:
-    """Whether a tuple is a field of a named tuple, all of whose fields are tuples: `Transition(*zip(*batch))`."""
+    """Whether a tuple is one of the columns of a named tuple: a field of `Transition(*zip(*batch))`."""
     parts = model.types.type_of(field.value).parts
     return bool(parts) and all(part.tag is TypeTag.TUPLE for part in parts)
 
