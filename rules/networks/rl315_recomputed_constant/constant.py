@@ -476,7 +476,9 @@ class _Reader:
         if self.model.names.qualified(name) is not None:
             kind = self.model.types.type_of(name)
             return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}
-        if scope is not None and (self._is_default(name) or self._is_setting_of_callers(name)):
+        if scope is not None and (
+            self._is_default(name) or (not value and self._is_setting_of_callers(name))
+        ):
             found.defaults.append(name)
             return True
         if scope is None or not self._fits(name, value=value):
@@ -498,7 +500,7 @@ class _Reader:
 
     def _is_setting_of_callers(self, name: ast.Name) -> bool:
         """Return whether a name is a parameter for which all callers pass the setting of the same name, that
-        only constructors set: `scalar_to_support(x, self.config.support_size)`.
+        only constructors set: `scalar_to_support(x, self.config.support_size)`. Data is no setting.
         """
         kind = self.model.types.type_of(name)
         if (kind and kind.tag not in _NUMBERS) or _VARIES.search(name.id.lower()):
