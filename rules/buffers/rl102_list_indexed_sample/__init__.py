@@ -10,6 +10,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
   index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
+- a method of a buffer that calls another one for each item of a batch, which `zip(*batch)` then takes apart,
+  or that collects the fields of drawn items in three or more lists;
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
 - slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`);
 - `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
@@ -92,6 +94,11 @@ from rlint.rules.buffers._shared.held import (
 )
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
+    Assembled,
+    assembled_by_calls,
+    assembled_in_loop,
+)
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
@@ -102,6 +109,7 @@ ARRAYS = (
     "`self.rewards[indices]`"
 )
 _DRAWS = ("random.sample", "random.choices")
+_OBJECTS = "the items are objects with methods, which arrays do not replace"
 _SAME_ITEMS = frozenset({"builtins.list", "numpy.array", "numpy.asarray"})
 
 
@@ -140,7 +148,7 @@ class ListIndexedSample(Rule):
         """Return a finding for `[self.buffer[i] for i in indices]`."""
         picked = picked_by(node)
         if picked is None:
-            return self.slices(node, model)
+            return self.slices(node, model) or self.assembled(assembled_by_calls(node, model), model)
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             model.silent("only a few items of {} are drawn", picked.held)
@@ -186,6 +194,15 @@ class ListIndexedSample(Rule):
         )
         return self.finding(model, found.join, message, advice=advice)
 
+    def assembled(self, found: Assembled | None, model: SemanticModel) -> Finding | None:
+        """Return a finding for a batch of which a method builds one item after the other."""
+        if found is None:
+            return None
+        message = f"The batch is assembled one by one from `{shown(found.source, model)}`"
+        return self.finding(
+            model, found.at, message, advice=ARRAYS, minor=_OBJECTS if found.objects else None
+        )
+
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""
         outer = model.parent(call)
@@ -218,7 +235,7 @@ class ListIndexedSample(Rule):
         """
         picked = picked_in_loop(node, model)
         if picked is None:
-            return None
+            return self.assembled(assembled_in_loop(node, model), model)
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             return None
@@ -294,7 +311,7 @@ def minor_of(kind: Type, model: SemanticModel) -> str | None:
         for method in summary.methods
         if not method.startswith("__")
     ]
-    return "the items are objects with methods, which arrays do not replace" if methods else None
+    return _OBJECTS if methods else None
 
 
 def is_numpy_choice(call: ast.Call, model: SemanticModel) -> bool:

@@ -2,11 +2,11 @@
 
 ## What it does
 Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from
-which batches are drawn at random, or in an array of objects (`np.empty(capacity, dtype=object)`). The list may
-belong to a buffer class, be an attribute of the agent, or be a variable of the script. The rule recognises
-`append`, `extend`, writes to an index that wraps around, and sequences of transitions that are sliced, or
-unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields are
-collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`.
+which batches are drawn at random, or in an array of objects (`np.empty(capacity, dtype=object)`). The list
+may belong to a buffer class, be an attribute of the agent, or be a variable of the script. The rule
+recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
+sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
+are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`.
 
 The rule does not flag:
 
@@ -146,11 +146,12 @@ class ObjectReplayBuffer(Rule):
             return
         drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
+        does = "looks up one by one" if isinstance(draw, ast.Subscript) else "unpacks again"
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} "
-            f"{'looks up one by one' if isinstance(draw, ast.Subscript) else 'unpacks again'} for every batch",
+            f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} {does} "
+            f"for every batch",
             advice=ADVICE,
         )
 
