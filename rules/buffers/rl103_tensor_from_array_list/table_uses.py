@@ -18,9 +18,19 @@ def is_table(made: ast.Call, model: SemanticModel) -> bool:
     """Whether a tensor has a second dimension: it is reduced along it or indexed in it, here or in a function
     of the file that receives it.
     """
+    if _is_stored(made, model):
+        return False  # as a column of another tensor
     return any(
         _has_columns(use)
         for use in model.dataflow.uses_across_functions(made, lambda use: _keeps_shape(use, model))
+    )
+
+
+def _is_stored(made: ast.Call, model: SemanticModel) -> bool:
+    """Whether a tensor is assigned to a part of another one, or to an attribute."""
+    statement = model.syntax.statement(made)
+    return isinstance(statement, ast.Assign) and not all(
+        isinstance(target, ast.Name) for target in statement.targets
     )
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, last_name, models, mutable, regex
+from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, last_name, models, mutable, regex
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
 _LIBRARIES = ("torch.", "numpy.", "math.", "builtins.")
-_OTHER = frozenset({"builtins.print", "builtins.input", "builtins.open", "builtins.setattr", "builtins.next"})
+_OTHER = models.having(Trait.FROM_DATA, "numpy", "torch") | {
+    f"builtins.{name}" for name in ("print", "input", "open", "setattr", "next", "len")
+}
+"""Functions with side effects, and functions of lists, which may differ in length from row to row."""
 _CHANGES = models.mutators(TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT)
 _BATCH = regex(r"batch|(^|_)bs$|minibatch")
 
@@ -140,6 +143,8 @@ class _Rows:
                     self.computes = True
                     if not self._only_computes(node):
                         return False
+                case ast.Slice() if not _is_fixed(node):
+                    return False  # rows of different lengths
                 case ast.BinOp(op=ast.MatMult()):
                     return False
                 case ast.BinOp() | ast.Compare():
@@ -176,3 +181,9 @@ class _Rows:
             if not isinstance(item, ast.Subscript) or item.value is not node or not self._is_row(item):
                 return False
         return True
+
+
+def _is_fixed(part: ast.Slice) -> bool:
+    """Whether the bounds of a slice are constants."""
+    bounds = (part.lower, part.upper, part.step)
+    return all(bound is None or isinstance(bound, (ast.Constant, ast.UnaryOp)) for bound in bounds)
