@@ -35,7 +35,10 @@ def converts_whole(call: ast.Call, model: SemanticModel) -> bool:
 def are_only_read(data: ast.expr, nodes: Iterable[ast.AST], model: SemanticModel) -> bool:
     """Whether none of the nodes binds a variable or writes to its items; calls may do so."""
     shape = ast.dump(data)
+    roots = {part.id for part in descendants(data) if isinstance(part, ast.Name)}
     for node in nodes:
+        if isinstance(node, ast.Name) and node.id in roots and not isinstance(node.ctx, ast.Load):
+            return False
         if not isinstance(node, (ast.Name, ast.Attribute)) or last_name(node) != last_name(data):
             continue
         if not isinstance(node.ctx, ast.Load):
