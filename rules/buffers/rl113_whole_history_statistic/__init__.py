@@ -5,7 +5,7 @@ Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.m
 `np.array(scores).mean()`, a comprehension over the whole list) in each step or episode of training, where
 the list is created once and only grows. The list may be a local or global variable, or an attribute; no
 code empties, cuts or replaces it. Also flags statistics of all rows of a replay buffer, such as
-`self.rewards[: self.size].std()` in `sample`.
+`self.rewards[: self.size].std()` in `sample`, or `self.priorities.max()` for each new transition.
 
 A list that an attribute holds from the constructor on, and that grows in each step, is also flagged where it
 is read once per episode or at intervals, with low impact.
@@ -91,7 +91,7 @@ from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     is_worth_it,
     sum_edits,
 )
-from rlint.rules.buffers.rl113_whole_history_statistic.stored_rows import all_rows_of_store
+from rlint.rules.buffers.rl113_whole_history_statistic.stored_rows import all_rows_of_store, whole_ring
 
 STATISTICS = {
     name: name.rpartition(".")[2]
@@ -182,13 +182,15 @@ class WholeHistoryStatistic(Rule):
         what, rows = STATISTICS.get(model.names.qualified(call.func) or ""), next(iter(call.args), None)
         if what is None and isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
             what, rows = call.func.attr, call.func.value
-        if what is None or rows is None or all_rows_of_store(rows, call, model) is None:
+        if what is None or rows is None:
+            return
+        if all_rows_of_store(rows, call, model) is None and whole_ring(rows, call, model) is None:
             return
         function = getattr(model.function(call), "name", "")
         yield self.finding(
             model,
             call,
-            f"`{what}` reads all rows of the buffer that are filled, on every call of `{function}`",
+            f"`{what}` reads all rows of the buffer, on every call of `{function}`",
             advice=f"{ADVICE.get(what, 'Compute it at intervals')}, or use a running estimate",
         )
 
