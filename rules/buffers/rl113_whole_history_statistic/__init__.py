@@ -3,9 +3,10 @@
 ## What it does
 Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.mean`,
 `np.array(scores).mean()`, a comprehension over the whole list) in each step or episode of training, where
-the list is created once and only grows. The list may be a local or global variable, or an attribute; no
-code empties, cuts or replaces it. Also flags statistics of all rows of a replay buffer, such as
-`self.rewards[: self.size].std()` in `sample`, or `self.priorities.max()` for each new transition.
+the list is created once and only grows. The list may be a local or global variable, an attribute, or an
+entry of such a dict (`log["loss"]`); no code empties, cuts or replaces it. Also flags statistics of all rows
+of a replay buffer, such as `self.rewards[: self.size].std()` in `sample`, or `self.priorities.max()` for each
+new transition.
 
 A list that an attribute holds from the constructor on, and that grows in each step, is also flagged where it
 is read once per episode or at intervals, with low impact.
@@ -156,7 +157,8 @@ class WholeHistoryStatistic(Rule):
         what, shown, looked_at = known
         anchor = _unless_empty(node, looked_at, model)
         each_pass = model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
-        if not each_pass and not isinstance(looked_at, ast.Attribute):
+        record = looked_at.value if isinstance(looked_at, ast.Subscript) else looked_at
+        if not each_pass and not isinstance(record, ast.Attribute):
             return
         history = history_of(looked_at, model)
         if history is None or not is_worth_it(history, node, model):
@@ -233,6 +235,10 @@ def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
             return whole(generator.iter, model)
         case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=None)):
             return whole(value, model)
+        case ast.Subscript(
+            value=ast.Name() | ast.Attribute(value=ast.Name()), slice=ast.Constant(value=str())
+        ):
+            return items  # of a dict of lists
     return None
 
 

@@ -31,7 +31,7 @@ def all_rows_of_store(rows: ast.expr, at: ast.Call, model: SemanticModel) -> ast
 
 def whole_ring(rows: ast.expr, at: ast.Call, model: SemanticModel) -> ast.expr | None:
     """Return the array of one number per transition that a hot method reads as a whole: `self.priorities`,
-    which the class writes at an index that wraps around, or the leaves of a sum tree, `self.tree[-self.size :]`.
+    which the class writes at an index that wraps around, or the leaves of a sum tree.
     """
     cls = model.class_of(at)
     if cls is None or model.frequency.heat_of(at).level is not Heat.HOT:

@@ -53,7 +53,8 @@ def _counter(loop: ast.For, model: SemanticModel) -> str | None:
             return None
     match count:
         case ast.Call(func=ast.Name(id="len"), args=[rows]):
-            return counter if model.types.type_of(rows).tag in _ARRAYS else None
+            named = bool(_BATCH.search((last_name(rows) or "").lower()))
+            return counter if named or model.types.type_of(rows).tag in _ARRAYS else None
         case ast.Subscript(value=ast.Attribute(value=rows, attr="shape"), slice=ast.Constant(value=0)):
             return counter if model.types.type_of(rows).tag in _MAY_BE_ARRAYS else None
         case ast.Call(func=ast.Attribute(value=rows, attr="size")):
