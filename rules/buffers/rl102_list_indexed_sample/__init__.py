@@ -8,7 +8,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - the same with any indices that are not counted, if the fields of the picked items are collected afterwards,
   by `zip(*batch)` or `[t.state for t in batch]`;
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
-  index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
+  index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), items drawn by a call of
+  `random.choice` each, items copied to the rows of an array, and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
 - a method of a buffer that calls another one for each item of a batch, which `zip(*batch)` then takes apart,
   or that collects the fields of drawn items in three or more lists;
@@ -239,17 +240,17 @@ class ListIndexedSample(Rule):
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             return None
-        held, indices = shown(picked.first.value, model), shown(picked.indices, model)
+        held, indices = shown(picked.held, model), shown(picked.indices, model)
         if not picked.is_array:
-            kind = model.types.type_of(picked.first.value)
-            if kind.tag is TypeTag.DEQUE and is_short(picked.first.value, model):
+            kind = model.types.type_of(picked.held)
+            if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
                 return None
             message = f"The batch is picked from `{held}` one by one{walks(kind)}"
             return self.finding(model, picked.first, message, advice=ARRAYS)
         related = [(column, "is also indexed one by one") for column in picked.columns]
         message = f"`{held}` is indexed once for each of `{indices}` (and {len(related)} more in this loop)"
         advice = f"Index each of them once with all indices of the batch: `{held}[{indices}]`"
-        if isinstance(picked.first.slice, ast.Slice):
+        if isinstance(picked.first, ast.Subscript) and isinstance(picked.first.slice, ast.Slice):
             advice = (
                 "Index each of them once with the rows of all slices: "
                 f"`{held}[starts[:, None] + np.arange(length)]`"

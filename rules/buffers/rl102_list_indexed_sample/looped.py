@@ -40,17 +40,18 @@ class LoopedPick:
     array.
     """
 
-    first: ast.Subscript
+    first: ast.Subscript | ast.Call
     indices: ast.expr
     columns: tuple[ast.Subscript, ...]
     is_array: bool
+    held: ast.expr
 
 
 def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     """Return what a loop picks one by one and appends to lists; None for other loops."""
     found = _counted(loop, model) or _index_of(loop, model)
     if found is None:
-        return None
+        return _drawn_in_turn(loop, model)
     index, indices = found
     names = _computed_from(index, loop) if isinstance(index, ast.Name) else frozenset()
     picks = [
@@ -63,12 +64,29 @@ def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     ]
     columns = tuple(pick for pick in picks if _is_appended(pick, model) and _is_array(pick, model))
     if len(columns) >= _FIELDS:
-        return LoopedPick(columns[0], indices, columns[1:], is_array=True)
+        return LoopedPick(columns[0], indices, columns[1:], is_array=True, held=columns[0].value)
     rows = [pick for pick in picks if _is_transition(pick, model)]
     copied = any(_is_copied(pick, model) for pick in rows)
     if not rows or not (copied or any(_is_append(node) for part in loop.body for node in descendants(part))):
+        return _drawn_in_turn(loop, model)
+    return LoopedPick(rows[0], indices, (), is_array=False, held=rows[0].value)
+
+
+def _drawn_in_turn(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
+    """Return the pick of `for _ in range(n): path = random.choice(self.paths); rows.append(path[a:b])`: a
+    method that samples draws each item by a call of its own.
+    """
+    if loop.orelse or not is_sampling(loop, model):
         return None
-    return LoopedPick(rows[0], indices, (), is_array=False)
+    appends = any(_is_append(node) for part in loop.body for node in descendants(part))
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name()], value=ast.Call(func=func, args=[held], keywords=[])):
+                drawn = model.names.qualified(func) in ("random.choice", "numpy.random.choice")
+                named = isinstance(held, (ast.Name, ast.Attribute)) and holds_transitions(held, model)
+                if drawn and named and appends and may_hold_transitions(model.types.type_of(held)):
+                    return LoopedPick(statement.value, loop.iter, (), is_array=False, held=held)
+    return None
 
 
 def _counted(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
