@@ -81,11 +81,13 @@ def _drawn_in_turn(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     appends = any(_is_append(node) for part in loop.body for node in descendants(part))
     for statement in loop.body:
         match statement:
-            case ast.Assign(targets=[ast.Name()], value=ast.Call(func=func, args=[held], keywords=[])):
+            case ast.Assign(
+                targets=[ast.Name()], value=ast.Call(func=func, args=[held], keywords=[]) as draw
+            ):
                 drawn = model.names.qualified(func) in ("random.choice", "numpy.random.choice")
                 named = isinstance(held, (ast.Name, ast.Attribute)) and holds_transitions(held, model)
                 if drawn and named and appends and may_hold_transitions(model.types.type_of(held)):
-                    return LoopedPick(statement.value, loop.iter, (), is_array=False, held=held)
+                    return LoopedPick(draw, loop.iter, (), is_array=False, held=held)
     return None
 
 

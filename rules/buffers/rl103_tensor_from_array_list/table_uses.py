@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, Use, UseKind, is_constant, models
+from rlint.rule import SemanticModel, Trait, TypeTag, Use, UseKind, models
 
 _SAME_SHAPE = (
     models.having(Trait.RELOCATES | Trait.CASTS | Trait.CASTS_TO | Trait.ELEMENTWISE, TypeTag.TENSOR)
@@ -74,5 +74,5 @@ def _adds_dimension(call: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(attr="long" | "int" | "unsqueeze")):
             return True
         case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=[*_, last]):
-            return len(call.args) == 1 or is_constant(last, 1)
+            return len(call.args) == 1 or (isinstance(last, ast.Constant) and last.value == 1)
     return False

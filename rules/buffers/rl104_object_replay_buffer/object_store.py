@@ -286,7 +286,8 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
                 yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
-            drawn = (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model)
+            repeated = picked_in_loop and bool(model.frequency.loops(parent))
+            drawn = repeated or _is_drawn(index, model)
             if drawn or _is_picked_and_unpacked(parent, index, model):
                 yield parent
         case ast.Subscript(value=value, slice=ast.Slice(lower=ast.expr(), upper=ast.expr())) if value is use:

@@ -58,7 +58,7 @@ def converted_before(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     `torch.tensor(obs).to(device)`. Calls in between may modify the variable, but nothing else does.
     """
     made = _conversion(call)
-    data = data_of(made, model) if made is not None else None
+    data = data_of(made, model)
     if data is None or _is_part_of_equal(call, model):
         return None
     for earlier in reversed(model.dataflow.equal_to(call)):
@@ -77,7 +77,7 @@ def is_moved(call: ast.Call) -> bool:
     )
 
 
-def _conversion(call: ast.Call) -> ast.Call | None:
+def _conversion(call: ast.Call) -> ast.Call:
     """Return `torch.tensor(obs)` of `torch.tensor(obs).to(device)`."""
     while isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
         call = call.func.value
@@ -88,7 +88,7 @@ def _is_part_of_equal(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a larger expression around a call is evaluated again as a whole."""
     match model.parent(call):
         case ast.Attribute() as method if (outer := model.syntax.call_of(method)) is not None:
-            return isinstance(outer, ast.Call) and len(model.dataflow.equal_to(outer)) > 1
+            return len(model.dataflow.equal_to(outer)) > 1
     return False
 
 
