@@ -25,7 +25,7 @@ _SHRINKS = models.having(Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DIC
     "__setitem__",
     "__delitem__",
 }
-_LOOKS = frozenset({"items", "keys", "values", "get", "copy"})
+_CHANGES_DICT = models.mutators(TypeTag.DICT)
 _LONG = 2_000
 """A list that is read fewer times than this, in a loop that does not extend it, costs little."""
 
@@ -110,7 +110,7 @@ def _keeps_entry(use: ast.Name | ast.Attribute, key: str, found: History, model:
         case ast.Subscript() | ast.Delete():
             return False
         case ast.Attribute(attr=method):
-            return method in _LOOKS
+            return method not in _CHANGES_DICT
     return isinstance(use.ctx, ast.Load)
 
 
@@ -140,7 +140,7 @@ def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_read_again(history: History, look: ast.AST, model: SemanticModel) -> bool:
-    """Whether a list that grows in each step is read again and again, if not in each of them."""
+    """Whether a list that grows in each step is read repeatedly, if not in each of them."""
     grows = any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths)
     return grows and not model.frequency.is_evaluation(look)
 

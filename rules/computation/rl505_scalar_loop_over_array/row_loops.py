@@ -10,11 +10,10 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoo
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
-_LIBRARIES = ("torch.", "numpy.", "math.", "builtins.")
-_OTHER = models.having(Trait.FROM_DATA, "numpy", "torch") | {
-    f"builtins.{name}" for name in ("print", "input", "open", "setattr", "next", "len")
-}
-"""Functions with side effects, and functions of lists, which may differ in length from row to row."""
+_LIBRARIES = ("torch.", "numpy.", "math.")
+_OF_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
+_OF_LISTS = models.having(Trait.FROM_DATA, "numpy", "torch")
+"""Functions of lists, which may differ in length from row to row."""
 _CHANGES = models.mutators(TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT)
 _BATCH = regex(r"batch|(^|_)bs$|minibatch")
 
@@ -162,7 +161,8 @@ class _Rows:
         """
         name = self.model.names.qualified(call.func)
         if name is not None:
-            return name.startswith(_LIBRARIES) and name not in _OTHER and not name.endswith("_")
+            computes = name.startswith(_LIBRARIES) and name not in _OF_LISTS and not name.endswith("_")
+            return computes or name in _OF_NUMBERS
         match call.func:
             case ast.Attribute(value=owner, attr=method):
                 known = models.method_fact(TypeTag.TENSOR, method) or models.method_fact(
