@@ -10,7 +10,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     # code, name, file, declares opt-in, claims, fixes, recorded gain
     ("RL101", "concat-grown-buffer", "buffers/rl101_concat_grown_buffer/__init__.py", False, ("time", "exp"), "safe, unsafe", "gains"),
     ("RL102", "list-indexed-sample", "buffers/rl102_list_indexed_sample/__init__.py", False, ("time",), "safe, unsafe", "gains"),
-    ("RL103", "tensor-from-array-list", "buffers/rl103_tensor_from_array_list.py", False, ("time",), "safe, unsafe", "gains"),
+    ("RL103", "tensor-from-array-list", "buffers/rl103_tensor_from_array_list/__init__.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL104", "object-replay-buffer", "buffers/rl104_object_replay_buffer/__init__.py", False, ("mem", "time"), "none", "gains"),
     ("RL105", "alloc-in-hot-loop", "buffers/rl105_alloc_in_hot_loop/__init__.py", True, ("time", "alloc"), "unsafe", "gains"),
     ("RL106", "redundant-reshape", "buffers/rl106_redundant_reshape/__init__.py", False, ("time",), "safe, unsafe", "gains"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from rlint import models
 from rlint.findings import ProgramScale
 from rlint.models.trait import Trait
@@ -38,9 +40,15 @@ class ProgramQueries:
         """Whether any file of the project reads an attribute of this name, on any object."""
         return self._names.is_attribute_read(attribute)
 
-    def is_read_in_other_file(self, attribute: str) -> bool:
-        """Whether another file of the project reads an attribute of this name, on any object."""
-        return self._names.is_read_in_other_file(attribute, self._symbols.module.module)
+    def is_read_in_other_file(self, attribute: str, of: ast.AST | None = None) -> bool:
+        """Whether another file of the project reads an attribute of this name, on any object. `of` is a node
+        of the class that owns it: other classes of other files that define such an attribute themselves then
+        do not count, unless one inherits from the other.
+        """
+        module, owner = self._symbols.module.module, self._symbols.class_at(of) if of is not None else None
+        if owner is not None:
+            return self._names.is_used_in_other_file(attribute, owner, module, siblings=False)
+        return self._names.is_read_in_other_file(attribute, module)
 
     def is_write_only(self, attribute: str) -> bool:
         """Whether all containers of this name are only added to, and possibly emptied, in all files of

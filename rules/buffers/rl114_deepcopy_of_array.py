@@ -3,7 +3,8 @@
 ## What it does
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
 a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
-`env.step` likely is an array, and gets only advice.
+`env.step` likely is an array, and so is a goal of unknown type. A list that `torch.cat` joins likely holds
+tensors. These get only advice.
 
 The rule does not flag other objects of unknown type, arrays of objects, networks and optimizers (which need
 `deepcopy`), copies made for `load_state_dict` (RL305), and code that is not hot, such as an occasional
@@ -83,9 +84,13 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    Trait,
     Type,
     TypeTag,
     element_types,
+    last_name,
+    models,
+    regex,
     weight_sync,
 )
 
@@ -93,6 +98,9 @@ COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone(
 """The code for a copy, by type."""
 SHOWN = {TypeTag.NDARRAY: "array", TypeTag.TENSOR: "tensor"}
 CONTAINERS = {TypeTag.LIST: "list", TypeTag.TUPLE: "tuple", TypeTag.DICT: "dict"}
+_JOINS = models.having(Trait.JOINS, "torch")
+_NAMED = regex(r"^_?(next_?|new_?|last_?|prev_?|old_?|her_?)?(desired_|achieved_|sub_?)?goal$")
+"""Names of goals; an observation may be a dict."""
 _MAY_BE_OBJECTS = "`{0}` must not be an object array: its objects would not be copied"
 _NO_GRADIENT = "the copy of `{0}` is detached, has no `grad` and is never a `Parameter`"
 _CREATED_BY_CALL = (
@@ -130,6 +138,9 @@ class DeepcopyOfArray(Rule):
         if not kind and is_action(node, value, model):
             yield self.action(node, value, model)
             return
+        if not what and (assumed := likely_kind(node, value, kind, model)) is not None:
+            yield self.likely(node, value, assumed, model)
+            return
         if not what or is_loaded(node, model):
             return
         text = " ".join(model.source.text(value).split())
@@ -163,6 +174,44 @@ class DeepcopyOfArray(Rule):
             assumes=f"`{text}` is an array",
             workload="rollout",
         )
+
+    def likely(self, node: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Finding:
+        """Return the finding for a value whose type only its name or its uses suggest."""
+        text = " ".join(model.source.text(value).split())
+        is_list = kind.tag is TypeTag.LIST
+        assumed = f"the items of `{text}` are tensors" if is_list else f"`{text}` is an array"
+        return self.finding(
+            model,
+            node,
+            f"`{model.source.text(node.func)}` copies `{text}` by the generic object protocol, which takes "
+            "longer than the copy itself",
+            advice=f"Write `{copied(text, kind)}`, or `list({text})` if only whole items are replaced"
+            if is_list
+            else f"Write `{text}.copy()`",
+            assumes=assumed,
+            workload="rollout",
+        )
+
+
+def likely_kind(copy: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Type | None:
+    """Return the likely type of a copied value: a list of tensors if `torch.cat` or `torch.stack` joins its
+    items or those of the copy, an array if it is named like a goal.
+    """
+    if kind.tag is TypeTag.LIST and not (kind.item or kind.parts or kind.optional):
+        target = model.parent(copy)
+        names = [value, *(target.targets if isinstance(target, ast.Assign) else [])]
+        joined = any(isinstance(name, ast.Name) and _is_joined(name, model) for name in names)
+        return Type(TypeTag.LIST, item=Type(TypeTag.TENSOR)) if joined else None
+    name = last_name(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
+    return Type(TypeTag.NDARRAY) if not kind and name and _NAMED.search(name.lower()) else None
+
+
+def _is_joined(name: ast.Name, model: SemanticModel) -> bool:
+    scope = model.names.scope(name).lookup(name.id)
+    if scope is None or not scope.is_function:
+        return False
+    calls = (model.parent(read) for read in model.names.reads(name.id, scope))
+    return any(isinstance(call, ast.Call) and model.names.qualified(call.func) in _JOINS for call in calls)
 
 
 def is_action(copy: ast.Call, value: ast.expr, model: SemanticModel) -> bool:

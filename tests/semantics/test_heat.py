@@ -568,6 +568,35 @@ def test_a_function_imported_in_branches_is_each_of_them() -> None:
         assert models[name].frequency.heat_of(expression(models[name], "work(batch)")).level is Heat.HOT
 
 
+@pytest.mark.parametrize(
+    ("made", "called"),
+    [
+        ("agent = Agent(env)", "agent.learn(env.step(0))"),
+        ("class Run:\n    def __init__(self):\n        self.agent = Agent(env)\n", ""),
+    ],
+)
+def test_a_class_imported_in_branches_is_each_of_them(made: str, called: str) -> None:
+    """The methods of its object are those of each class that may be meant."""
+    body = "class Agent:\n    def learn(self, batch):\n        work(batch)\n"
+    loop = (
+        f"while True:\n    {called}\n"
+        if called
+        else "    def all(self):\n        while True:\n            self.agent.learn(env.step(0))\n\n"
+        "Run().all()\n"
+    )
+    models = build(
+        {
+            "ppo.py": body,
+            "trpo.py": body,
+            "main.py": "import gymnasium as gym\nfrom settings import algorithm\n"
+            "if algorithm == 'ppo':\n    from ppo import Agent\nelse:\n    from trpo import Agent\n"
+            f"env = gym.make('CartPole-v1')\n{made}\n{loop}",
+        }
+    )
+    for name in ("ppo.py", "trpo.py"):
+        assert models[name].frequency.heat_of(expression(models[name], "work(batch)")).level is Heat.HOT
+
+
 def test_a_chain_of_known_calls_explains_more_than_a_shorter_guess() -> None:
     """A guess by the name of a variable is given as the reason if there is no other."""
     memory = """

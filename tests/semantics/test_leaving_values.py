@@ -88,6 +88,12 @@ def values(self, xs, others):
             + "\ndef learn(self, x):\n    y = self.values(x).detach() + torch.stack(self.kept)\n",
             ["detached"],
         ),
+        (
+            "\ndef sum(self, x):\n    return self.net(x)\n"
+            "\ndef act(self, x):\n    return self.sum(x).argmax()\n"
+            "\ndef learn(self, x):\n    torch.sum(x).backward()\n",
+            ["index"],
+        ),
         (RETURNED, ["returned"]),
         (RETURNED + "\ndef act(self, x):\n    return map(self.values, x)\n", ["returned"]),
         (

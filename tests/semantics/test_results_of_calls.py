@@ -84,7 +84,7 @@ def test_a_call_gives_what_its_arguments_decide(used: str, tag: TypeTag) -> None
         ("for place, each in list(enumerate([t])): pass", "each", TypeTag.TENSOR),
         ("for name, each in {'a': t}.items(): pass", "each", TypeTag.TENSOR),
         ("halves = list(map(lambda row: np.array(row), unknown))", "halves[0]", TypeTag.NDARRAY),
-        ("states, arrays, numbers = zip(*unknown)", "states", TypeTag.UNKNOWN),
+        ("states, arrays, numbers = zip(*unknown)", "states", TypeTag.TUPLE),
     ],
 )
 def test_rows_are_taken_apart_into_columns(lines: str, used: str, tag: TypeTag) -> None:

@@ -76,14 +76,45 @@ def calls_by_function(
 
 def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> Iterable[str]:
     """Return the other functions that a name may mean if it is imported in several branches: `from ppo import
-    learn` or `from trpo import learn`, depending on a setting.
+    learn` or `from trpo import learn`, depending on a setting; likewise the methods of an object whose class
+    is imported so: `agent = Agent(env)`, `agent.run()`.
     """
-    if not path or not isinstance(call.func, ast.Name):
+    if not path:
         return ()
-    _, bindings = analysis.names.bindings(call.func)
+    match call.func:
+        case ast.Name() as func:
+            return [other for other in _imports_of(func, analysis) if other != path]
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner, attr=method):
+            classes = dict.fromkeys(
+                other
+                for made in _makers(owner, analysis)
+                if isinstance(made.func, ast.Name)
+                for other in _imports_of(made.func, analysis)
+            )
+            methods = (f"{other}().{method}" for other in classes)
+            return [other for other in methods if other != path]
+    return ()
+
+
+def _imports_of(name: ast.Name, analysis: FileAnalysis) -> list[str]:
+    """Return the dotted paths that several imports bind to a name; none for a single import."""
+    _, bindings = analysis.names.bindings(name)
     if len(bindings) < 2 or any(binding.kind is not BindingKind.IMPORT for binding in bindings):
-        return ()
-    return dict.fromkeys(binding.target for binding in bindings if binding.target not in ("", path))
+        return []
+    return list(dict.fromkeys(binding.target for binding in bindings if binding.target))
+
+
+def _makers(owner: ast.Name | ast.Attribute, analysis: FileAnalysis) -> Iterator[ast.Call]:
+    """Yield the calls whose result is assigned to a variable, or to an attribute of `self`."""
+    values: list[ast.expr | None] = []
+    if isinstance(owner, ast.Name):
+        _, bindings = analysis.names.bindings(owner)
+        values = [each.value for each in bindings if each.kind is BindingKind.ASSIGN and not each.path]
+    elif analysis.names.is_self(owner.value):
+        uses = analysis.syntax.written.attributes.get(owner.attr, ())
+        stores = [analysis.syntax.parents.get(use) for use in uses if isinstance(use.ctx, ast.Store)]
+        values = [each.value for each in stores if isinstance(each, ast.Assign)]
+    yield from (value for value in values if isinstance(value, ast.Call))
 
 
 def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:

@@ -145,8 +145,12 @@ class LeavingValues:
     # -- who is meant --------------------------------------------------------------------------
 
     def _uses_of_attribute(self, name: str, owner: ast.ClassDef) -> Iterator[ast.Attribute]:
-        """Yield the uses of an attribute in this file, except those on objects of unrelated classes."""
+        """Yield the uses of an attribute in this file, except those on objects of unrelated classes, and
+        except names of imported modules (`random.sample`).
+        """
         for use in self._syntax.written.attributes.get(name, ()):
+            if models.callable_fact(self._analysis.names.qualified(use) or "") is not None:
+                continue
             if self._analysis.names.is_self(use.value):
                 user = self._syntax.class_of(use)
                 if user is not None and user is not owner and not self._are_related(user, owner):

@@ -138,12 +138,16 @@ class ProgramSymbols:
         every = self.index.modules.values()
         return any(attribute in each.attributes_read for each in every if each.module != module)
 
-    def is_used_in_other_file(self, attribute: str, owner: ClassSummary | None, module: str) -> bool:
+    def is_used_in_other_file(
+        self, attribute: str, owner: ClassSummary | None, module: str, *, siblings: bool = True
+    ) -> bool:
         """Whether another file uses an attribute of this name, except one that a class in that file,
-        unrelated to the `owner`, defines itself. Tests are excluded.
+        unrelated to the `owner`, defines itself. Tests are excluded. Without `siblings`, classes that only
+        share a base with the `owner` are unrelated, too.
         """
         return any(
-            attribute in each.attributes_read and not self._has_for_itself(each, attribute, owner)
+            attribute in each.attributes_read
+            and not self._has_for_itself(each, attribute, owner, siblings=siblings)
             for each in self.index.modules.values()
             if each.module != module and not each.is_test
         )
@@ -172,9 +176,15 @@ class ProgramSymbols:
                     found.setdefault(name, []).append((module.module, caller.path, site))
         return found
 
-    def _has_for_itself(self, module: ModuleSummary, name: str, owner: ClassSummary | None) -> bool:
+    def _has_for_itself(
+        self, module: ModuleSummary, name: str, owner: ClassSummary | None, *, siblings: bool
+    ) -> bool:
         having = [cls for cls in module.classes.values() if name in cls.attributes or name in cls.methods]
-        return bool(having) and owner is not None and not any(self.are_related(cls, owner) for cls in having)
+        if not having or owner is None:
+            return False
+        if siblings:
+            return not any(self.are_related(cls, owner) for cls in having)
+        return not any(cls.path in self._line(owner) or owner.path in self._line(cls) for cls in having)
 
     def are_related(self, first: ClassSummary, second: ClassSummary) -> bool:
         """Whether two classes share a base in the project, or one is a base of the other."""

@@ -157,9 +157,11 @@ def at_key(kind: Type, key: str) -> Type:
 
 
 def transposed(row: Type, iterator: Type) -> Type:
-    """Return the type of `zip(*rows)` for rows of one type: for each column, its items."""
+    """Return the type of `zip(*rows)` for rows of one type: for each column, its items. The columns are
+    tuples in any case.
+    """
     if row.tag is not TypeTag.TUPLE or row.optional:
-        return iterator
+        return iterator._replace(item=Type(TypeTag.TUPLE))
     columns = tuple([Type(TypeTag.TUPLE, item=known_item(part.aged())) for part in row.parts])
     column = Type(TypeTag.TUPLE, item=known_item(item_of(row).aged()))
     return iterator._replace(item=column, parts=columns)

@@ -25,12 +25,17 @@ _SEVERAL = regex(
     r"(_?(batch|lst|list|buf|buffer|mb))?$"
 )
 _MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
+_ACTIONS = regex(
+    r"^_?(\w+_)?(actions|acts)_?(batch|list|lst|buf|buffer|mb|all|n)?$|^(batch|b|mb)_?(action|act)s?$"
+    r"|^(action|act)_batch$"
+)
 _OF_ARRAYS = models.having(Trait.COPIES | Trait.CASTS_TO | Trait.KEEPS_ORDER, TypeTag.NDARRAY)
 _SAMPLES = regex(r"sample|batch")
 _LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 _NESTED = 3
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
-_OTHER_FIELDS = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
+_ACTION = frozenset({"a", "act", "action"})
+_OTHER_FIELDS = (_ACTION, frozenset({"r", "rew", "reward"}))
 
 
 def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
@@ -114,7 +119,29 @@ def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
         return False
     if names_several(name):
         return True
+    if isinstance(expression, ast.Attribute):
+        # of a named tuple of whole columns
+        return kind.tag is TypeTag.TUPLE and names_one(name) and _is_column(expression, model)
     return kind.tag is TypeTag.LIST and names_one(name) and _is_field_of_batch(expression, model)
+
+
+def is_list_of_actions(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is named like actions (`actions`, `action_batch`) and surely is a list or tuple of
+    which nothing else is known. As floats, they likely are those of continuous control: arrays.
+    """
+    name = _name(expression)
+    kind = model.types.type_of(expression)
+    if name is None or kind.tag not in _LISTS or not _holds_unknown(kind):
+        return False
+    if isinstance(expression, ast.Attribute) and name.lower() in _ACTION:
+        return _is_column(expression, model)
+    return bool(_ACTIONS.search(name.lower()))
+
+
+def _is_column(field: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a tuple is one of the columns of a named tuple: a field of `Transition(*zip(*batch))`."""
+    parts = model.types.type_of(field.value).parts
+    return bool(parts) and all(part.tag is TypeTag.TUPLE for part in parts)
 
 
 def _holds_unknown(kind: Type) -> bool:

@@ -43,6 +43,11 @@ def is_sampling(node: ast.AST, model: SemanticModel) -> bool:
     return function is not None and "sample" in function.name and "upsample" not in function.name
 
 
+def is_counted(indices: ast.expr, model: SemanticModel) -> bool:
+    """Whether indices are not drawn, but counted: `range(n_agents)`."""
+    return isinstance(indices, ast.Call) and model.names.qualified(indices.func) == "builtins.range"
+
+
 def are_few(size: ast.expr | None, model: SemanticModel) -> bool:
     """Whether a constant number of items surely is small."""
     number = numbers.number_of(size, model) if size is not None else None

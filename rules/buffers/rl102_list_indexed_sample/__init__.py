@@ -4,10 +4,15 @@
 Flags hot code that builds a batch from a replay buffer one transition at a time:
 
 - `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples, also from
-  lists of one field each (`[self.fields[key][i] for i in indices]`);
+  lists of one field each (`[self.fields[key][i] for i in indices]`), or with a conversion of each item;
+- the same with any indices that are not counted, if the fields of the picked items are collected afterwards,
+  by `zip(*batch)` or `[t.state for t in batch]`;
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
-  index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), and parts of trajectories
+  index (`for i in order: obs.append(self.obs[i * length : (i + 1) * length])`), items drawn by a call of
+  `random.choice` each, items copied to the rows of an array, and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
+- a method of a buffer that calls another one for each item of a batch, which `zip(*batch)` then takes apart,
+  or that collects the fields of drawn items in three or more lists;
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
 - slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`);
 - `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
@@ -81,6 +86,7 @@ from rlint.rule import Finding, Heat, Rule, SemanticModel, Type, TypeTag, descen
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
+    is_counted,
     is_length_of,
     is_sampling,
     is_short,
@@ -88,7 +94,13 @@ from rlint.rules.buffers._shared.held import (
     walks,
 )
 from rlint.rules.buffers._shared.store_size import holds_transitions
-from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, is_counted, number_drawn
+from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
+    Assembled,
+    assembled_by_calls,
+    assembled_in_loop,
+)
+from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
@@ -98,6 +110,7 @@ ARRAYS = (
     "`self.rewards[indices]`"
 )
 _DRAWS = ("random.sample", "random.choices")
+_OBJECTS = "the items are objects with methods, which arrays do not replace"
 _SAME_ITEMS = frozenset({"builtins.list", "numpy.array", "numpy.asarray"})
 
 
@@ -136,7 +149,7 @@ class ListIndexedSample(Rule):
         """Return a finding for `[self.buffer[i] for i in indices]`."""
         picked = picked_by(node)
         if picked is None:
-            return self.slices(node, model)
+            return self.slices(node, model) or self.assembled(assembled_by_calls(node, model), model)
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             model.silent("only a few items of {} are drawn", picked.held)
@@ -151,11 +164,12 @@ class ListIndexedSample(Rule):
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
-        if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, model)):
-            model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
-            return None
-        if kind.tag is not TypeTag.DEQUE and not holds_transitions(picked.held, model):
+        if not may_hold_transitions(kind):
             model.silent("{} is not known to hold transitions", picked.held)
+            return None
+        named = kind.tag is TypeTag.DEQUE or holds_transitions(picked.held, model)
+        if not (named and (call is not None or is_sampling(node, model))) and not is_unpacked(node, model):
+            model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None
@@ -180,6 +194,15 @@ class ListIndexedSample(Rule):
             f"`{held}[starts[:, None] + np.arange(length)]`, with `columns[:, None]` beside it"
         )
         return self.finding(model, found.join, message, advice=advice)
+
+    def assembled(self, found: Assembled | None, model: SemanticModel) -> Finding | None:
+        """Return a finding for a batch of which a method builds one item after the other."""
+        if found is None:
+            return None
+        message = f"The batch is assembled one by one from `{shown(found.source, model)}`"
+        return self.finding(
+            model, found.at, message, advice=ARRAYS, minor=_OBJECTS if found.objects else None
+        )
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""
@@ -213,21 +236,21 @@ class ListIndexedSample(Rule):
         """
         picked = picked_in_loop(node, model)
         if picked is None:
-            return None
+            return self.assembled(assembled_in_loop(node, model), model)
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             return None
-        held, indices = shown(picked.first.value, model), shown(picked.indices, model)
+        held, indices = shown(picked.held, model), shown(picked.indices, model)
         if not picked.is_array:
-            kind = model.types.type_of(picked.first.value)
-            if kind.tag is TypeTag.DEQUE and is_short(picked.first.value, model):
+            kind = model.types.type_of(picked.held)
+            if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
                 return None
             message = f"The batch is picked from `{held}` one by one{walks(kind)}"
             return self.finding(model, picked.first, message, advice=ARRAYS)
         related = [(column, "is also indexed one by one") for column in picked.columns]
         message = f"`{held}` is indexed once for each of `{indices}` (and {len(related)} more in this loop)"
         advice = f"Index each of them once with all indices of the batch: `{held}[{indices}]`"
-        if isinstance(picked.first.slice, ast.Slice):
+        if isinstance(picked.first, ast.Subscript) and isinstance(picked.first.slice, ast.Slice):
             advice = (
                 "Index each of them once with the rows of all slices: "
                 f"`{held}[starts[:, None] + np.arange(length)]`"
@@ -289,7 +312,7 @@ def minor_of(kind: Type, model: SemanticModel) -> str | None:
         for method in summary.methods
         if not method.startswith("__")
     ]
-    return "the items are objects with methods, which arrays do not replace" if methods else None
+    return _OBJECTS if methods else None
 
 
 def is_numpy_choice(call: ast.Call, model: SemanticModel) -> bool:

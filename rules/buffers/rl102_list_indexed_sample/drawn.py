@@ -21,11 +21,6 @@ def drawn_by(indices: ast.expr, model: SemanticModel) -> ast.Call | None:
     return call if call is not None and number_drawn(call, model) is not None else None
 
 
-def is_counted(indices: ast.expr, model: SemanticModel) -> bool:
-    """Whether indices are not drawn, but counted: `range(n_agents)`."""
-    return isinstance(indices, ast.Call) and model.names.qualified(indices.func) == "builtins.range"
-
-
 def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """Return how many integers a call draws; None if it is another call, or draws no array of them."""
     name = model.names.qualified(call.func) or ""

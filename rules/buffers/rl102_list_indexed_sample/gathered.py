@@ -42,17 +42,30 @@ def picked_by(node: ast.ListComp) -> Picked | None:
             elt=element,
             generators=[ast.comprehension(target=ast.Name(id=index), iter=indices, ifs=[], is_async=0)],
         ):
-            item = element
-            while not _is_item(item, index):
-                # `held[i].reward`, `held[i][2]`
-                if not isinstance(item, (ast.Attribute, ast.Subscript)):
-                    return None
-                item = item.value
-            assert isinstance(item, ast.Subscript)
-            if not any(isinstance(part, ast.Name) and part.id == index for part in descendants(item.value)):
-                plain = item is element and isinstance(item.slice, ast.Name)
-                return Picked(node, item.value, indices, whole=plain)
+            item = _item_in(element, index)
+            if item is None or _reads(item.value, index):
+                return None
+            plain = item is element and isinstance(item.slice, ast.Name)
+            return Picked(node, item.value, indices, whole=plain)
     return None
+
+
+def _item_in(element: ast.expr, index: str) -> ast.Subscript | None:
+    """Return `held[i]` of `held[i].reward`, `held[i][2]` or `decode(held[i])`."""
+    while not _is_item(element, index):
+        match element:
+            case ast.Attribute(value=value) | ast.Subscript(value=value):
+                element = value
+            case ast.Call(func=func, args=[given], keywords=[]) if not _reads(func, index):
+                element = given  # a conversion of the item
+            case _:
+                return None
+    assert isinstance(element, ast.Subscript)
+    return element
+
+
+def _reads(expression: ast.expr, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in descendants(expression))
 
 
 def _is_item(node: ast.expr, index: str) -> bool:

@@ -15,6 +15,7 @@ from rlint.rule import (
     frozen,
     last_name,
     models,
+    regex,
     same_code,
 )
 from rlint.rules.buffers._shared.held import is_sampling, may_hold_transitions
@@ -26,6 +27,8 @@ _PERMUTED = ("numpy.random.permutation", "torch.randperm")
 _CONVERSIONS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"cpu", "reshape", "view"}
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _JOINS = models.having(Trait.JOINS, "numpy", "torch")
+_OF_FEW = regex(r"(^|_)(env|agent|worker|task|player)(s|_ids?|_names?)?$")
+"""Names of things of which there are a few."""
 _FIELDS = 2
 """Fewer columns than this may have another purpose."""
 
@@ -37,17 +40,18 @@ class LoopedPick:
     array.
     """
 
-    first: ast.Subscript
+    first: ast.Subscript | ast.Call
     indices: ast.expr
     columns: tuple[ast.Subscript, ...]
     is_array: bool
+    held: ast.expr
 
 
 def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     """Return what a loop picks one by one and appends to lists; None for other loops."""
     found = _counted(loop, model) or _index_of(loop, model)
     if found is None:
-        return None
+        return _drawn_in_turn(loop, model)
     index, indices = found
     names = _computed_from(index, loop) if isinstance(index, ast.Name) else frozenset()
     picks = [
@@ -60,11 +64,31 @@ def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     ]
     columns = tuple(pick for pick in picks if _is_appended(pick, model) and _is_array(pick, model))
     if len(columns) >= _FIELDS:
-        return LoopedPick(columns[0], indices, columns[1:], is_array=True)
+        return LoopedPick(columns[0], indices, columns[1:], is_array=True, held=columns[0].value)
     rows = [pick for pick in picks if _is_transition(pick, model)]
-    if not rows or not any(_is_append(node) for part in loop.body for node in descendants(part)):
+    copied = any(_is_copied(pick, model) for pick in rows)
+    if not rows or not (copied or any(_is_append(node) for part in loop.body for node in descendants(part))):
+        return _drawn_in_turn(loop, model)
+    return LoopedPick(rows[0], indices, (), is_array=False, held=rows[0].value)
+
+
+def _drawn_in_turn(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
+    """Return the pick of `for _ in range(n): path = random.choice(self.paths); rows.append(path[a:b])`: a
+    method that samples draws each item by a call of its own.
+    """
+    if loop.orelse or not is_sampling(loop, model):
         return None
-    return LoopedPick(rows[0], indices, (), is_array=False)
+    appends = any(_is_append(node) for part in loop.body for node in descendants(part))
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name()], value=ast.Call(func=func, args=[held], keywords=[]) as draw
+            ):
+                drawn = model.names.qualified(func) in ("random.choice", "numpy.random.choice")
+                named = isinstance(held, (ast.Name, ast.Attribute)) and holds_transitions(held, model)
+                if drawn and named and appends and may_hold_transitions(model.types.type_of(held)):
+                    return LoopedPick(draw, loop.iter, (), is_array=False, held=held)
+    return None
 
 
 def _counted(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
@@ -88,12 +112,21 @@ def _counted(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] |
 
 def _index_of(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
     """Return the variable that iterates over drawn indices, and the indices."""
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(), ast.Name() as index]),
+            iter=ast.Call(func=func, args=[drawn]),
+            orelse=[],
+        ) if model.names.qualified(func) == "builtins.enumerate":
+            named = isinstance(drawn, (ast.Name, ast.Attribute)) and is_sampling(loop, model)
+            return (index, drawn) if named or drawn_by(drawn, model) or _is_permuted(drawn, model) else None
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return None
     if drawn_by(loop.iter, model) is not None or _is_permuted(loop.iter, model):
         return loop.target, loop.iter
     if isinstance(loop.iter, (ast.Name, ast.Attribute)) and is_sampling(loop, model):
-        return loop.target, loop.iter
+        few = _OF_FEW.search((last_name(loop.iter) or "").lower())
+        return (loop.target, loop.iter) if not few else None
     for statement in loop.body:
         match statement:
             case ast.Assign(targets=[ast.Name() as index], value=ast.Subscript(value=order, slice=place)) if (
@@ -156,6 +189,10 @@ def _computed_from(index: ast.Name, loop: ast.For) -> frozenset[str]:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value) if _reads(value, names):
                 names.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=[value, *_])) if _reads(
+                value, names
+            ):
+                names.add(name)  # `row = np.mod(i + offset, capacity)`
     return frozenset(names)
 
 
@@ -185,6 +222,18 @@ def _is_looked_up(place: ast.expr, index: ast.expr) -> bool:
 
 def _is_append(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append"
+
+
+def _is_copied(pick: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether an expression is written to a row of an array: `batch[k] = held[i].state`."""
+    node: ast.AST = pick
+    parent = model.parent(node)
+    while isinstance(parent, (ast.Attribute, ast.Subscript)):
+        node, parent = parent, model.parent(parent)
+    match parent:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name() | ast.Attribute() as batch)], value=value):
+            return value is node and model.types.type_of(batch).tag in _ARRAYS
+    return False
 
 
 def _is_appended(pick: ast.Subscript, model: SemanticModel) -> bool:
@@ -220,6 +269,7 @@ def _is_transition(pick: ast.Subscript, model: SemanticModel) -> bool:
     """Whether one transition is read from the list of all transitions."""
     held = pick.value
     kind = model.types.type_of(held)
-    if not isinstance(held, (ast.Name, ast.Attribute)) or isinstance(pick.slice, ast.Tuple):
+    named = held.value if isinstance(held, ast.Subscript) else held  # `self.fields["state"]`
+    if not isinstance(named, (ast.Name, ast.Attribute)) or isinstance(pick.slice, ast.Tuple):
         return False
-    return last_name(held) is not None and may_hold_transitions(kind) and holds_transitions(held, model)
+    return last_name(named) is not None and may_hold_transitions(kind) and holds_transitions(held, model)

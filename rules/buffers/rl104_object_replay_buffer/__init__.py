@@ -2,9 +2,11 @@
 
 ## What it does
 Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from
-which batches are drawn at random. The list may belong to a buffer class, be an attribute of the agent, or
-be a variable of the script. The rule recognises `append`, `extend`, writes to an index that wraps around,
-and sequences of transitions that are unpacked one by one for each batch.
+which batches are drawn at random, or in an array of objects (`np.empty(capacity, dtype=object)`). The list
+may belong to a buffer class, be an attribute of the agent, or be a variable of the script. The rule
+recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
+sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
+are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`.
 
 The rule does not flag:
 
@@ -89,10 +91,12 @@ from collections.abc import Iterator, Sequence
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
+    is_drawn_and_unpacked,
     is_of_episodes,
     is_replay,
     is_transition,
     many_written_by,
+    may_be_transition,
     takes_sequences_apart,
     uses_of,
     written_by,
@@ -128,7 +132,7 @@ class ObjectReplayBuffer(Rule):
         one = written is not None and is_transition(written.value, model)
         one = one and written is not None and not is_of_episodes(written, model)
         sequence = not one and written is not None and isinstance(written.value, ast.Name)
-        if written is not None and not (one or sequence):
+        if written is not None and not one and not may_be_transition(written, model):
             return
         uses = uses_of(holder, model)
         draw = is_replay(uses, model)
@@ -136,17 +140,18 @@ class ObjectReplayBuffer(Rule):
             return
         if Heat.HOT not in (model.frequency.heat_of(node).level, model.frequency.heat_of(draw).level):
             return  # few transitions are stored, and few batches drawn
-        if sequence and not takes_sequences_apart(draw, model):
-            return
-        if written is None and not any(stores_transition(use, model) for use in uses):
+        known = one or (written is None and any(stores_transition(use, model) for use in uses))
+        known = known or (sequence and takes_sequences_apart(draw, model))
+        if not known and not is_drawn_and_unpacked(draw, model):
             return
         drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
+        does = "looks up one by one" if isinstance(draw, ast.Subscript) else "unpacks again"
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} unpacks "
-            f"again for every batch",
+            f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} {does} "
+            f"for every batch",
             advice=ADVICE,
         )
 

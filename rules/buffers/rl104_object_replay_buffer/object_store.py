@@ -13,14 +13,16 @@ from rlint.rule import (
     TypeTag,
     array_growth,
     descendants,
+    element_types,
     frozen,
     last_name,
     models,
     numbers,
     regex,
 )
-from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sampling
+from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_counted, is_length_of, is_sampling
 from rlint.rules.buffers._shared.store_class import is_store_class
+from rlint.rules.buffers._shared.unpacked import is_unpacked
 
 FIELDS = 3
 """A tuple with fewer parts is not a transition."""
@@ -42,6 +44,7 @@ _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
 _METHODS = frozenset({path.rpartition(".")[2] for path in _DRAWS})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _CONVERTS = frozenset({"numpy.array", "numpy.asarray"})
+_ALLOCATES = models.having(Trait.FILLS, "numpy")
 _EMPTIES = frozenset({"clear"})
 
 
@@ -78,6 +81,31 @@ def written_by(node: ast.AST) -> StoredItem | None:
 def is_transition(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
     """Whether a value is one transition: an object of several parts, or named like one."""
     return _reads_like_one(value, model, depth) and model.types.type_of(value).tag not in _OTHERS
+
+
+def may_be_transition(written: StoredItem, model: SemanticModel) -> bool:
+    """Whether nothing is known of a stored value that contradicts that it is a transition."""
+    value = written.value
+    if isinstance(value, (ast.Constant, ast.BinOp, ast.Compare, ast.ListComp, ast.DictComp)):
+        return False
+    return model.types.type_of(value).tag not in _OTHERS and not is_of_episodes(written, model)
+
+
+def is_drawn_and_unpacked(draw: ast.AST, model: SemanticModel) -> bool:
+    """Whether the fields of the drawn items are collected, as those of transitions are."""
+    if isinstance(draw, ast.Subscript):
+        draw = _picking(draw, model) or draw
+    return isinstance(draw, ast.expr) and model.once(is_unpacked, draw)
+
+
+def _picking(item: ast.Subscript, model: SemanticModel) -> ast.ListComp | None:
+    """Return the comprehension that picks items one by one: `[decode(memory[i]) for i in indices]`."""
+    for node in model.ancestors(item):
+        if isinstance(node, ast.ListComp):
+            return node
+        if not isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            return None
+    return None
 
 
 def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
@@ -183,7 +211,7 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
     """Return where batches are drawn at random from a list that is created empty, is not small, and is never
     replaced or emptied during training; None otherwise.
     """
-    begins = False
+    begins = objects = False
     for use in uses:
         parent = model.parent(use)
         if isinstance(use.ctx, ast.Store):
@@ -200,10 +228,14 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
                 return None
             # it may be loaded from a file before training starts
             begins = begins or _is_empty(value, model)
+            objects = objects or is_object_array(value, model)
         elif _empties(parent) and _runs_often(use, model):
             return None
+    if not begins:
+        return None
     draws = (draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model))
-    return next(draws, None) if begins else None
+    looked_up = (read for use in uses if objects for read in _item_reads(use, model))
+    return next(draws, None) or next(looked_up, None)
 
 
 def _empties(user: ast.AST | None) -> bool:
@@ -254,10 +286,33 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
                 yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
-            if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
+            repeated = picked_in_loop and bool(model.frequency.loops(parent))
+            drawn = repeated or _is_drawn(index, model)
+            if drawn or _is_picked_and_unpacked(parent, index, model):
                 yield parent
+        case ast.Subscript(value=value, slice=ast.Slice(lower=ast.expr(), upper=ast.expr())) if value is use:
+            if is_sampling(parent, model) and model.frequency.loops(parent):
+                yield parent  # sequences of transitions
         case ast.comprehension() if parent.iter is use and _takes_fields(parent, use, model):
             yield use
+
+
+def _is_picked_and_unpacked(item: ast.Subscript, index: ast.Name, model: SemanticModel) -> bool:
+    """Whether a comprehension picks items with given indices, and their fields are collected."""
+    made = _picking(item, model)
+    match made:
+        case ast.ListComp(generators=[ast.comprehension(target=ast.Name(id=name), iter=indices, ifs=[])]):
+            drawn = name == index.id and not is_counted(indices, model)
+            return drawn and model.once(is_unpacked, made)
+    return False
+
+
+def _item_reads(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
+    """Yield the read of an item of an array of objects in code that runs often: `self.data[index]`."""
+    match model.parent(use):
+        case ast.Subscript(value=value, slice=index, ctx=ast.Load()) as item if value is use:
+            if not isinstance(index, (ast.Constant, ast.Slice)) and _runs_often(item, model):
+                yield item
 
 
 def _is_indexed(made: ast.Call, model: SemanticModel) -> bool:
@@ -316,6 +371,8 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
             return not _is_small(size, model)
         case ast.ListComp(elt=ast.Constant(value=None)):
             return True
+        case ast.Call() if is_object_array(value, model):
+            return not _is_small(value.args[0], model)
         case ast.Call(func=func, args=args, keywords=keywords):
             if model.names.qualified(func) == "builtins.list":
                 return not args
@@ -325,6 +382,18 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
             empty = not args or (isinstance(args[0], (ast.List, ast.Tuple)) and not args[0].elts)
             return empty and not (given and _is_small(given[0], model))
     return False
+
+
+def is_object_array(value: ast.expr | None, model: SemanticModel) -> bool:
+    """Whether a value is an array of objects: `np.empty(capacity, dtype=object)`, `np.array([None] * n)`."""
+    match value:
+        case ast.Call(func=func, args=[first, *_]):
+            name = model.names.qualified(func)
+        case _:
+            return False
+    if name in _CONVERTS:
+        return isinstance(first, ast.BinOp) and _is_empty(first, model)
+    return name in _ALLOCATES and model.types.type_of(value).dtype == element_types.OBJECT
 
 
 def _is_small(size: ast.expr, model: SemanticModel) -> bool:

@@ -3,13 +3,17 @@
 ## What it does
 Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.mean`,
 `np.array(scores).mean()`, a comprehension over the whole list) in each step or episode of training, where
-the list is created once and only grows. The list may be a local or global variable, or an attribute; no
-code empties, cuts or replaces it. Also flags statistics of all rows of a replay buffer, such as
-`self.rewards[: self.size].std()` in `sample`.
+the list is created once and only grows. The list may be a local or global variable, an attribute, or an
+entry of such a dict (`log["loss"]`); no code empties, cuts or replaces it. Also flags statistics of all rows
+of a replay buffer, such as `self.rewards[: self.size].std()` in `sample`, or `self.priorities.max()` for each
+new transition.
+
+A list that an attribute holds from the constructor on, and that grows in each step, is also flagged where it
+is read once per episode or at intervals, with low impact.
 
 The rule does not flag windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that are recreated for each
-episode or update, statistics at an interval or once at the end, and a list that gains one item per episode
-in a loop of few episodes.
+episode or update, other statistics at an interval or once at the end, and a list that gains one item per
+episode in a loop of few episodes.
 
 ## Why is it slow
 Each call reads all items, and NumPy first converts the list to an array. The cost of one call grows
@@ -84,10 +88,11 @@ from rlint.rule import (
 from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     History,
     history_of,
+    is_read_again,
     is_worth_it,
     sum_edits,
 )
-from rlint.rules.buffers.rl113_whole_history_statistic.stored_rows import all_rows_of_store
+from rlint.rules.buffers.rl113_whole_history_statistic.stored_rows import all_rows_of_store, whole_ring
 
 STATISTICS = {
     name: name.rpartition(".")[2]
@@ -116,6 +121,7 @@ CONVERTS = frozenset(
     for name in names.split()
 )
 METHODS = models.having(Trait.SUMMARISES, TypeTag.TENSOR) - {"norm"} | {"max", "median", "min"}
+_ELEMENTWISE = models.having(Trait.ELEMENTWISE, "numpy", "torch")
 LATEST = "use only the latest items (`deque(maxlen=...)`) if that is intended"
 _SQUARES = "Keep running sums of the items and of their squares"
 ADVICE = {
@@ -126,6 +132,9 @@ ADVICE = {
     **dict.fromkeys(("std", "var", "nanstd", "nanvar"), _SQUARES),
     **dict.fromkeys(("stdev", "pstdev", "variance", "pvariance"), _SQUARES),
 }
+
+
+_MINOR = "reads the list once per episode or at intervals, between many steps"
 
 
 class WholeHistoryStatistic(Rule):
@@ -147,10 +156,14 @@ class WholeHistoryStatistic(Rule):
             return
         what, shown, looked_at = known
         anchor = _unless_empty(node, looked_at, model)
-        if not model.frequency.runs_each_pass(anchor) and not model.frequency.runs_by_role(anchor):
+        each_pass = model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
+        record = looked_at.value if isinstance(looked_at, ast.Subscript) else looked_at
+        if not each_pass and not isinstance(record, ast.Attribute):
             return
         history = history_of(looked_at, model)
         if history is None or not is_worth_it(history, node, model):
+            return
+        if not each_pass and not is_read_again(history, node, model):
             return
         loops = model.frequency.loops(node)
         function = model.function(node)
@@ -163,6 +176,7 @@ class WholeHistoryStatistic(Rule):
             f"`{shown}` reads all items of `{model.source.text(looked_at)}`, which only grows, {where}",
             fix=build_fix(node, looked_at, history, model),
             advice=f"{ADVICE.get(what, 'Compute it once after the loop')}, or {LATEST}",
+            minor=None if each_pass or holds_arrays(looked_at, model) else _MINOR,
         )
 
     def _of_store(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -170,13 +184,15 @@ class WholeHistoryStatistic(Rule):
         what, rows = STATISTICS.get(model.names.qualified(call.func) or ""), next(iter(call.args), None)
         if what is None and isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
             what, rows = call.func.attr, call.func.value
-        if what is None or rows is None or all_rows_of_store(rows, call, model) is None:
+        if what is None or rows is None:
+            return
+        if all_rows_of_store(rows, call, model) is None and whole_ring(rows, call, model) is None:
             return
         function = getattr(model.function(call), "name", "")
         yield self.finding(
             model,
             call,
-            f"`{what}` reads all rows of the buffer that are filled, on every call of `{function}`",
+            f"`{what}` reads all rows of the buffer, on every call of `{function}`",
             advice=f"{ADVICE.get(what, 'Compute it at intervals')}, or use a running estimate",
         )
 
@@ -194,12 +210,20 @@ def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr]
     what = STATISTICS.get(qualified)
     if what is None or (qualified in ("builtins.max", "builtins.min") and len(call.args) > 1):
         return None
-    items = call.args[0]
+    items = _elements(call.args[0], model)
     match items:
         case ast.Call(func=convert, args=[inner, *_]) if model.names.qualified(convert) in CONVERTS:
             items = inner
     looked_at = whole(items, model)
     return (what, model.source.text(call.func), looked_at) if looked_at is not None else None
+
+
+def _elements(items: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return what a function is applied to element by element: `errors` of `np.abs(errors)`."""
+    match items:
+        case ast.Call(func=func, args=[inner]) if model.names.qualified(func) in _ELEMENTWISE:
+            return inner
+    return items
 
 
 def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
@@ -211,7 +235,17 @@ def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
             return whole(generator.iter, model)
         case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=None)):
             return whole(value, model)
+        case ast.Subscript(
+            value=ast.Name() | ast.Attribute(value=ast.Name()), slice=ast.Constant(value=str())
+        ):
+            return items  # of a dict of lists
     return None
+
+
+def holds_arrays(items: ast.expr, model: SemanticModel) -> bool:
+    """Whether a list contains arrays, which are concatenated each time."""
+    item = model.types.type_of(items).item
+    return item is not None and item.tag in (TypeTag.NDARRAY, TypeTag.TENSOR) and item.rank != 0
 
 
 def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: SemanticModel) -> Fix | None:

@@ -12,6 +12,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     array_growth,
+    defaults_of,
     models,
     mutable,
     trip_count,
@@ -24,6 +25,7 @@ _SHRINKS = models.having(Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DIC
     "__setitem__",
     "__delitem__",
 }
+_CHANGES_DICT = models.mutators(TypeTag.DICT)
 _LONG = 2_000
 """A list that is read fewer times than this, in a loop that does not extend it, costs little."""
 
@@ -34,7 +36,7 @@ class History:
     the calls and statements that append to it. `changed` says whether single items are assigned.
     """
 
-    holder: ast.Name | ast.Attribute
+    holder: ast.Name | ast.Attribute | ast.Subscript
     starts: list[ast.stmt]
     growths: list[ast.AST]
     changed: bool = False
@@ -46,6 +48,10 @@ def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
     """
     uses: Sequence[ast.Name | ast.Attribute] | None
     match expression:
+        case ast.Subscript(
+            value=ast.Name() | ast.Attribute(value=ast.Name()) as record, slice=ast.Constant(value=str(key))
+        ):
+            return _history_of_entry(expression, record, key, model)
         case ast.Name():
             uses = _uses_of_name(expression, model)
         case ast.Attribute(value=ast.Name()):
@@ -55,11 +61,72 @@ def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
     found = History(expression, [], [])
     if uses is None or not all(_understood(use, found, model) for use in uses):
         return None
-    if not found.starts or not all(_is_made_once(start, expression, model) for start in found.starts):
+    return found if _is_history(found, expression, model) else None
+
+
+def _is_history(found: History, holder: ast.Name | ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a list is created once, and grows in code that runs often."""
+    if not found.starts or not all(_is_made_once(start, holder, model) for start in found.starts):
+        return False
+    return any(model.frequency.heat_of(growth).level > Heat.COLD for growth in found.growths)
+
+
+def _history_of_entry(
+    entry: ast.Subscript, record: ast.Name | ast.Attribute, key: str, model: SemanticModel
+) -> History | None:
+    """Return the history of a list in a dict: `log["loss"]` of `log = {"loss": [], "return": []}`."""
+    uses: Sequence[ast.Name | ast.Attribute] | None
+    uses = _uses_of_name(record, model) if isinstance(record, ast.Name) else _uses_of_attribute(record, model)
+    found = History(entry, [], [])
+    if uses is None or not all(_keeps_entry(use, key, found, model) for use in uses):
         return None
-    return (
-        found if any(model.frequency.heat_of(growth).level > Heat.COLD for growth in found.growths) else None
-    )
+    return found if _is_history(found, record, model) else None
+
+
+def _keeps_entry(use: ast.Name | ast.Attribute, key: str, found: History, model: SemanticModel) -> bool:
+    """Record the effect of a use of a dict on the list under a key, as `_understood` does."""
+    parent = model.parent(use)
+    match parent:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value) if (
+            target is use
+        ):
+            start = _entry_of(value, key, model)
+            if start is not None and _is_empty(start, model):
+                found.starts.append(parent)
+                return True
+            return False
+        case ast.Subscript(value=owner, slice=ast.Constant(value=other)) as item if owner is use:
+            if other != key:
+                return True
+            if isinstance(item.ctx, ast.Load):
+                return _understood(item, found, model)
+            outer = model.parent(item)
+            if isinstance(outer, ast.AugAssign) and isinstance(outer.op, ast.Add):
+                found.growths.append(outer)
+                return True
+            return False
+        case ast.Subscript(value=owner, ctx=ast.Load()) as item if owner is use:
+            return _understood(item, found, model)
+        case ast.Subscript() | ast.Delete():
+            return False
+        case ast.Attribute(attr=method):
+            return method not in _CHANGES_DICT
+    return isinstance(use.ctx, ast.Load)
+
+
+def _entry_of(value: ast.expr | None, key: str, model: SemanticModel) -> ast.expr | None:
+    """Return the first value of an entry of a dict, given the expression that creates the dict."""
+    match value:
+        case ast.Dict(keys=keys, values=values):
+            named = zip(keys, values, strict=True)
+            return next((v for k, v in named if isinstance(k, ast.Constant) and k.value == key), None)
+        case ast.Call(func=func, args=[ast.Name(id="list")]) if (
+            model.names.qualified(func) == "collections.defaultdict"
+        ):
+            return ast.List(elts=[], ctx=ast.Load())
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=given):
+            return next((each.value for each in given if each.arg == key), None)
+    return None
 
 
 def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
@@ -70,6 +137,12 @@ def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
         return True
     counts = [trip_count.passes(loop, model) for loop in model.frequency.loops(look)[:1]]
     return not any(count is not None and count < _LONG for count in counts)
+
+
+def is_read_again(history: History, look: ast.AST, model: SemanticModel) -> bool:
+    """Whether a list that grows in each step is read repeatedly, if not in each of them."""
+    grows = any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths)
+    return grows and not model.frequency.is_evaluation(look)
 
 
 def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None:
@@ -88,7 +161,7 @@ def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None
 def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.Attribute] | None:
     cls = model.class_of(attribute)
     name = attribute.attr
-    if cls is None or model.program.is_read_in_other_file(name):
+    if cls is None or model.program.is_read_in_other_file(name, of=attribute):
         return None
     uses = model.names.attribute_uses(name)
     own = all(
@@ -97,7 +170,7 @@ def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[a
     return uses if own else None
 
 
-def _understood(use: ast.Name | ast.Attribute, found: History, model: SemanticModel) -> bool:
+def _understood(use: ast.Name | ast.Attribute | ast.Subscript, found: History, model: SemanticModel) -> bool:
     """Record the effect of a use on the list; return False if it may shorten it, or let other code do so."""
     parent = model.parent(use)
     match parent:
@@ -156,6 +229,12 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
             return True
         case ast.Call(func=func, args=[] | [ast.List(elts=[])], keywords=[]):
             return model.names.qualified(func) in _MAKES
+        case ast.Name(id=name):
+            # a default that is created once: `def __init__(self, losses=[])`
+            bindings, function = model.dataflow.definitions(value), model.function(value)
+            given = all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+            default = defaults_of(function.args).get(name) if function is not None and given else None
+            return default is not None and _is_empty(default, model)
     return False
 
 
@@ -164,6 +243,8 @@ def sum_edits(history: History, model: SemanticModel) -> tuple[str, list[ast.stm
     and increased; None if it cannot be kept beside the list.
     """
     if history.changed or len(history.starts) != 1 or len(history.growths) != 1:
+        return None
+    if isinstance(history.holder, ast.Subscript):
         return None
     start, [growth] = history.starts[0], history.growths
     match growth:

@@ -1,12 +1,12 @@
-"""Statistics of all rows of a replay buffer: `self.rewards[: self.size].std()`."""
+"""Statistics of all rows of a replay buffer: `self.rewards[: self.size].std()`, `self.priorities.max()`."""
 
 from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, Heat, SemanticModel
+from rlint.rule import FUNCTIONS, Heat, SemanticModel, TypeTag, descendants, numbers
 from rlint.rules.buffers._shared.store_class import is_store_class
-from rlint.rules.buffers._shared.store_size import counts_a_store
+from rlint.rules.buffers._shared.store_size import LARGE, counts_a_store
 
 
 def all_rows_of_store(rows: ast.expr, at: ast.Call, model: SemanticModel) -> ast.Subscript | None:
@@ -27,6 +27,54 @@ def all_rows_of_store(rows: ast.expr, at: ast.Call, model: SemanticModel) -> ast
     if model.frequency.heat_of(at).level is not Heat.HOT or _is_reset(count, cls, model):
         return None
     return rows
+
+
+def whole_ring(rows: ast.expr, at: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return the array of one number per transition that a hot method reads as a whole: `self.priorities`,
+    which the class writes at an index that wraps around, or the leaves of a sum tree.
+    """
+    cls = model.class_of(at)
+    if cls is None or model.frequency.heat_of(at).level is not Heat.HOT:
+        return None
+    match rows:
+        case ast.Attribute(value=owner, attr=name) if model.names.is_self(owner):
+            is_array = model.types.type_of(rows).tag in (TypeTag.NDARRAY, TypeTag.TENSOR)
+            return rows if is_array and model.once(_is_ring, (cls, name)) else None
+        case ast.Subscript(
+            value=ast.Attribute() as tree,
+            slice=ast.Slice(lower=ast.UnaryOp(op=ast.USub(), operand=ast.Attribute() as count), upper=None),
+        ):
+            named = "tree" in tree.attr.lower() or "prior" in tree.attr.lower()
+            return rows if named and counts_a_store(count, model) else None
+    return None
+
+
+def _is_ring(about: tuple[ast.ClassDef, str], model: SemanticModel) -> bool:
+    """Whether a class writes the items of an array at an index that wraps around after many."""
+    cls, name = about
+    for node in descendants(cls):
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(value=owner, attr=attr),
+                slice=ast.Attribute(value=ast.Name(), attr=place),
+                ctx=ast.Store(),
+            ) if attr == name and model.names.is_self(owner):
+                if _wraps_around(place, cls, model):
+                    return True
+    return False
+
+
+def _wraps_around(place: str, cls: ast.ClassDef, model: SemanticModel) -> bool:
+    for node in descendants(cls):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Attribute(attr=attr)], value=ast.BinOp(op=ast.Mod(), right=modulus))
+                | ast.AugAssign(target=ast.Attribute(attr=attr), op=ast.Mod(), value=modulus)
+            ):
+                if attr == place:
+                    number = numbers.number_of(modulus, model)
+                    return number is None or not number.value or number.value >= LARGE
+    return False
 
 
 def _is_reset(count: ast.Attribute, cls: ast.ClassDef, model: SemanticModel) -> bool:

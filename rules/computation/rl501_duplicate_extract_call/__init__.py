@@ -8,6 +8,10 @@ already available:
 - in the filter and the value of a comprehension;
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - in every iteration of a loop that only computes;
+- in every iteration of a training loop, if it converts a whole list or array to a tensor
+  (`torch.tensor(states)[rows]`; low impact for arrays);
+- in two statements that convert the same variable to a tensor, with calls in between that do not seem to
+  modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
 - in two comprehensions or loops over the same list.
 
 A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
@@ -108,8 +112,14 @@ from collections.abc import Iterable, Iterator
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
-from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import is_of_one_step, minor_reason
+from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
+    MINOR,
+    is_of_one_step,
+    minor_reason,
+)
+from rlint.rules.computation.rl501_duplicate_extract_call.converted import converted_before, is_moved
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
+    Invariant,
     invariant_in,
     is_part_of_invariant,
 )
@@ -148,6 +158,8 @@ class DuplicateExtractCall(Rule):
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
         if repetition is None or _number(repetition.doubts) > _DOUBTS:
+            if isinstance(node, ast.Call):
+                yield from self.check_converted(node, model)
             model.silent("the inputs of {} may change before it is evaluated again", node)
             return
         again = [other for other in repetition.again if not worth.is_covered(other, model)]
@@ -182,7 +194,6 @@ class DuplicateExtractCall(Rule):
         invariant = None if worth.is_setup(call, model) else invariant_in(call, model)
         if invariant is None:
             return
-        applied = invariant.applied
         repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)
         if repeats is not None or sharing.is_meant_twice([call], model) or is_part_of_invariant(call, model):
             return
@@ -191,8 +202,26 @@ class DuplicateExtractCall(Rule):
             shown_text.place_of(call, model),
             f"{shown_text.shown(call, model)} returns the same value in every iteration of the loop",
             advice="Evaluate it once, before the loop",
-            assumes=f"`{model.source.text(applied.func)}` does not modify the arguments" if applied else None,
+            assumes=assumption_of(invariant, model),
             minor=minor_reason(call, model),
+        )
+
+    def check_converted(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a tensor that was created from the same variable before."""
+        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
+            return
+        earlier = converted_before(call, model)
+        if earlier is None or sharing.is_meant_twice([earlier, call], model):
+            return
+        line = model.span_of(earlier)[0].line
+        yield self.finding(
+            model,
+            shown_text.place_of(call, model),
+            f"{shown_text.shown(call, model)} is evaluated again with the same result as on line {line}",
+            advice="Keep the first result in a variable and use that",
+            related=[(earlier, "already evaluated here")],
+            assumes="no call in between modifies what it converts",
+            minor=None if is_moved(call) else minor_reason(call, model) or MINOR,
         )
 
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -227,6 +256,15 @@ class DuplicateExtractCall(Rule):
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice)
+
+
+def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
+    """Return the assumption under which a call has the same result in each iteration."""
+    if invariant.applied is not None:
+        return f"`{model.source.text(invariant.applied.func)}` does not modify the arguments"
+    if invariant.reads is not None:
+        return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
+    return None
 
 
 def _number(doubts: Iterable[ast.AST]) -> int:

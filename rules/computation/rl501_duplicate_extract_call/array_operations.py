@@ -17,7 +17,7 @@ _METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR) | {"item"
 _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY)
 _FEW_DIMENSIONS = 3
 """Environments, agents and features."""
-_MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
+MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
 _MINOR_CODE = "the gain was measured on texts of language models; few calls of other programs take as long"
 
 
@@ -30,7 +30,7 @@ def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
     if not calls or any(worth.copies_to_device(call, model) for call in calls):
         return None
     if all(_is_operation(call, model) for call in calls):
-        return _MINOR
+        return MINOR
     return None if model.program.uses_language_models() else _MINOR_CODE
 
 

@@ -17,6 +17,7 @@ from rlint.rule import (
     trip_count,
 )
 from rlint.rules.computation._shared import worth
+from rlint.rules.computation.rl501_duplicate_extract_call.converted import are_only_read, converts_whole
 
 _FEW = 5
 """A loop of fewer iterations saves little."""
@@ -30,11 +31,12 @@ _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"b
 @frozen
 class Invariant:
     """A loop of which every iteration evaluates a call with the same arguments, given that the functions that
-    `applied` calls do not modify them.
+    `applied` calls do not modify them, or that no call of the loop modifies `reads`.
     """
 
     loop: ast.For | ast.While
     applied: ast.Call | None = None
+    reads: ast.expr | None = None
 
 
 def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
@@ -45,13 +47,17 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     loop = loops[0] if loops else None
     if not isinstance(loop, (ast.For, ast.While)) or not _counts(call, model):
         return None
-    if model.frequency.driving_loop(call) is loop or model.frequency.heat_of(call).level is not Heat.HOT:
+    if model.frequency.heat_of(call).level is not Heat.HOT:
+        return None
+    if model.frequency.driving_loop(call) is loop and not converts_whole(call, model):
         return None
     passes = trip_count.passes(loop, model)
     if (passes is not None and passes < _FEW) or not hoist_points.is_reached(call, loop, model):
         return None
     if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
         return None
+    if converts_whole(call, model) and are_only_read(call.args[0], descendants(loop), model):
+        return Invariant(loop, reads=call.args[0])
     doubts = model.dataflow.doubts_within(call, _parts(loop, call))
     if doubts is None or len(doubts) > _MOST_APPLIED:
         return None

@@ -12,6 +12,8 @@ Flags the following in hot code:
   self.priorities[i] = p`), reduces one window or row after the other (`torch.stack([row.mean() for row in
   x])`), or computes each item of a batch (importance weights, a softmax per row) only to build one array from
   them.
+- A loop over a batch, each iteration of which only computes its own row of an array from the same rows of
+  others: `for i in range(batch_size): target[i, actions[i]] = rewards[i] + gamma * next_q[i].max()`.
 - A loop or comprehension that collects the places at which a comparison holds: `if board[i, j] == 0:
   free.append((i, j))`, `torch.tensor([i for i, done in enumerate(dones) if done])`.
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:
@@ -113,6 +115,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     appended_items,
     joined_comprehension,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 
@@ -173,6 +176,7 @@ class ScalarLoopOverArray(Rule):
         if isinstance(made, ast.For):
             item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
             item = item or rewarded_rows(made, model) or flattened_rows(made, model)
+            item = item or row_loop(made, model)
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
             item = item or flattened_rows(made, model)

@@ -15,8 +15,9 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
 tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the call
 (`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the attribute. So do
-parts of a state, a position or a velocity, and the reward of one environment. The message states the
-assumption.
+parts of a state, a position or a velocity, the reward of one environment, and settings such as
+`self.eps_decay` in arithmetic. A value of unknown type named like a list of actions counts as a list in
+`np.random.choice(self.config.legal_actions)`. The message states the assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, functions of a constant,
 code that only evaluates or renders, and a single call per network update, which takes far longer itself.
@@ -147,7 +148,9 @@ class NumpyOnScalar(Rule):
             return
         drawn = single_draw(node, model)
         if drawn is not None and (not drawn.often or is_each_step(node, model)):
-            yield self.finding(model, node, drawn.message, fix=drawn.fix, advice=drawn.advice)
+            yield self.finding(
+                model, node, drawn.message, fix=drawn.fix, advice=drawn.advice, assumes=drawn.assumes
+            )
 
 
 def is_often(found: Scalar, model: SemanticModel) -> bool:

@@ -15,6 +15,7 @@ from rlint.rule import (
     models,
     numbers,
     observations,
+    regex,
 )
 from rlint.rules.computation.rl508_numpy_on_scalar.number_uses import (
     holds_numbers,
@@ -70,6 +71,8 @@ _TRUTHS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 _DEPTH = 8
 _OPEN = (TypeTag.UNKNOWN, TypeTag.NUMPY_SCALAR, TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL)
 _WHOLE = frozenset({"floor", "ceil"})
+_RATES = regex(r"decay|epsilon|(^|_)(eps|gamma|tau|lr|temperature|temp|rate|steps?|frames?)(_|$)")
+"""Names of settings that are numbers."""
 _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
 
 
@@ -287,8 +290,10 @@ def _is_single_or_likely(
     ):
         return False
     match node:
-        case ast.Attribute():
+        case ast.Attribute(attr=name):
             if model.types.is_likely_setting(node):
+                if _RATES.search(name.lower()):
+                    unsure.append(node)
                 return True
             if not holds_numbers(node, model):
                 return False

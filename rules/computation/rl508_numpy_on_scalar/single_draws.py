@@ -13,24 +13,31 @@ from rlint.rule import (
     descendants,
     frozen,
     is_constant,
+    last_name,
     last_names,
+    regex,
 )
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import LONG, is_plain, is_single
 
 _CHOICE, _UNIFORM = "numpy.random.choice", "numpy.random.uniform"
 DRAWS = last_names(_CHOICE, _UNIFORM)
+_NAMES_ACTIONS = regex(
+    r"^_?((legal|valid|possible|available)_)?(actions|moves|action_space|availables|choices)(_list)?$"
+)
+"""Names of lists of actions; `n_actions` is a number."""
 
 
 @frozen
 class SingleDraw:
     """What a call draws, and what to do instead. `often` says that it takes microseconds: only a draw in each
-    step is worth a finding.
+    step is worth a finding. `assumes` is what must hold of a value of unknown type.
     """
 
     message: str
     advice: str
     fix: Fix | None
     often: bool = False
+    assumes: str | None = None
 
 
 def single_draw(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
@@ -100,6 +107,17 @@ def _item(call: ast.Call, model: SemanticModel) -> SingleDraw | None:
                 f"`{called}` converts {_shown(items, model)} to an array to pick one item",
                 "Pick an index with `randint`, and take the item from the list",
                 _pick_by_index(call, items, model),
+            )
+        case ast.Call(args=[ast.Attribute() | ast.Name() as items], keywords=[]) if not model.types.type_of(
+            items
+        ) and _NAMES_ACTIONS.search((last_name(items) or "").lower()):
+            called, shown = model.source.text(call.func), _shown(items, model)
+            return SingleDraw(
+                f"`{called}` converts {shown} to an array to pick one item",
+                "Pick an index with `randint`, and take the item from the list",
+                None,
+                often=True,
+                assumes=f"{shown} is a list",
             )
     return None
 

@@ -5,6 +5,7 @@ Flags loops that blend the weights of one network into those of another and allo
 `t.data.copy_(tau * p.data + (1 - tau) * t.data)` and similar updates, by `copy_`, by assignment to `.data`,
 or through the items of a state dict that is loaded afterwards. In-place updates that add a product,
 `t.data.mul_(1 - tau); t.data.add_(tau * p.data)`, allocate one tensor per parameter and are flagged, too.
+The blend may be what a function of the file returns: `t.data = self.average(t.data, p.data)`.
 
 The rule does not flag `lerp_`, or `mul_` with `add_(p, alpha=tau)`, or the result of its own safe fix.
 
@@ -102,6 +103,7 @@ from rlint.rules.networks.rl304_looped_target_update.blends import (
     Mix,
     blends_in,
 )
+from rlint.rules.networks.rl304_looped_target_update.by_helper import HelpedBlend, blend_by_helper
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
 
 MADE = {
@@ -134,6 +136,9 @@ class LoopedTargetUpdate(Rule):
         assert isinstance(node, (ast.For, ast.ListComp, ast.DictComp))
         blends = [blend for blend in blends_in(node, model) if is_update(blend, model)]
         if not blends:
+            helped = blend_by_helper(node, model)
+            if helped is not None:
+                yield self.by_helper(node, helped, model)
             return
         first = blends[0]
         made = "a product" if first.result == BlendResult.SCALED else MADE[type(first.mixture)]
@@ -145,6 +150,18 @@ class LoopedTargetUpdate(Rule):
             fix=fix_of(blends, model),
             advice=advice_of(first, model),
             minor=_MINOR if all(blend.result == BlendResult.SCALED for blend in blends) else None,
+        )
+
+    def by_helper(self, node: ast.AST, helped: HelpedBlend, model: SemanticModel) -> Finding:
+        """Return the finding for tensors that a function of the program blends one by one."""
+        place = source_of(helped.old, model)
+        assert place is not None
+        return self.finding(
+            model,
+            node,
+            f"Each tensor of `{model.source.text(place.network)}` is updated through temporary tensors: two "
+            f"products and their sum, which `{model.source.text(helped.call.func)}` returns",
+            advice="Blend in place under `torch.no_grad()`: `target.lerp_(param, 1 - decay)`",
         )
 
 

@@ -46,6 +46,10 @@ def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> B
             if binding.kind is BindingKind.ASSIGN and not binding.path:
                 inner = bare(value)
                 return taken_from(inner, model, depth - 1) if inner is not None else None
+            match value, binding.path:
+                case ast.Tuple(elts=elements), (place,) if 0 <= place < len(elements):
+                    inner = bare(elements[place])  # `old, new = target.data, param.data`
+                    return taken_from(inner, model, depth - 1) if inner is not None else None
         case ast.Subscript(value=owner):
             return _item(owner, model, depth - 1)
     return None

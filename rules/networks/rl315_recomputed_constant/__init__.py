@@ -5,9 +5,11 @@ Flags tensors and arrays in code that runs per step that are created only from c
 `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`, `torch.arange(n, device=device)`,
 `np.array([1.0, 0.5, 0.25])`, and values computed only from these. Constants are literals, module variables
 that are assigned once, attributes that only the constructor sets, and, in a loop, values that the loop does
-not change. Parameters of a constructor that have defaults count as constants if hot code creates the objects,
-and functions of the project that create a tensor from their arguments count as constructors. Also flags
-tensors of one number on a device that are only created for `torch.where`, which accepts the number itself.
+not change. Parameters of a constructor that have defaults count as constants if hot code creates the
+objects, and so do parameters for which all callers pass the same setting
+(`to_scalar(x, config.support_size)`; likely). Functions of the project that create a tensor from their
+arguments count as constructors. Also flags tensors of one number on a device that are only created for
+`torch.where`, which accepts the number itself.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
@@ -86,7 +88,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import EscapeLevel, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
+from rlint.rule import (
+    EscapeLevel,
+    Finding,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    Use,
+    UseKind,
+    descendants,
+    last_names,
+)
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
 from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
@@ -106,6 +118,7 @@ from rlint.rules.networks.rl315_recomputed_constant.numbers_chosen import is_num
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
 )
+_READS = frozenset({UseKind.OPERAND, UseKind.ATTRIBUTE, UseKind.COMPARED, UseKind.INDEX, UseKind.SHOWN})
 _MANY = 4
 _MINOR = "creates an array in host memory, which takes microseconds unless the array is large"
 
@@ -238,6 +251,8 @@ def advice_for(found: Hoisted, destination: ConstantPlace, model: SemanticModel)
     if destination.kind == ConstantPlaceKind.LOOP:
         return "Build it once, before the loop"
     if destination.kind == ConstantPlaceKind.MODULE and found.defaults:
+        if model.class_of(found.node) is None:
+            return "Build it once per setting (`functools.lru_cache`), or build it once and pass it"
         return "Build it once, where the objects are created, and pass it to them"
     if destination.kind == ConstantPlaceKind.MODULE:
         return "Build it once, at module level, or keep it with the function's settings"
@@ -254,26 +269,39 @@ def is_only_read(found: Hoisted, model: SemanticModel) -> bool:
             if not isinstance(target, ast.Name) or len(model.names.bindings(target)) > 1:
                 return False
     escape_level = model.dataflow.use_of(found.node).escape_level
-    if escape_level is EscapeLevel.HANDED and isinstance(parent, ast.Call):
-        reads = (model.names.qualified(parent.func) or "").startswith(("torch.", "numpy."))
-        return reads or model.types.type_of(parent.func).tag is TypeTag.MODULE
+    if escape_level is EscapeLevel.HANDED:
+        uses = model.dataflow.uses(found.node, frozenset({UseKind.METHOD, UseKind.ATTRIBUTE}))
+        return all(_only_reads(use, model) for use in uses)
     return escape_level is EscapeLevel.READ
+
+
+def _only_reads(use: Use, model: SemanticModel) -> bool:
+    """Whether a use is a computation: a call of a library function or of a network, or an operator."""
+    match use.kind, use.at:
+        case UseKind.ARGUMENT, ast.Call(func=func):
+            name = model.names.qualified(func) or ""
+            reads = name.startswith(("torch.", "numpy.")) and not name.endswith("_")
+            return reads or model.types.type_of(func).tag is TypeTag.MODULE
+        case UseKind.METHOD, ast.Call(func=ast.Attribute(attr=method)):
+            return not method.endswith("_")
+        case UseKind.ITEM, ast.Subscript(ctx=context):
+            return isinstance(context, ast.Load)
+    return use.cause is None and use.kind in _READS
 
 
 def is_worth_a_word(found: Hoisted, destination: ConstantPlace, model: SemanticModel) -> bool:
     """Whether building a constant that is returned, stored or an initial value is expensive. A value that is
     written to is not a constant, and a small array is built as fast as it is copied.
     """
-    if (
-        model.dataflow.use_of(found.node).escape_level is EscapeLevel.CHANGED
-        or destination.kind == ConstantPlaceKind.LOOP
-    ):
+    if model.dataflow.use_of(found.node).escape_level is EscapeLevel.CHANGED:
         return False
     makers = [
         part for part in descendants(found.node) if isinstance(part, ast.Call) and is_maker(part, model)
     ]
     if not any(is_computed_maker(maker, model) for maker in makers):
         return False
+    if destination.kind == ConstantPlaceKind.LOOP:
+        return _is_looked_up(found.node, model)  # the items are copied or only looked at
     if model.types.type_of(found.node).tag is TypeTag.NDARRAY and not found.settings:
         return False
     statement = model.syntax.statement(found.node)

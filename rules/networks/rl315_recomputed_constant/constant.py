@@ -18,6 +18,7 @@ from rlint.rule import (
     models,
     mutable,
     numbers,
+    regex,
     size_of,
 )
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
@@ -49,6 +50,11 @@ _SHAPES = models.having(
 _COPY = frozenset(name for name in OF_DATA if name.startswith("torch."))
 _DATA = (TypeTag.UNKNOWN, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE)
 _OF_SPACES = frozenset({"n", "shape", "nvec", "high", "low"})
+_NUMBERS = (TypeTag.INT, TypeTag.FLOAT)
+_VARIES = regex(
+    r"batch|len|count|total|step|idx|index|seq|time|horizon|^(n|t|k|i|b|x|y|num|size|value|rows|device)$"
+)
+"""Names of numbers that differ from call to call."""
 _MOST_AROUND = 400
 """An expression with more nodes around the call than this is a table rather than a formula, and every item of
 it would be examined.
@@ -345,7 +351,7 @@ class _Reader:
         """
         kind = self.model.types.type_of(node)
         if kind:
-            return kind.tag in _UNCHANGING and not kind.optional
+            return kind.tag in _UNCHANGING
         return (
             not value or numbers.is_number(node, self.model) or integers.is_integer(node, self.model) is True
         )
@@ -470,7 +476,9 @@ class _Reader:
         if self.model.names.qualified(name) is not None:
             kind = self.model.types.type_of(name)
             return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}
-        if scope is not None and self._is_default(name):
+        if scope is not None and (
+            self._is_default(name) or (not value and self._is_setting_of_callers(name))
+        ):
             found.defaults.append(name)
             return True
         if scope is None or not self._fits(name, value=value):
@@ -489,6 +497,19 @@ class _Reader:
             return False
         bindings = self.model.dataflow.definitions(name)
         return len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER
+
+    def _is_setting_of_callers(self, name: ast.Name) -> bool:
+        """Return whether a name is a parameter for which all callers pass the setting of the same name, that
+        only constructors set: `scalar_to_support(x, self.config.support_size)`. Data is no setting.
+        """
+        kind = self.model.types.type_of(name)
+        if (kind and kind.tag not in _NUMBERS) or _VARIES.search(name.id.lower()):
+            return False
+        passed = self.model.frequency.passed_names(name)
+        if not passed or len(set(passed)) > 1 or not passed[0] or _VARIES.search(passed[0].lower()):
+            return False
+        is_set = any(setter.qualname for _, setter in self.model.index.setters(passed[0]))
+        return not is_set and self.model.program.is_attribute_read(passed[0])
 
     def _stands_for_constant(self, name: ast.Name, found: Hoisted, *, value: bool) -> bool:
         """Return whether a variable is assigned a constant once in the function: `n = self.n_steps`."""

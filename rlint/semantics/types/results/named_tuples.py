@@ -45,9 +45,12 @@ def instance(cls: Type, node: ast.Call | None = None, type_of: TypeOf | None = N
         return _tuple(fields)
     for place, value in enumerate(node.args):
         if isinstance(value, ast.Starred):
-            parts = type_of(value.value).parts
-            if len(node.args) == 1 and not node.keywords and len(parts) >= len(fields):
+            kind = type_of(value.value)
+            alone, parts = len(node.args) == 1 and not node.keywords, kind.parts
+            if alone and len(parts) >= len(fields):
                 fields = {name: part.aged() for name, part in zip(cls.keys, parts, strict=False)}
+            elif alone and kind.tag is TypeTag.ITERATOR and kind.item and not parts:
+                fields = dict.fromkeys(cls.keys, kind.item.aged())
             else:
                 fields = dict.fromkeys(cls.keys, UNKNOWN)
             return _tuple(fields)

@@ -6,8 +6,10 @@ a list or tuple of arrays, in code that runs often. The list may be a literal, a
 filled with `append`, or the observations of `zip(*batch)`.
 
 The items must be known to be arrays, or to be observations of an environment: results of `env.step()` and
-`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`). In a sampled
-batch, a list named like one observation counts as well (`state, action, reward = memory.sample(64)`).
+`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`). In a
+sampled batch, a list named like one observation counts as well (`state, action, reward =
+memory.sample(64)`). Unknown items of a list also count as arrays if the tensor is reduced along its second
+dimension, or indexed in it, and if they are `actions` that are converted to floats (both likely).
 
 The rule does not flag lists of numbers or tensors, lists of unknown items, or lists of one short array,
 where there is no gain.
@@ -88,6 +90,7 @@ from rlint.rule import (
     observations,
 )
 from rlint.rules.buffers._shared import row_length
+from rlint.rules.buffers.rl103_tensor_from_array_list.table_uses import is_of_numbers, is_table
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = element_types.IN_BOTH
@@ -120,7 +123,11 @@ class TensorFromArrayList(Rule):
         if maker not in FUNCTIONS and maker not in legacy_tensors.CLASSES:
             return
         items, assumed = arrays_in(data, model), None
-        if items is None and likely_arrays(data, model):
+        if items is None and (
+            likely_arrays(data, model)
+            or is_table_of_unknown(node, data, model)
+            or are_continuous_actions(node, data, maker, model)
+        ):
             items, assumed = Type(), f"the items of {shown_name(data, model)} are arrays"
         if items is None and is_image(node, data, model):
             items = Type()
@@ -183,6 +190,25 @@ def likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
             is_unknown = not model.types.type_of(element)
             return is_unknown and observations.become_observations(data, model)
     return False
+
+
+def is_table_of_unknown(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
+    """Whether nothing is known of the items of a list, but its tensor has a second dimension:
+    `x = torch.tensor(actions)`, `x.sum(dim=1)`.
+    """
+    kind = model.types.type_of(data)
+    if not isinstance(data, (ast.Name, ast.Attribute)) or kind.tag not in LISTS:
+        return False
+    return not (kind.item or kind.parts or kind.optional) and is_table(call, model)
+
+
+def are_continuous_actions(call: ast.Call, data: ast.expr, maker: str, model: SemanticModel) -> bool:
+    """Whether a list of unknown items named `actions` is converted to floats, and not used as numbers or
+    indices.
+    """
+    if wanted_type(call, maker, model) not in element_types.FLOATS:
+        return False
+    return observations.is_list_of_actions(data, model) and not is_of_numbers(call, model)
 
 
 def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:

@@ -1,0 +1,111 @@
+"""Batches that a method assembles item by item: with a call for each, or from objects such as whole games."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, descendants, frozen, last_name, regex
+from rlint.rules.buffers._shared.held import is_counted
+from rlint.rules.buffers._shared.store_class import is_store_class
+from rlint.rules.buffers._shared.unpacked import is_unpacked
+
+_BATCHES = regex(r"^_*(sample|(get|make|build|prepare|next|collect|encode)_(\w+_)?(batch|minibatch))")
+_DRAWS = regex(r"sample|(^|_)(ind|indices|idxs?|indexes|rows|batch|minibatch|chosen|drawn|lst|list)(_|$)")
+_OF_FEW = regex(r"env|agent|worker|head|layer|key|field|name")
+_LISTS = 3
+"""A transition has at least so many fields."""
+
+
+@frozen
+class Assembled:
+    """The batch is built in `at`, one item at a time, from the items of `source`, whose methods are called if
+    they are `objects`.
+    """
+
+    at: ast.expr
+    source: ast.expr
+    objects: bool = False
+
+
+def assembled_by_calls(node: ast.ListComp, model: SemanticModel) -> Assembled | None:
+    """Return the batch of `rows = [self.draw_one(i) for i in range(n)]`, if `zip(*rows)` takes it apart."""
+    match node:
+        case ast.ListComp(
+            elt=ast.Call(func=ast.Attribute(value=ast.Name() as owner)) as call,
+            generators=[ast.comprehension(ifs=[], is_async=0)],
+        ):
+            known = model.names.is_self(owner) and bool(model.types.call_targets(call))
+            if known and _is_of_batches(node, model) and model.once(is_unpacked, node):
+                return Assembled(node, call.func)
+    return None
+
+
+def assembled_in_loop(loop: ast.For, model: SemanticModel) -> Assembled | None:
+    """Return the batch whose fields a loop over drawn items collects in several lists: `for game, place in
+    drawn: boards.append(game.board(place)); values.append(game.value(place)); …`.
+    """
+    if loop.orelse or not _is_of_batches(loop, model) or is_counted(loop.iter, model):
+        return None
+    sources = _sources(loop.iter)
+    if not sources or not any(_DRAWS.search((last_name(source) or "").lower()) for source in sources):
+        return None
+    if any(_OF_FEW.search((last_name(source) or "").lower()) for source in sources):
+        return None
+    if any(_is_reported(source, model) for source in sources):
+        return None
+    items = {part.id for part in descendants(loop.target) if isinstance(part, ast.Name)}
+    objects = any(_calls_method(node, frozenset(items)) for node in descendants(loop))
+    filled: dict[str, ast.Call] = {}
+    for statement in loop.body:
+        for node in descendants(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
+                    filled.setdefault(name, node)
+                    if _reads(value, items):
+                        items.add(name)
+                case ast.Assign(targets=targets, value=value) if _reads(value, items):
+                    items |= {p.id for t in targets for p in descendants(t) if isinstance(p, ast.Name)}
+    own = [call for name, call in filled.items() if name in items]
+    return Assembled(own[0], sources[0], objects) if len(own) >= _LISTS else None
+
+
+def _is_reported(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a list was drawn or picked in the same function, where it is reported."""
+    values = (
+        [each.value for each in model.dataflow.definitions(source)] if isinstance(source, ast.Name) else []
+    )
+    return any(
+        isinstance(value, ast.ListComp)
+        or (isinstance(value, ast.Call) and (model.names.qualified(value.func) or "").startswith("random."))
+        for value in values
+    )
+
+
+def _calls_method(node: ast.AST, items: frozenset[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+            return name in items
+    return False
+
+
+def _is_of_batches(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a method of a class that stores transitions returns batches, judging by its name."""
+    function = model.function(node)
+    named = function is not None and bool(_BATCHES.search(function.name))
+    return named and is_store_class(model.class_of(node), model)
+
+
+def _sources(iterable: ast.expr) -> list[ast.expr]:
+    """Return what a loop iterates over: the arguments of `zip` and `enumerate`, the function of a call."""
+    match iterable:
+        case ast.Call(func=ast.Name(id="zip" | "enumerate"), args=args):
+            return [source for argument in args for source in _sources(argument)]
+        case ast.Call(func=ast.Attribute() | ast.Name() as func):
+            return [func]
+        case ast.Name() | ast.Attribute():
+            return [iterable]
+    return []
+
+
+def _reads(value: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in names for part in descendants(value))
