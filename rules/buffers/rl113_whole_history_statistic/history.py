@@ -142,7 +142,7 @@ def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
 def is_read_again(history: History, look: ast.AST, model: SemanticModel) -> bool:
     """Whether a list that grows in each step is read repeatedly, if not in each of them."""
     grows = any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths)
-    return grows and not model.frequency.is_evaluation(look)
+    return grows and not model.usage.is_evaluation(look)
 
 
 def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None:
