@@ -4,12 +4,17 @@
 Flags the following in hot code of programs that use accelerators:
 
 - Round trips, which copy numbers to the host and back to the device:
-  `torch.from_numpy(x.cpu().numpy()).to(device)`. There may be arithmetic in between, in the same function
-  or in one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`.
+  `torch.from_numpy(x.cpu().numpy()).to(device)`. There may be computation in between, by torch or numpy, in
+  the same step or until the next one, through variables, lists, attributes and functions:
+  `rows[range(n), x.cpu().numpy()] = 1`, then `torch.from_numpy(rows).to(device)`.
 - Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`. They may
   be in a branch for a mode or setting (`if not self.training`), if no other reads of the step are reported.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
+- A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
+  read in a function that a step calls several times, in such a loop or one after the other.
+- A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
+  reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
   method that calls `value.item()`.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
@@ -24,8 +29,8 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
   sequence (`if residual < tolerance: break`), or that keeps the best result of its iterations (`if
   values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
-- A number that is read only for arithmetic with device tensors (`alpha = log_alpha.exp().item()`, then
-  `alpha * log_probs`).
+- A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
+  log_alpha.exp().item()`, then `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`).
 - A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
   level of the logger is higher.
@@ -38,8 +43,9 @@ bound of a slice (`rows[first:last]`); and a call of a function or lambda of the
 these (`to_np(action)`).
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
-flag a read that needs the result of another, reads at an interval or once after many iterations of a loop,
-and reads in evaluation functions or in methods whose callers run them for statistics only.
+flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
+result of another, reads at an interval or once after many iterations of a loop, and reads in evaluation
+functions or in methods whose callers run them for statistics only.
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done
@@ -117,7 +123,9 @@ from rlint.rule import (
     Device,
     Finding,
     Function,
+    FunctionSummary,
     Heat,
+    Loop,
     Rule,
     SemanticModel,
     SinkKind,
@@ -129,6 +137,7 @@ from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
 from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
+from rlint.rules.transfers.rl202_host_round_trip.discarded import discarding_caller
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap, why_few_parts
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
@@ -141,6 +150,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
     where,
 )
+from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, storing_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
     choice_in_loop,
@@ -155,6 +165,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
 from rlint.rules.transfers.rl202_host_round_trip.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
+from rlint.rules.transfers.rl202_host_round_trip.value_trips import ValueTrip, value_trip
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
@@ -330,6 +341,21 @@ class HostRoundTrip(Rule):
             if calls > 1:
                 yield self._of_called(read, calls, model)
                 return
+            computed = value_trip(read, model)
+            if computed is not None:
+                yield self._of_trip(read, computed, model)
+                return
+            inner = storing_loop(read, model)
+            if inner is not None:
+                yield self._of_inner_loop(read, inner, model)
+                return
+            caller = discarding_caller(read, model)
+            if caller is not None:
+                yield self._of_discarded(read, caller, model)
+                return
+            if is_repeated(read, model):
+                yield self._of_repeated(read, model)
+                return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
@@ -354,6 +380,52 @@ class HostRoundTrip(Rule):
             f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
             advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
             related=[(there, "copied to the device here")],
+        )
+
+    def _of_trip(self, read: HostRead, trip: ValueTrip, model: SemanticModel) -> Finding:
+        """Return a finding for what is computed on the host from a tensor, and copied back to the device."""
+        back = trip.back
+        assert isinstance(back, ast.expr)
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device, and line "
+            f"{model.span_of(back)[0].line} copies what is computed from it back to the device",
+            advice="Keep it on the device, and compute it there with torch",
+            related=[(back, "copied back to the device here")],
+            minor=trip.minor,
+        )
+
+    def _of_inner_loop(self, read: HostRead, loop: Loop, model: SemanticModel) -> Finding:
+        """Return a finding for a read in a loop that only stores what it reads."""
+        return self.finding(
+            model,
+            read.node,
+            of_elements(read, model),
+            advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
+            minor=why_few_parts(loop, model),
+        )
+
+    def _of_discarded(self, read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Finding:
+        """Return a finding for a read whose result a caller discards."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
+            f"`{caller.shown}`, which discards the result",
+            advice="Return the tensor, and read it in the callers that need it",
+            minor=why_cheap([read], model),
+        )
+
+    def _of_repeated(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a read in a function that a step calls several times."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
+            f"several calls",
+            advice="Return the tensor (`.detach()`), and read the results of all calls together: "
+            "`torch.stack((...)).tolist()`",
         )
 
     def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:

@@ -109,7 +109,7 @@ def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel)
         return []
     if called.attr == "numpy":
         tensor, moved = original(called.value, model)
-        return [HostRead(call, tensor, "numpy")] if moved else []
+        return [HostRead(call, tensor, "numpy")] if moved or _is_forced(called, model) else []
     if called.attr not in ("item", "tolist") or call.keywords:
         return []
     return [HostRead(call, original(called.value, model)[0], called.attr)]
@@ -616,7 +616,10 @@ def may_use_accelerator(model: SemanticModel) -> bool:
     text = model.syntax.text
     if "cuda" in text or "accelerator" in text or model.program.is_attribute_read("cuda"):
         return True
-    return "device" in text and model.once(_names_open_device, model.syntax.module)
+    if "device" not in text:
+        # a file of helpers or losses, whose tensors come from other files
+        return "torch" in text and "__main__" not in text and model.program.is_attribute_read("device")
+    return model.once(_names_open_device, model.syntax.module)
 
 
 def _names_open_device(_: ast.Module, model: SemanticModel) -> bool:
