@@ -21,7 +21,8 @@ Flags the following in hot code of programs that use accelerators:
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back.
-- A condition on a buffer or parameter of a network: `if self.count >= self.until`.
+- A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
+  that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
   torch.zeros(4, 8)`.
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
@@ -435,7 +436,7 @@ class HostRoundTrip(Rule):
             read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
-            advice="Keep a Python number or bool beside it, and test that",
+            advice="Keep a Python number or bool beside it, and use that",
         )
 
     def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:

@@ -80,6 +80,8 @@ def value_trip(read: HostRead, model: SemanticModel) -> ValueTrip | None:
     if any(_is_needed(use, model) or _is_plain_trip(use, model) for use in uses):
         return None
     for use in uses:
+        if use.kind is UseKind.INDEX and read.method not in ("numpy", "tolist"):
+            continue  # a number as an index copies nothing
         if _copies_back(use, model):
             return ValueTrip(use.at, _why_small(read, use, model))
     return None
