@@ -17,6 +17,8 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
 
+_FEW_CALLS = 2
+"""As many calls in one iteration are the parts of a pair, such as an actor and a critic."""
 _COUNTING = regex(r"^while\b|\brange\(")
 """Headers of loops that run many times. Other loops often iterate over a few agents or environments."""
 
@@ -114,7 +116,7 @@ class Cadences(CallerWalk[Cadence]):
         if way is None:
             return None
         together = [each for each, _ in ways if _run_together(each, way[0])]
-        return replace(way[1], repeated=True) if len(together) > 1 else way[1]
+        return replace(way[1], repeated=True) if len(together) > _FEW_CALLS else way[1]
 
     def past(self, place: CodePlace, answer: Cadence) -> Cadence:
         """Add the conditions of the place, in its function, to a cadence."""

@@ -12,7 +12,7 @@ from rlint.rule import (
     SemanticModel,
     descendants,
 )
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device
 from rlint.rules.transfers.rl202_host_round_trip.read_together import drives, is_logged
 
 _SEQUENTIAL = frozenset({Driver.GENERATION, Driver.ENVIRONMENT_STEP, Driver.MESSAGE})
@@ -51,6 +51,8 @@ def is_repeated(read: HostRead, model: SemanticModel) -> bool:
     if beat.drivers & _SEQUENTIAL:
         return False
     if any(guard.cap is not Heat.HOT for guard in beat.guards):
+        return False
+    if read.method == "cpu" and not is_placed_on_device(read.tensor, model):
         return False
     return _is_computed_here(read.tensor, model)
 

@@ -14,8 +14,8 @@ _TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
 def tested_state(read: HostRead, model: SemanticModel) -> ast.Attribute | None:
     """Return the buffer or parameter that a condition tests, if it depends on no other tensor: `self.count`
-    in `if self.count >= self.until`, `self.norm.ready` in `if not self.norm.ready.item()`. Whole numbers count
-    also where they are no conditions: `start = int(self.queue_start)`.
+    in `if self.count >= self.until`, `self.norm.ready` in `if not self.norm.ready.item()`. Whole numbers
+    count also where they are no conditions: `start = int(self.queue_start)`.
     """
     is_test = read.method == "if" or _is_in_test(read.node, model)
     if not is_test and read.method not in ("item", "int", "bool"):

@@ -46,6 +46,8 @@ _METHODS = (
     | models.giving(TypeTag.TENSOR, TypeTag.TENSOR)
     | models.giving(TypeTag.NDARRAY, TypeTag.NDARRAY)
 ) - models.having(Trait.FILLS, TypeTag.TENSOR)
+_COPIES = frozenset({"numpy", "cpu"})
+_ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _WITHOUT_RESULT = frozenset({"print", "log", "if", "slice"})
 _PARTS = frozenset({"T", "data"})
 _NOT_COMPUTED = ("numpy.random.seed", "numpy.save", "numpy.testing.", "torch.save", "torch.distributed.")
@@ -73,8 +75,12 @@ class ValueTrip:
 
 
 def value_trip(read: HostRead, model: SemanticModel) -> ValueTrip | None:
-    """Return the round trip that a read begins; None if the environment needs what is read, too."""
+    """Return the round trip that a read begins; None if the environment, or the program on the host, needs
+    what is read, too.
+    """
     if read.method in _WITHOUT_RESULT:
+        return None
+    if read.method not in _COPIES and not is_placed_on_device(read.tensor, model):
         return None
     uses = _uses(read.node, model)
     if any(_is_needed(use, model) or _is_plain_trip(use, model) for use in uses):
@@ -170,11 +176,20 @@ def _makes_tensor(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_needed(use: Use, model: SemanticModel) -> bool:
-    """Whether an environment, or code that is not seen, gets the value."""
-    if use.cause in _UNSEEN:
+    """Whether an environment, or code that is not seen, gets the value, or the host decides by it: in a
+    condition, as a number of iterations, or as the index of a list or dict.
+    """
+    if use.cause in _UNSEEN or use.kind is UseKind.TESTED:
         return True
+    if use.kind is UseKind.COMPARED:
+        return _is_test(use.at, model)
+    if use.kind is UseKind.INDEX and isinstance(use.at, ast.Subscript):
+        indexed = use.at.value
+        return model.types.type_of(indexed).tag not in _ARRAYS and not _is_on_device(indexed, model)
     if use.kind is not UseKind.ARGUMENT or not isinstance(use.at, ast.Call):
         return False
+    if model.names.qualified(use.at.func) == "builtins.range":
+        return True
     return model.analysis.loops.driver_of(use.at) is Driver.ENVIRONMENT_STEP
 
 

@@ -162,8 +162,8 @@ class BlockingPublish(Rule):
             node,
             f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to the host in every "
             f"gradient step, and each synchronises with the device",
-            advice="Publish the weights every few steps; `torch.nn.utils.parameters_to_vector(...)` copies them "
-            "as one tensor",
+            advice="Publish the weights every few steps, as one tensor: "
+            "`torch.nn.utils.parameters_to_vector(...)`",
         )
 
     def check_copy(self, node: ast.Call, target: ast.expr, model: SemanticModel) -> Iterator[Finding]:
