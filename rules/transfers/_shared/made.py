@@ -437,6 +437,8 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     """Whether a call creates a tensor in host memory that could be created on the device as well."""
     for keyword in call.keywords:
         is_no = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+        if name == "torch.normal" and keyword.arg in ("mean", "std"):
+            continue
         if keyword.arg not in _KEYWORDS and not (keyword.arg == "requires_grad" and is_no):
             return False  # it has a device, draws from a host generator, is pinned, is a leaf …
     if name in LEGACY:
@@ -451,6 +453,8 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     if name.endswith("_like"):
         return [(kind.tag, kind.device) for kind in types] == [(TypeTag.TENSOR, Device.HOST)]
     if name == "torch.normal":
+        if any(keyword.arg == "size" for keyword in call.keywords):
+            return True  # mean and deviation are numbers
         return all(kind.tag in _NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
 

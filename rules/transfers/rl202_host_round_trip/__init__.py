@@ -134,7 +134,7 @@ from rlint.rule import (
     descendants,
 )
 from rlint.rules.transfers._shared.reads import read_of
-from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
+from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
 from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
@@ -190,7 +190,7 @@ class HostRoundTrip(Rule):
         ast.comprehension,
         ast.Assign,
     )
-    callees = READERS | round_trips.MAKERS | COPIES
+    callees = READERS | round_trips.MAKERS | COPIES | {"type"}
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:
@@ -214,7 +214,7 @@ class HostRoundTrip(Rule):
                     advice="Use the device tensor itself (`.detach()`, and `.to(...)` for another dtype)",
                 )
                 return
-            if is_copied_to_host(node, model):
+            if leaves_device(node, model):
                 yield from self.check_way_back(node, model)
             else:
                 yield from self.check_list(node, model)
@@ -360,6 +360,10 @@ class HostRoundTrip(Rule):
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
+            computed = value_trip(read, model)
+            if computed is not None:
+                yield self._of_trip(read, computed, model)
+                return
             model.silent("{} is reported with the first read of its step", read.node)
             return
         yield self.finding(

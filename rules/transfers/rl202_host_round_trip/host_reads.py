@@ -259,7 +259,9 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
     match expression:
         case ast.Name():
             return None if model.types.excludes_tensor(expression) else _bound(expression, model, depth)
-        case ast.Attribute(value=owner, attr="grad" | "data" | "T" | "values" | "indices"):
+        case ast.Attribute(value=owner, attr="grad"):
+            return where(owner, model, depth - 1) or Device.UNKNOWN
+        case ast.Attribute(value=owner, attr="data" | "T" | "values" | "indices"):
             return where(owner, model, depth - 1)
         case ast.Subscript(value=owner, slice=index):
             return None if has_key(index) else where(owner, model, depth - 1)

@@ -82,6 +82,14 @@ def _copies_in(function: Function, syntax: SyntaxIndex) -> Iterable[ast.Call]:
     return [call for call in every if syntax.function(call) is function]
 
 
+def _container(iterable: ast.expr) -> ast.expr:
+    """Return the container over whose items, or values, a loop iterates: `data` in `data.items()`."""
+    match iterable:
+        case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):
+            return owner
+    return iterable
+
+
 def _parameters_of(
     source: ast.expr,
     function: Function,
@@ -114,4 +122,6 @@ def _parameters_of(
             value = binding.value
             if not isinstance(value, ast.Name) or value.id != source.id:
                 found |= _parameters_of(value, function, types, definitions, depth - 1)
+        elif binding.kind is BindingKind.FOR and binding.value is not None:
+            found |= _parameters_of(_container(binding.value), function, types, definitions, depth - 1)
     return found
