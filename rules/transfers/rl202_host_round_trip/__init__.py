@@ -342,20 +342,9 @@ class HostRoundTrip(Rule):
             if calls > 1:
                 yield self._of_called(read, calls, model)
                 return
-            computed = value_trip(read, model)
-            if computed is not None:
-                yield self._of_trip(read, computed, model)
-                return
-            inner = storing_loop(read, model)
-            if inner is not None:
-                yield self._of_inner_loop(read, inner, model)
-                return
-            caller = discarding_caller(read, model)
-            if caller is not None:
-                yield self._of_discarded(read, caller, model)
-                return
-            if is_repeated(read, model):
-                yield self._of_repeated(read, model)
+            found = self._of_one(read, model)
+            if found is not None:
+                yield found
                 return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
@@ -375,6 +364,21 @@ class HostRoundTrip(Rule):
             assumes=assumption(group, model),
             minor=why_cheap(group, model),
         )
+
+    def _of_one(self, read: HostRead, model: SemanticModel) -> Finding | None:
+        """Return a finding for a single read that returns to the device, that a step repeats, or that a
+        caller discards.
+        """
+        trip = value_trip(read, model)
+        if trip is not None:
+            return self._of_trip(read, trip, model)
+        inner = storing_loop(read, model)
+        if inner is not None:
+            return self._of_inner_loop(read, inner, model)
+        caller = discarding_caller(read, model)
+        if caller is not None:
+            return self._of_discarded(read, caller, model)
+        return self._of_repeated(read, model) if is_repeated(read, model) else None
 
     def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
         """Return a finding for an array that is copied to the device for a little arithmetic."""

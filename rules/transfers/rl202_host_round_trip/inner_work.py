@@ -36,7 +36,8 @@ def _is_stored(statement: ast.stmt) -> bool:
     match statement:
         case ast.AugAssign() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             return True
-    return is_logged(statement)
+    is_log: bool = is_logged(statement)
+    return is_log
 
 
 def is_repeated(read: HostRead, model: SemanticModel) -> bool:
