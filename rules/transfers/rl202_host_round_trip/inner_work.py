@@ -41,8 +41,9 @@ def _is_stored(statement: ast.stmt) -> bool:
 
 
 def is_repeated(read: HostRead, model: SemanticModel) -> bool:
-    """Whether a function reads what it has computed itself, and a step calls it several times, without
-    anything in between that needs an earlier result: a token, an action or a message.
+    """Whether a function reads what it has computed itself, and a step of a program that trains no language
+    model calls it several times, without anything in between that needs an earlier result: a token, an
+    action or a message.
     """
     if model.frequency.loops(read.node) or model.function(read.node) is None:
         return False
@@ -51,6 +52,8 @@ def is_repeated(read: HostRead, model: SemanticModel) -> bool:
         return False
     if beat.drivers & _SEQUENTIAL:
         return False
+    if model.program.uses_language_models():
+        return False  # steps take seconds, and much is computed on the host between them
     if any(guard.cap is not Heat.HOT for guard in beat.guards):
         return False
     if read.method == "cpu" and not is_placed_on_device(read.tensor, model):
