@@ -8,6 +8,7 @@ from rlint.rule import (
     FUNCTIONS,
     Binding,
     BindingKind,
+    Driver,
     Function,
     SemanticModel,
     Trait,
@@ -145,7 +146,8 @@ def _is_tested(name: ast.Name, model: SemanticModel) -> bool:
 
 def _is_unpacked_part(binding: Binding, model: SemanticModel) -> bool:
     """Whether a variable is one of several that a statement unpacks from a value of unknown type, and that
-    the function moves to a device: `states, actions = batch`, `states.to(device)`, `actions.to(device)`.
+    the function moves to a device: `states, actions = batch`, `states.to(device)`, `actions.to(device)`. The
+    results of an environment may be on the device of its simulator.
     """
     value = binding.value
     if binding.kind not in _UNPACKED or not binding.path or value is None or model.types.type_of(value):
@@ -154,8 +156,22 @@ def _is_unpacked_part(binding: Binding, model: SemanticModel) -> bool:
         isinstance(part, ast.Call) and model.gradients.gives_gradient(part) for part in descendants(value)
     ):
         return False
+    if _is_environment_step(value, model):
+        return False
     moved = model.once(_moved_statements, model.function(binding.node))
     return moved.count(binding.statement) >= _FEWEST
+
+
+def _is_environment_step(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is the result of an environment's step, also through a variable."""
+    if isinstance(value, ast.Name):
+        bound = model.dataflow.definitions(value)
+        values = [each.value for each in bound if each.value is not None and not each.path]
+        return any(isinstance(each, ast.Call) and _is_environment_step(each, model) for each in values)
+    if not isinstance(value, ast.Call):
+        return False
+    is_step = model.analysis.loops.driver_of(value) is Driver.ENVIRONMENT_STEP
+    return is_step or last_name(value.func) == "step"
 
 
 def _moved_statements(function: ast.AST | None, model: SemanticModel) -> list[ast.AST]:
