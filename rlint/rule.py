@@ -18,6 +18,7 @@ from rlint.semantics.dataflow.escape import EscapeLevel, ValueUse
 from rlint.semantics.dataflow.item_origins import ItemOrigin
 from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
+from rlint.semantics.dataflow.value_flow import Cause
 from rlint.semantics.dataflow.value_uses import Use
 from rlint.semantics.frequency import loop_variables, roles, trip_count
 from rlint.semantics.frequency.answer import Granularity
@@ -92,6 +93,7 @@ __all__ = [
     "Binding",
     "BindingKind",
     "Cadence",
+    "Cause",
     "ChannelMaker",
     "ClassSummary",
     "Confidence",

@@ -11,6 +11,7 @@ from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.dataflow.mutation import Mutations
 from rlint.semantics.dataflow.value_uses import Use, UsesAcrossFunctions, UsesOfValue
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
@@ -70,6 +71,20 @@ class DataflowQueries:
                 return None
             found.update(reads)
         return frozenset(found) if every else None
+
+    def calls_of(self, function: FunctionSummary) -> list[CallEdge]:
+        """Return the calls of the project, without those of tests, that run a function and no other; those
+        of its own class also if other classes override it.
+        """
+        symbols = self._leaving.symbols
+        owner, found = function.qualname.rpartition(".")[0], []
+        for edge in symbols.graph.callers(function.path):
+            targets = [each for each in symbols.graph.calls(edge.caller.path) if each.site is edge.site]
+            is_own = bool(owner) and edge.caller.qualname.rpartition(".")[0] == owner
+            is_meant = is_own or (len(targets) == 1 and not edge.guessed)
+            if is_meant and not symbols.index.modules[edge.caller.module].is_test:
+                found.append(edge)
+        return found
 
     def definitions(self, name: ast.Name) -> list[Binding]:
         """Return the bindings whose value a name may have at its position; never too few."""

@@ -6,10 +6,11 @@ import ast
 from functools import cached_property
 
 from rlint.models.effect import Effect
-from rlint.models.value_type import Type
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, TreeDirection, storage_of
 from rlint.semantics.effects import purity
+from rlint.semantics.effects.copied_arguments import CopiedArguments
 from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.tensors_passed import tensors_passed
@@ -21,6 +22,7 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.checkpoints import writes_checkpoint
+from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Loop
@@ -191,6 +193,23 @@ class EffectQueries:
     def has_sum_trees(self) -> bool:
         """Whether any code that this file may run descends or updates a sum tree."""
         return self._program.sum_trees.any or bool(self._walks.loops or self._walks.updating_loops)
+
+    def copies_to_device(self, call: ast.Call, argument: ast.AST) -> bool:
+        """Whether a function of the project that a call may run copies an argument to a device, itself or by
+        functions that it passes it to. For a method of an object of unknown class, whether any method of this
+        name does, which is likely.
+        """
+        return self._copied.copies(call, argument, self._types.call_targets(call))
+
+    @cached_property
+    def _copied(self) -> CopiedArguments:
+        return CopiedArguments(self._analysis, self._index, self._methods_by_name)
+
+    def _methods_by_name(self, call: ast.Call) -> list[FunctionSummary]:
+        """Return the methods that a call on an object of unknown class may run."""
+        if not isinstance(call.func, ast.Attribute) or not is_open(call, self._analysis, TypeTag.UNKNOWN):
+            return []
+        return taking_of(self._index.methods_named(call.func.attr), call)
 
     @cached_property
     def _walks(self) -> SumTreeWalks:

@@ -38,6 +38,7 @@ from rlint.semantics.model import SemanticModel
         ("x = 0\nfor _ in y:\n    x = 1\n    x = 2\nuse(x)", [0, 2]),
         ("x = 0\nfor _ in y:\n    x = 1\n    if c:\n        break\n    x = 2\nuse(x)", [0, 1, 2]),
         ("x = 0\nwhile c:\n    use(x)\n    x = 1\n    x = 2", [0, 2]),
+        ("x = 0\nwhile c:\n    use(x)\n    x = 1\n    if y:\n        break\n    x = 2", [0, 2]),
         ("x = 0\nwhile c:\n    use(x)\n    x = 1\n    if y:\n        continue\n    x = 2", [0, 1, 2]),
         (
             "x = 0\nwhile c:\n    use(x)\n    x = 1\n    for _ in y:\n        break\n    x = 2",

@@ -109,7 +109,7 @@ class ReachingDefinitions:
                         return list(found)
                 # after the body, or through the back edge in the next iteration
                 if block is parent.body:
-                    found.update(dict.fromkeys(variable.after_pass(parent)))
+                    found.update(dict.fromkeys(variable.before_pass(parent)))
                 elif block is not None:
                     found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, (ast.With, ast.AsyncWith)):
@@ -297,6 +297,14 @@ class _Variable:
     def after_pass(self, loop: ast.For | ast.AsyncFor | ast.While) -> list[Binding]:
         """Return the bindings in a loop that may hold at the end of an iteration."""
         if len(self.inside(loop)) <= 1 or loop in self._tree.loops_with_jumps:
+            return self.inside(loop)
+        return [*self._of_header(loop), *self._leaving_block(loop.body)]
+
+    def before_pass(self, loop: ast.For | ast.AsyncFor | ast.While) -> list[Binding]:
+        """Return the bindings in a loop that may hold at the start of the next iteration, which follows no
+        `break`.
+        """
+        if len(self.inside(loop)) <= 1 or loop in self._tree.loops_with_continue:
             return self.inside(loop)
         return [*self._of_header(loop), *self._leaving_block(loop.body)]
 

@@ -17,6 +17,8 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
 
+_FEW_CALLS = 2
+"""As many calls in one iteration are the parts of a pair, such as an actor and a critic."""
 _COUNTING = regex(r"^while\b|\brange\(")
 """Headers of loops that run many times. Other loops often iterate over a few agents or environments."""
 
@@ -35,7 +37,8 @@ class Cadence:
     contains the loop over environment steps (epochs of episodes of steps). `inner` is what its inner loops
     drive that run in each iteration and count (`range(n_steps)`, `while not done`): the rest of `nested` may
     be the parts of a vectorised environment. `within` is the qualified name of the function that contains the
-    loop.
+    loop. The line is `repeated` if an iteration runs it several times: in loops over inner work, or because
+    one of the functions is called several times.
     """
 
     drivers: frozenset[Driver]
@@ -49,6 +52,7 @@ class Cadence:
     layered: bool = False
     inner: frozenset[Driver] = frozenset()
     within: str = ""
+    repeated: bool = False
 
 
 class Cadences(CallerWalk[Cadence]):
@@ -68,7 +72,7 @@ class Cadences(CallerWalk[Cadence]):
         function = place.function
         guards = self._heat.settled(place.guards, function)
         driven = self._heat.loops_driven_by(function)
-        for index in place.loops:
+        for position, index in enumerate(place.loops):
             if index < len(driven) and any(driven[index]):
                 inside = [guard for guard in guards if index in function.loops_from(guard.loop)]
                 around = [guard for guard in guards if guard not in inside]
@@ -86,9 +90,12 @@ class Cadences(CallerWalk[Cadence]):
                     ),
                     inner=_driven_within(function, index, place, driven),
                     within=function.path,
+                    repeated=_repeats(function, place.loops[:position]),
                 )
         once, many = self._heat.driven_by(function)
-        return Cadence(once, many, guards) if once else None
+        if not once:
+            return None
+        return Cadence(once, many, guards, repeated=_repeats(function, place.loops))
 
     def _resets(self, function: FunctionSummary, loop: int) -> bool:
         """Whether each iteration of a loop calls `reset` itself."""
@@ -104,14 +111,30 @@ class Cadences(CallerWalk[Cadence]):
 
     def join(self, answers: Iterator[tuple[IncomingCall, Cadence]]) -> Cadence | None:
         """Return the cadence from the hottest call; of several, the one with the fewest conditions."""
-        way = min(answers, key=lambda way: (-way[0].level, len(way[1].guards), way[1].calls), default=None)
-        return way[1] if way is not None else None
+        ways = list(answers)
+        way = min(ways, key=lambda way: (-way[0].level, len(way[1].guards), way[1].calls), default=None)
+        if way is None:
+            return None
+        together = [each for each, _ in ways if _run_together(each, way[0])]
+        return replace(way[1], repeated=True) if len(together) > _FEW_CALLS else way[1]
 
     def past(self, place: CodePlace, answer: Cadence) -> Cadence:
         """Add the conditions of the place, in its function, to a cadence."""
         guards = self._heat.settled(place.guards, place.function)
         called = (*answer.calls, place.function.path)
-        return replace(answer, guards=(*guards, *answer.guards), calls=called)
+        repeated = answer.repeated or _repeats(place.function, place.loops)
+        return replace(answer, guards=(*guards, *answer.guards), calls=called, repeated=repeated)
+
+
+def _repeats(function: FunctionSummary, loops: Sequence[int]) -> bool:
+    """Whether one of some loops of a function runs more than a few times."""
+    return any(not function.loops[index].bounded for index in loops)
+
+
+def _run_together(call: IncomingCall, other: IncomingCall) -> bool:
+    """Whether two calls of one function run in the same iteration of a loop."""
+    one, two = call.edge, other.edge
+    return one.caller is two.caller and one.site.loop == two.site.loop and one.site.guards == two.site.guards
 
 
 def _driven_within(

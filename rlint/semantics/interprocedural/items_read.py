@@ -20,14 +20,15 @@ def items_read(call: ast.Call, analysis: FileAnalysis) -> tuple[int, ...] | None
         case ast.Subscript(slice=ast.Constant(value=int(place)), ctx=ast.Load()) if place >= 0:
             return (place,)
         case ast.Assign(targets=[ast.Tuple(elts=targets)]):
-            if all(isinstance(target, ast.Name) for target in targets):
+            if not any(isinstance(target, ast.Starred) for target in targets):
                 return tuple(place for place, target in enumerate(targets) if _is_read(target, analysis))
     return None
 
 
 def _is_read(target: ast.expr, analysis: FileAnalysis) -> bool:
-    """Whether any node may read the value that a variable is bound to."""
-    assert isinstance(target, ast.Name)
+    """Whether any node may read the value that a variable, or another target, is bound to."""
+    if not isinstance(target, ast.Name):
+        return True
     scope = analysis.syntax.scope(target).lookup(target.id)
     binding = analysis.syntax.variables.bound_at(target)
     if scope is None or binding is None or scope.is_class:

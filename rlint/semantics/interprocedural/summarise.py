@@ -60,6 +60,7 @@ from rlint.semantics.types.container_insertions import (
 from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
+from rlint.semantics.types.results.device_copies import parameters_copied
 from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
@@ -226,6 +227,9 @@ def _function(
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
         reads=parameters_read(node, syntax),
+        copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
+        if "torch" in syntax.text
+        else (),
         makes_tensor_of=parameter_of_either(
             node, returned, analysis.definitions.reaching, analysis.types.type_of
         )

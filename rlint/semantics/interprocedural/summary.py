@@ -146,6 +146,7 @@ class FunctionSummary:
     )
     relays_log: bool = False  # only writes its parameters to a log
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
+    copies: tuple[str, ...] = ()  # parameters that it copies to a device (see device_copies.py)
     makes_tensor_of: str = (
         ""  # the parameter that it returns as a host tensor if it is an array, else as it is
     )

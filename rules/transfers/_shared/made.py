@@ -61,6 +61,8 @@ _ON_CONDITION = (
 _OF_TO = ("device", "dtype", "non_blocking")
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 _DEPTH = 8
+_WRITES = frozenset({"scatter_", "index_fill_", "masked_fill_", "fill_diagonal_"})
+"""Methods that fill parts of a tensor with a number."""
 _MOST_WRITES = 2
 """Assignments to parts of a tensor: on the device, each launches a kernel of its own."""
 
@@ -115,8 +117,8 @@ class Creation:
     """Return the assignment that created it, if that is another statement than the move."""
     is_conditional: bool
     """Whether it is moved only if there is a device: `if args.cuda:`."""
-    writes: tuple[ast.Assign, ...] = ()
-    """Assignments of numbers to a part of it before the move: `mask[rows] = 0`."""
+    writes: tuple[ast.stmt, ...] = ()
+    """Statements that write to parts of it before the move: `mask[rows] = 0`."""
     again: tuple[ast.expr, ...] = ()
     """The other moves of the same tensor to the same device, and the places where it is returned."""
 
@@ -219,7 +221,7 @@ def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
     """
     skipped = _skipped_by(move.call, model)
     binding, is_conditional = None, skipped is Skipped.BY_DEVICE
-    writes: list[ast.Assign] = []
+    writes: list[ast.stmt] = []
     again: list[ast.expr] = []
     if isinstance(move.source, ast.Name):
         before = made_before(
@@ -254,6 +256,8 @@ def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _computed([operand], model, depth)
         case ast.Subscript(value=owner, slice=index) if is_view(index):
+            return made_by(owner, model, depth - 1)
+        case ast.Attribute(value=owner, attr="data"):
             return made_by(owner, model, depth - 1)
         case ast.Call(func=func):
             name = model.names.qualified(func)
@@ -433,6 +437,8 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     """Whether a call creates a tensor in host memory that could be created on the device as well."""
     for keyword in call.keywords:
         is_no = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+        if name == "torch.normal" and keyword.arg in ("mean", "std"):
+            continue
         if keyword.arg not in _KEYWORDS and not (keyword.arg == "requires_grad" and is_no):
             return False  # it has a device, draws from a host generator, is pinned, is a leaf …
     if name in LEGACY:
@@ -441,12 +447,14 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     if name in _CONVERT:
         if not types and name != "torch.tensor":
             return False
-        given = types[0].tag if types else TypeTag.UNKNOWN
+        given = types[0].tag if types and not model.types.excludes_tensor(call.args[0]) else TypeTag.UNKNOWN
         # a tensor may be on the device already, and `as_tensor` keeps it there
         return given is not TypeTag.TENSOR and (name == "torch.tensor" or given is not TypeTag.UNKNOWN)
     if name.endswith("_like"):
         return [(kind.tag, kind.device) for kind in types] == [(TypeTag.TENSOR, Device.HOST)]
     if name == "torch.normal":
+        if any(keyword.arg == "size" for keyword in call.keywords):
+            return True  # mean and deviation are numbers
         return all(kind.tag in _NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
 
@@ -552,7 +560,7 @@ def made_before(
     model: SemanticModel,
     *,
     may_be_conditional: bool = False,
-    writes: list[ast.Assign] | None = None,
+    writes: list[ast.stmt] | None = None,
     again: list[ast.expr] | None = None,
 ) -> tuple[Binding, bool] | None:
     """Return the assignment that created the tensor, and whether the use is under a condition that tests for
@@ -625,15 +633,31 @@ def _same_move(read: ast.Name, use: ast.expr, model: SemanticModel) -> ast.Call 
     return call if ast.dump(call) == ast.dump(use) else None
 
 
-def _write_between(read: ast.Name, block: list[ast.stmt], model: SemanticModel) -> ast.Assign | None:
-    """Return the statement of a block that assigns a number to a part of a tensor: `mask[rows] = 0`."""
+def _write_between(read: ast.Name, block: list[ast.stmt], model: SemanticModel) -> ast.stmt | None:
+    """Return the statement of a block that assigns a number, or another tensor that it creates, to a part of
+    a tensor (`mask[rows] = 0`), or that writes to it by a method (`one_hot.scatter_(1, actions, 1)`). Data
+    are copied in any case, but may be smaller than what they fill: `table[:, :] = torch.tensor(x)`.
+    """
     part = model.parent(read)
     statement = model.syntax.statement(read)
     match statement:
         case ast.Assign(targets=[target], value=value) if target is part and statement in block:
             is_part = isinstance(part, ast.Subscript) and part.value is read
-            return statement if is_part and _is_number(value, model) else None
+            is_plain = is_part and (_is_number(value, model) or _is_made(value, part, model))
+            return statement if is_plain else None
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method) as called)) if called is part:
+            return statement if method in _WRITES and statement in block else None
     return None
+
+
+def _is_made(value: ast.expr, part: ast.AST | None, model: SemanticModel) -> bool:
+    """Whether a value is a tensor that its expression creates, without data of the host unless they fill all
+    of the tensor.
+    """
+    made = made_by(value, model)
+    if made is None or not isinstance(part, ast.Subscript):
+        return False
+    return is_view(part.slice) or not any(is_data(call, model) for call in made.calls)
 
 
 def _is_assigned_to(name: str, statement: ast.stmt) -> bool:

@@ -12,7 +12,9 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    legacy_tensors,
     models,
+    target_of_move,
 )
 
 _KEEP_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR)
@@ -41,20 +43,31 @@ def _is_before(one: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_copied_to_host(call: ast.expr, model: SemanticModel) -> bool:
-    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`."""
+    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`, `.to(device="cpu")`."""
     match call:
         case ast.Call(func=ast.Attribute(attr="cpu"), args=[]):
             return True
-        case ast.Call(func=ast.Attribute(attr="to"), args=[target, *_]):
+        case ast.Call(func=ast.Attribute(attr="to")):
+            target = target_of_move(call)
+            if target is None:
+                return False
             return model.types.is_device(target) and model.types.device_of(target) is Device.HOST
     return False
+
+
+def leaves_device(call: ast.expr, model: SemanticModel) -> bool:
+    """Whether a call copies a tensor to the host, also by the name of a type: `.type(torch.FloatTensor)`."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="type"), args=[named], keywords=[]):
+            return model.names.qualified(named) in legacy_tensors.CLASSES
+    return is_copied_to_host(call, model)
 
 
 def left_device(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> ast.Call | None:
     """Return the earlier call by which a tensor, or its input, was copied to the host."""
     parts: list[ast.expr] = []
     match value:
-        case ast.Call() if is_copied_to_host(value, model):
+        case ast.Call() if leaves_device(value, model):
             return value
         case ast.Name():
             bindings = model.dataflow.definitions(value)

@@ -13,7 +13,9 @@ assumption, as it is for several parts of a batch that are moved one by one
 A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
 once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), and the
 next batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
-moves by a call of itself for each part, or that `map(lambda part: part.to(device), batch)` moves.
+moves by a call of itself for each part, or that `map(lambda part: part.to(device), batch)` moves, and two or
+more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
+`states.to(device)`), except for results of an environment.
 
 The rule does not flag:
 

@@ -8,6 +8,7 @@ from rlint.rule import (
     FUNCTIONS,
     Binding,
     BindingKind,
+    Driver,
     Function,
     SemanticModel,
     Trait,
@@ -31,6 +32,7 @@ _FEWEST = 2
 _GIVEN = frozenset({BindingKind.PARAMETER, BindingKind.FOR})
 _JOINS = models.having(Trait.JOINS, "torch")
 _LOADER = regex(r"loader|(^|_)(data|batch|train)\w*_iter(ator)?$")
+_UNPACKED = frozenset({BindingKind.ASSIGN, BindingKind.FOR})
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 
 
@@ -43,6 +45,7 @@ def is_part_of_batch(source: ast.expr, model: SemanticModel) -> bool:
         bound = model.dataflow.definitions(source)
         return len(bound) == 1 and (
             _is_each_part(bound[0], model)
+            or _is_unpacked_part(bound[0], model)
             or _is_mapped_part(bound[0], model)
             or _is_part_by_recursion(source, bound[0], model)
         )
@@ -139,6 +142,51 @@ def _is_tested(name: ast.Name, model: SemanticModel) -> bool:
                     return tests and any(part is child for part in body)
         child = around
     return False
+
+
+def _is_unpacked_part(binding: Binding, model: SemanticModel) -> bool:
+    """Whether a variable is one of several that a statement unpacks from a value of unknown type, and that
+    the function moves to a device: `states, actions = batch`, `states.to(device)`, `actions.to(device)`. The
+    results of an environment may be on the device of its simulator.
+    """
+    value = binding.value
+    if binding.kind not in _UNPACKED or not binding.path or value is None or model.types.type_of(value):
+        return False
+    if any(
+        isinstance(part, ast.Call) and model.gradients.gives_gradient(part) for part in descendants(value)
+    ):
+        return False
+    if _is_environment_step(value, model):
+        return False
+    moved = model.once(_moved_statements, model.function(binding.node))
+    return moved.count(binding.statement) >= _FEWEST
+
+
+def _is_environment_step(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is the result of an environment's step, also through a variable."""
+    if isinstance(value, ast.Name):
+        bound = model.dataflow.definitions(value)
+        values = [each.value for each in bound if each.value is not None and not each.path]
+        return any(isinstance(each, ast.Call) and _is_environment_step(each, model) for each in values)
+    if not isinstance(value, ast.Call):
+        return False
+    is_step = model.analysis.loops.driver_of(value) is Driver.ENVIRONMENT_STEP
+    return is_step or last_name(value.func) == "step"
+
+
+def _moved_statements(function: ast.AST | None, model: SemanticModel) -> list[ast.AST]:
+    """Return the statements that bind the variables which a function moves to a device, one for each
+    variable.
+    """
+    found: dict[Binding, ast.AST] = {}
+    for method in ("to", "cuda"):
+        for use in model.names.attribute_uses(method):
+            call = model.parent(use)
+            if not isinstance(call, ast.Call) or call.func is not use or model.function(use) is not function:
+                continue
+            if isinstance(use.value, ast.Name) and (method == "cuda" or _names_device(call, model)):
+                found.update((each, each.statement) for each in model.dataflow.definitions(use.value))
+    return list(found.values())
 
 
 def _is_each_part(binding: Binding, model: SemanticModel) -> bool:

@@ -4,19 +4,25 @@
 Flags the following in hot code of programs that use accelerators:
 
 - Round trips, which copy numbers to the host and back to the device:
-  `torch.from_numpy(x.cpu().numpy()).to(device)`. There may be arithmetic in between, in the same function
-  or in one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`.
+  `torch.from_numpy(x.cpu().numpy()).to(device)`. There may be computation in between, by torch or numpy, in
+  the same step or until the next one, through variables, lists, attributes and functions:
+  `rows[range(n), x.cpu().numpy()] = 1`, then `torch.from_numpy(rows).to(device)`.
 - Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`. They may
   be in a branch for a mode or setting (`if not self.training`), if no other reads of the step are reported.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
+- A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
+  read in a function that a step calls several times, in such a loop or one after the other.
+- A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
+  reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
   method that calls `value.item()`.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back.
-- A condition on a buffer or parameter of a network: `if self.count >= self.until`.
+- A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
+  that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
   torch.zeros(4, 8)`.
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
@@ -24,8 +30,8 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
   sequence (`if residual < tolerance: break`), or that keeps the best result of its iterations (`if
   values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
-- A number that is read only for arithmetic with device tensors (`alpha = log_alpha.exp().item()`, then
-  `alpha * log_probs`).
+- A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
+  log_alpha.exp().item()`, then `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`).
 - A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
   level of the logger is higher.
@@ -38,8 +44,9 @@ bound of a slice (`rows[first:last]`); and a call of a function or lambda of the
 these (`to_np(action)`).
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
-flag a read that needs the result of another, reads at an interval or once after many iterations of a loop,
-and reads in evaluation functions or in methods whose callers run them for statistics only.
+flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
+result of another, reads at an interval or once after many iterations of a loop, and reads in evaluation
+functions or in methods whose callers run them for statistics only.
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done
@@ -118,7 +125,9 @@ from rlint.rule import (
     Device,
     Finding,
     Function,
+    FunctionSummary,
     Heat,
+    Loop,
     Rule,
     SemanticModel,
     SinkKind,
@@ -126,10 +135,11 @@ from rlint.rule import (
     descendants,
 )
 from rlint.rules.transfers._shared.reads import read_of
-from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
+from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
 from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
+from rlint.rules.transfers.rl202_host_round_trip.discarded import discarding_caller
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap, why_few_parts
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
@@ -142,6 +152,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
     where,
 )
+from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, storing_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
     choice_in_loop,
@@ -156,6 +167,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
 from rlint.rules.transfers.rl202_host_round_trip.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
+from rlint.rules.transfers.rl202_host_round_trip.value_trips import ValueTrip, value_trip
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
@@ -179,7 +191,7 @@ class HostRoundTrip(Rule):
         ast.comprehension,
         ast.Assign,
     )
-    callees = READERS | round_trips.MAKERS | COPIES
+    callees = READERS | round_trips.MAKERS | COPIES | {"type"}
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:
@@ -203,7 +215,7 @@ class HostRoundTrip(Rule):
                     advice="Use the device tensor itself (`.detach()`, and `.to(...)` for another dtype)",
                 )
                 return
-            if is_copied_to_host(node, model):
+            if leaves_device(node, model):
                 yield from self.check_way_back(node, model)
             else:
                 yield from self.check_list(node, model)
@@ -331,9 +343,17 @@ class HostRoundTrip(Rule):
             if calls > 1:
                 yield self._of_called(read, calls, model)
                 return
+            found = self._of_one(read, model)
+            if found is not None:
+                yield found
+                return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
+            computed = value_trip(read, model)
+            if computed is not None:
+                yield self._of_trip(read, computed, model)
+                return
             model.silent("{} is reported with the first read of its step", read.node)
             return
         yield self.finding(
@@ -346,6 +366,21 @@ class HostRoundTrip(Rule):
             minor=why_cheap(group, model),
         )
 
+    def _of_one(self, read: HostRead, model: SemanticModel) -> Finding | None:
+        """Return a finding for a single read that returns to the device, that a step repeats, or that a
+        caller discards.
+        """
+        trip = value_trip(read, model)
+        if trip is not None:
+            return self._of_trip(read, trip, model)
+        inner = storing_loop(read, model)
+        if inner is not None:
+            return self._of_inner_loop(read, inner, model)
+        caller = discarding_caller(read, model)
+        if caller is not None:
+            return self._of_discarded(read, caller, model)
+        return self._of_repeated(read, model) if is_repeated(read, model) else None
+
     def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
         """Return a finding for an array that is copied to the device for a little arithmetic."""
         return self.finding(
@@ -357,6 +392,52 @@ class HostRoundTrip(Rule):
             related=[(there, "copied to the device here")],
         )
 
+    def _of_trip(self, read: HostRead, trip: ValueTrip, model: SemanticModel) -> Finding:
+        """Return a finding for what is computed on the host from a tensor, and copied back to the device."""
+        back = trip.back
+        assert isinstance(back, ast.expr)
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device, and line "
+            f"{model.span_of(back)[0].line} copies what is computed from it back to the device",
+            advice="Keep it on the device, and compute it there with torch",
+            related=[(back, "copied back to the device here")],
+            minor=trip.minor,
+        )
+
+    def _of_inner_loop(self, read: HostRead, loop: Loop, model: SemanticModel) -> Finding:
+        """Return a finding for a read in a loop that only stores what it reads."""
+        return self.finding(
+            model,
+            read.node,
+            of_elements(read, model),
+            advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
+            minor=why_few_parts(loop, model),
+        )
+
+    def _of_discarded(self, read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Finding:
+        """Return a finding for a read whose result a caller discards."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
+            f"`{caller.shown}`, which discards the result",
+            advice="Return the tensor, and read it in the callers that need it",
+            minor=why_cheap([read], model),
+        )
+
+    def _of_repeated(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a read in a function that a step calls several times."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
+            f"several calls",
+            advice="Return the tensor (`.detach()`), and read the results of all calls together: "
+            "`torch.stack((...)).tolist()`",
+        )
+
     def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
         """Return a finding for a condition on a buffer or parameter of a network."""
         return self.finding(
@@ -364,7 +445,7 @@ class HostRoundTrip(Rule):
             read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
-            advice="Keep a Python number or bool beside it, and test that",
+            advice="Keep a Python number or bool beside it, and use that",
         )
 
     def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:

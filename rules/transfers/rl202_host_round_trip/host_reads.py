@@ -109,7 +109,7 @@ def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel)
         return []
     if called.attr == "numpy":
         tensor, moved = original(called.value, model)
-        return [HostRead(call, tensor, "numpy")] if moved else []
+        return [HostRead(call, tensor, "numpy")] if moved or _is_forced(called, model) else []
     if called.attr not in ("item", "tolist") or call.keywords:
         return []
     return [HostRead(call, original(called.value, model)[0], called.attr)]
@@ -265,7 +265,9 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
     match expression:
         case ast.Name():
             return None if model.types.excludes_tensor(expression) else _bound(expression, model, depth)
-        case ast.Attribute(value=owner, attr="grad" | "data" | "T" | "values" | "indices"):
+        case ast.Attribute(value=owner, attr="grad"):
+            return where(owner, model, depth - 1) or Device.UNKNOWN
+        case ast.Attribute(value=owner, attr="data" | "T" | "values" | "indices"):
             return where(owner, model, depth - 1)
         case ast.Subscript(value=owner, slice=index):
             return None if has_key(index) else where(owner, model, depth - 1)
@@ -626,7 +628,10 @@ def may_use_accelerator(model: SemanticModel) -> bool:
         return False
     if model.program.is_attribute_read("cuda"):
         return True
-    return "device" in text and model.once(_names_open_device, model.syntax.module)
+    if "device" not in text:
+        # a file of helpers or losses, whose tensors come from other files
+        return "torch" in text and "__main__" not in text and model.program.is_attribute_read("device")
+    return model.once(_names_open_device, model.syntax.module)
 
 
 def _converts_host_tensors(_: ast.Module, model: SemanticModel) -> bool:

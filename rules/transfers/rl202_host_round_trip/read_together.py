@@ -10,6 +10,7 @@ from rlint.rule import (
     FUNCTIONS,
     AnyLoop,
     BindingKind,
+    Driver,
     Function,
     Guard,
     Loop,
@@ -168,15 +169,24 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
 
 
 def _repeats_work(around: ast.AST, model: SemanticModel) -> bool:
-    """Whether a loop inside of a loop or function runs networks, environments or optimizers."""
+    """Whether a loop inside of a loop or function takes steps of environments or optimizers, or runs networks
+    for no gradient step of the function: those of an unrolled model are part of its step.
+    """
     of_type = model.syntax.of_type
     loops: list[Loop] = [*of_type(ast.For), *of_type(ast.AsyncFor), *of_type(ast.While)]
-    return any(_works(loop, model) for loop in loops if loop is not around and is_in(loop, around))
+    works = drives if _takes_step(around, model) else _works
+    return any(works(loop, model) for loop in loops if loop is not around and is_in(loop, around))
+
+
+def _takes_step(around: ast.AST, model: SemanticModel) -> bool:
+    """Whether a function takes a gradient step itself, outside of its loops."""
+    summary = model.symbols.function_at(around.body[0]) if isinstance(around, FUNCTIONS) else None
+    return summary is not None and Driver.GRADIENT_STEP in summary.drivers
 
 
 def _works(loop: Loop, model: SemanticModel) -> bool:
     """Whether a loop runs networks, environments or optimizers."""
-    if _drives(loop, model):
+    if drives(loop, model):
         return True
     return any(
         isinstance(inner, ast.Call) and model.gradients.gives_gradient(inner) for inner in descendants(loop)
@@ -302,7 +312,7 @@ def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
     counts = isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "builtins.range"
     if counts and not _is_indexed(read.tensor, variables, loop, model):
         return None
-    return None if _drives(loop, model) else loop
+    return None if drives(loop, model) else loop
 
 
 def _is_for_one_item(node: ast.AST, variables: set[str], loop: AnyLoop, model: SemanticModel) -> bool:
@@ -396,7 +406,7 @@ def _is_bound_in(name: ast.Name, loop: AnyLoop, model: SemanticModel) -> bool:
     )
 
 
-def _drives(loop: AnyLoop, model: SemanticModel) -> bool:
+def drives(loop: AnyLoop, model: SemanticModel) -> bool:
     """Whether a loop steps an environment or an optimizer, waits for messages or iterates over batches."""
     summary = model.symbols.function_at(loop)
     index = model.analysis.loops.index.get(loop)

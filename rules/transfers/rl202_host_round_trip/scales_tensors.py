@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Device, SemanticModel
+from rlint.rule import Device, SemanticModel, Trait, TypeTag, models
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, where
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
+
+_TAKES = Trait.LIMITS | Trait.ELEMENTWISE | Trait.COMPARES
+_TAKES_NUMBERS = models.having(_TAKES, TypeTag.TENSOR) | {
+    "masked_fill",
+    "masked_fill_",
+    "fill_",
+    "mul_",
+    "div_",
+}
+_FUNCTIONS = models.having(_TAKES, "torch") | {"torch.where", "torch.masked_fill"}
 
 
 def use_with_tensor(read: HostRead, model: SemanticModel) -> ast.expr | None:
@@ -48,9 +58,26 @@ def _uses(value: ast.expr, model: SemanticModel) -> list[ast.expr]:
 
 
 def _is_operand(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether a number is an operand of arithmetic whose other operand is a tensor of a device."""
+    """Whether a number is an operand of arithmetic whose other operand is a tensor of a device, is stored in
+    elements of one (`x[mask] = largest`), or limits or fills one (`x.clamp(max=largest)`).
+    """
     operation = model.parent(use)
-    if not isinstance(operation, ast.BinOp):
-        return False
-    other = operation.right if operation.left is use else operation.left
-    return where(other, model) not in (None, Device.HOST, Device.OTHER)
+    if isinstance(operation, ast.keyword):
+        operation = model.parent(operation)
+    match operation:
+        case ast.BinOp(left=left, right=right):
+            return _is_on_device(right if left is use else left, model)
+        case ast.Assign(targets=[ast.Subscript(value=filled)], value=value):
+            return value is use and _is_on_device(filled, model)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
+            model.names.qualified(operation.func) is None
+        ):
+            return method in _TAKES_NUMBERS and _is_on_device(owner, model)
+        case ast.Call(func=func, args=args):
+            is_torch = (model.names.qualified(func) or "") in _FUNCTIONS
+            return is_torch and any(_is_on_device(each, model) for each in args if each is not use)
+    return False
+
+
+def _is_on_device(tensor: ast.expr, model: SemanticModel) -> bool:
+    return where(tensor, model) not in (None, Device.HOST, Device.OTHER)

@@ -1,13 +1,17 @@
-"""Weights copied to the host before `load_state_dict` or `copy_`, which copy them anyway.
+"""Weights copied to the host for other networks or processes, tensor by tensor.
 
 ## What it does
 Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` and
-`target.copy_(source.cpu())` in code that runs repeatedly. The dict may be written in the call, or assigned
-to a variable that is used for nothing else. If a loop fills the dict, there is only advice.
+`target.copy_(source.cpu())` in code that runs repeatedly, where `load_state_dict` and `copy_` copy anyway.
+The dict may be written in the call, or assigned to a variable that is used for nothing else. If a loop fills
+the dict, there is only advice.
+
+Also flags a dict of weights that each gradient step copies to the host to return, store or send it: `return
+{k: v.cpu() for k, v in self.net.state_dict().items()}`. Actors read weights less often than they change.
 
 The rule does not flag:
 
-- weights that are saved, sent or kept;
+- weights that are saved, sent or kept at intervals, or once per round;
 - `assign=True`, which keeps the loaded tensors themselves;
 - keys that are renamed or filtered;
 - clones, which `cloned-state-dict` covers.
@@ -16,6 +20,9 @@ The rule does not flag:
 `load_state_dict` copies each tensor into the existing parameter, whatever device the tensor is on. With
 `.cpu()`, each tensor is first copied to newly allocated host memory and then copied again, whenever a
 learner publishes its weights. On the CPU, `.cpu()` returns the tensor itself, so only the calls are saved.
+
+Each `.cpu()` also synchronises with the device: the weights of a network with 30 tensors are 30 waits in
+every step.
 
 To gain more, allocate a set of pinned tensors once, copy to them with `non_blocking=True`, synchronise
 once, and load them.
@@ -75,18 +82,27 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    Driver,
     Finding,
     Fix,
+    GuardKind,
     Heat,
     Rule,
     SemanticModel,
     StateLoad,
     TypeTag,
     descendants,
+    last_name,
     made_networks,
     weight_sync,
 )
-from rlint.rules.transfers.rl203_blocking_publish.published import Moved, filled_by_loop, move_in, moved_state
+from rlint.rules.transfers.rl203_blocking_publish.published import (
+    Moved,
+    filled_by_loop,
+    move_in,
+    moved_state,
+    moved_weights,
+)
 
 
 class BlockingPublish(Rule):
@@ -95,10 +111,13 @@ class BlockingPublish(Rule):
     seeds = ("S2.2",)
     claims = ("time:cuda",)
     heat = Heat.WARM
-    visits = (ast.Call,)
+    visits = (ast.Call, ast.DictComp, ast.ListComp)
     callees = frozenset({"load_state_dict", "copy_"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if isinstance(node, (ast.DictComp, ast.ListComp)):
+            yield from self.check_published(node, model)
+            return
         assert isinstance(node, ast.Call)
         match node.func:
             case ast.Attribute(attr="load_state_dict"):
@@ -125,6 +144,28 @@ class BlockingPublish(Rule):
             advice="Pass the tensors of `state_dict()` directly",
         )
 
+    def check_published(self, node: ast.DictComp | ast.ListComp, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the weights that each gradient step copies to the host."""
+        moved = moved_weights(node, model)
+        if moved is None or model.frequency.heat_of(node).level is not Heat.HOT:
+            return
+        if is_loaded(node, model):
+            return
+        beat = model.frequency.cadence(node)
+        if beat is None or Driver.GRADIENT_STEP not in beat.drivers:
+            model.silent("no gradient step is known to copy {}", node)
+            return
+        if not all(guard.is_usual or guard.kind is GuardKind.OTHER for guard in beat.guards):
+            return
+        yield self.finding(
+            model,
+            node,
+            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to the host in every "
+            f"gradient step, and each synchronises with the device",
+            advice="Publish the weights every few steps, as one tensor: "
+            "`torch.nn.utils.parameters_to_vector(...)`",
+        )
+
     def check_copy(self, node: ast.Call, target: ast.expr, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the source of a copy into a tensor."""
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
@@ -142,6 +183,12 @@ class BlockingPublish(Rule):
             fix=build_fix(moved, "the two tensors must not overlap", model),
             advice="Copy directly from the tensor",
         )
+
+
+def is_loaded(state: ast.expr, model: SemanticModel) -> bool:
+    """Whether a dict is passed to `load_state_dict`, itself or through a variable."""
+    uses = model.dataflow.uses(state)
+    return any(isinstance(use.at, ast.Call) and last_name(use.at.func) == "load_state_dict" for use in uses)
 
 
 def names_in(expression: ast.expr) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, Device, SemanticModel, frozen, weight_sync
+from rlint.rule import BindingKind, Device, SemanticModel, descendants, frozen, weight_sync
 
 _SAME_TENSOR = frozenset({"detach", "contiguous"})
 
@@ -54,6 +54,41 @@ def moved_state(given: ast.expr, model: SemanticModel) -> Moved | None:
         return None
     key, value, items = item
     return _moved_item(key, value, items.target, items.iter, model)
+
+
+def moved_weights(node: ast.DictComp | ast.ListComp, model: SemanticModel) -> Moved | None:
+    """Return the move in a comprehension that copies all weights of a network to the host, also as arrays:
+    `{k: v.cpu() for k, v in net.state_dict().items()}`, `[p.data.cpu().numpy() for p in net.parameters()]`.
+    """
+    if len(node.generators) != 1:
+        return None
+    value = node.value if isinstance(node, ast.DictComp) else node.elt
+    match value:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="numpy"), args=[], keywords=[]):
+            value = tensor
+    moved = move_in(value, model)
+    items = node.generators[0]
+    if moved is None or not isinstance(moved.owner, ast.Name):
+        return None
+    variables = [part.id for part in descendants(items.target) if isinstance(part, ast.Name)]
+    if moved.owner.id not in variables:
+        return None
+    owner = _network_of(items.iter, model)
+    return Moved(moved.node, moved.original, owner) if owner is not None else None
+
+
+def _network_of(iterable: ast.expr, model: SemanticModel) -> ast.expr | None:
+    """Return the network whose weights a loop iterates over, also through a variable for its state."""
+    match iterable:
+        case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters" | "state_dict")):
+            return owner
+        case ast.Call(func=ast.Attribute(value=state, attr="items" | "values"), args=[]):
+            return _network_of(state, model)
+        case ast.Name():
+            bound = model.dataflow.definitions(iterable)
+            value = bound[0].value if len(bound) == 1 and not bound[0].path else None
+            return _network_of(value, model) if isinstance(value, ast.Call) else None
+    return None
 
 
 def _moved_item(

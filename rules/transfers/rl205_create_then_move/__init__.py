@@ -18,7 +18,8 @@ The rule does not flag:
 
 - tensors that need a gradient, are pinned, or are drawn from a generator on the host;
 - tensors that are written to between the two steps, except for one or two assignments of a number
-  (`mask[rows] = 0`), for which there is advice only;
+  (`mask[rows] = 0`) or a constant tensor, or writes by `scatter_` and similar methods, for which there is
+  advice only;
 - data that is moved with `non_blocking=True`;
 - moves to the CPU;
 - programs that set torch's default device.

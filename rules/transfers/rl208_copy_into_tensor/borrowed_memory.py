@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
-from rlint.rule import Binding, BindingKind, EscapeLevel, SemanticModel, TypeTag
+from rlint.rule import Binding, BindingKind, EscapeLevel, Scope, SemanticModel, TypeTag
 
 
 def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
@@ -16,11 +17,21 @@ def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
     scope = model.names.scope(array).lookup(array.id)
     if scope is None or not scope.is_function or model.names.is_captured(array.id, scope):
         return False
-    return (
-        model.names.uses(array.id, scope).count(array) == 1
-        and len(model.names.reads(array.id, scope)) == 1
-        and all(_is_made_for(binding, call, model) for binding in model.dataflow.definitions(array))
+    made = model.dataflow.definitions(array)
+    return _reads_of(made, array.id, scope, model) == [array] and all(
+        _is_made_for(binding, call, model) for binding in made
     )
+
+
+def _reads_of(bindings: Collection[Binding], name: str, scope: Scope, model: SemanticModel) -> list[ast.Name]:
+    """Return the reads of a variable that may read one of these bindings: not those of the tensor that
+    replaces the array, as in `rows = torch.tensor(rows)`.
+    """
+    return [
+        use
+        for use in model.names.reads(name, scope)
+        if any(binding in bindings for binding in model.dataflow.definitions(use))
+    ]
 
 
 def _is_made_for(binding: Binding, call: ast.Call, model: SemanticModel) -> bool:
@@ -42,12 +53,24 @@ def is_left_alone(name: ast.Name, model: SemanticModel) -> bool:
     scope = model.names.scope(name).lookup(name.id)
     if scope is None or not scope.is_function:
         return False
-    uses = [use for use in model.names.uses(name.id, scope) if use is not name]
-    return not any(isinstance(model.parent(use), ast.AugAssign) for use in uses) and all(
-        model.dataflow.use_of(use).escape_level <= EscapeLevel.HANDED
-        for use in uses
-        if isinstance(use.ctx, ast.Load)
+    uses = model.names.uses(name.id, scope)
+    if any(_is_changed_later(use, name, model) for use in uses):
+        return False
+    reads = _reads_of(model.dataflow.definitions(name), name.id, scope, model)
+    return all(
+        model.dataflow.use_of(use).escape_level <= EscapeLevel.HANDED for use in reads if use is not name
     )
+
+
+def _is_changed_later(use: ast.Name, name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a use is an `x += y` that may run after the array is passed on: not one before, in the same
+    loops.
+    """
+    change = model.parent(use)
+    if not isinstance(change, ast.AugAssign):
+        return False
+    is_earlier = model.source.span(change) < model.source.span(name)
+    return not is_earlier or model.frequency.loops(change) != model.frequency.loops(name)
 
 
 def is_written_to(name: ast.Name, model: SemanticModel) -> bool:

@@ -1,0 +1,70 @@
+"""Single reads that a step makes many times: in a loop over inner work, or in a function called in one."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import (
+    BindingKind,
+    Driver,
+    Heat,
+    Loop,
+    SemanticModel,
+    descendants,
+)
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device
+from rlint.rules.transfers.rl202_host_round_trip.read_together import drives, is_logged
+
+_SEQUENTIAL = frozenset({Driver.GENERATION, Driver.ENVIRONMENT_STEP, Driver.MESSAGE})
+
+
+def storing_loop(read: HostRead, model: SemanticModel) -> Loop | None:
+    """Return the loop over inner work (agents, parts of a model, samples) around a read, if each iteration
+    only stores what it reads: all could be read together after the loop.
+    """
+    loops = model.frequency.loops(read.node)
+    if not loops or not isinstance(loops[0], (ast.For, ast.AsyncFor)):
+        return None
+    loop = loops[0]
+    if drives(loop, model) or loop is model.frequency.driving_loop(read.node):
+        return None
+    return loop if _is_stored(model.syntax.statement(read.node)) else None
+
+
+def _is_stored(statement: ast.stmt) -> bool:
+    """Whether a statement only stores, adds up or logs what it reads."""
+    match statement:
+        case ast.AugAssign() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            return True
+    is_log: bool = is_logged(statement)
+    return is_log
+
+
+def is_repeated(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a function reads what it has computed itself, and a step of a program that trains no language
+    model calls it several times, without anything in between that needs an earlier result: a token, an
+    action or a message.
+    """
+    if model.frequency.loops(read.node) or model.function(read.node) is None:
+        return False
+    beat = model.frequency.cadence(read.node)
+    if beat is None or not beat.repeated or not beat.calls:
+        return False
+    if beat.drivers & _SEQUENTIAL:
+        return False
+    if model.program.uses_language_models():
+        return False  # steps take seconds, and much is computed on the host between them
+    if any(guard.cap is not Heat.HOT for guard in beat.guards):
+        return False
+    if read.method == "cpu" and not is_placed_on_device(read.tensor, model):
+        return False
+    return _is_computed_here(read.tensor, model)
+
+
+def _is_computed_here(tensor: ast.expr, model: SemanticModel) -> bool:
+    """Whether a tensor is not just a parameter: the read of a function that converts its argument belongs to
+    its callers.
+    """
+    if not isinstance(tensor, ast.Name):
+        return any(isinstance(part, ast.Call) for part in descendants(tensor))
+    return all(binding.kind is not BindingKind.PARAMETER for binding in model.dataflow.definitions(tensor))
