@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property, partial
 
 from rlint.models import vocabulary
@@ -29,6 +29,8 @@ from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.last_names import last_name
 
+_DEPTH = 3
+"""Maximum number of calls between a function and one that computes gradients."""
 _OF_PARAMETERS = ("parameters", "register_parameter")
 
 
@@ -122,8 +124,21 @@ class GradientQueries:
         others = self._learned.other_calls(call)
         if not others or all(map(self._takes_gradient, others)):
             return False
+        if self._differentiates(self._types.call_targets(call), _DEPTH):
+            return False  # it may need autograd itself
         called = ast.unparse(call.func)
         return self._analysis.types.supposes(f"`{called}` returns a tensor that requires grad each time")
+
+    def _differentiates(self, functions: Iterable[FunctionSummary], depth: int) -> bool:
+        """Whether one of the functions, or a function that it calls, computes gradients."""
+        for function in functions:
+            for site in function.calls:
+                if site.method == "backward" or site.path.startswith("torch.autograd."):
+                    return True
+                called = self._program.index.callables(site.path, function.module) if site.path else ()
+                if depth and called and self._differentiates(called, depth - 1):
+                    return True
+        return False
 
     def _takes_gradient(self, call: ast.Call) -> bool:
         return any(
