@@ -704,3 +704,27 @@ def test_small_constants_of_a_gradient_step_have_a_low_impact(
 ) -> None:
     """Not random numbers, of which each step needs new ones, and nothing in an inner loop."""
     assert levels(tmp_path, "RL205", **parts) == [level]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "level"), [("0, 1", "low"), ("loc=0.0, scale=1.0", "low"), ("batch, 1", "high")]
+)
+def test_distributions_of_numbers_have_a_low_impact(parameters: str, level: str, tmp_path: Path) -> None:
+    """No check of their parameters waits for a device."""
+    text = f"""
+import torch
+from torch.distributions import Normal
+
+
+def train(env, policy):
+    batch = torch.as_tensor(env.reset())
+    while True:
+        noise = Normal({parameters})
+        batch = torch.as_tensor(env.step(policy(batch) + noise.sample()))
+        print(noise.log_prob(batch))
+"""
+    (tmp_path / "train.py").write_text(text)
+    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

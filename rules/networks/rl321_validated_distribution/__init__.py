@@ -132,6 +132,7 @@ WITHOUT_VALIDATION = (
     "Pass `validate_args=False`, or disable validation globally at start-up: "
     "`torch.distributions.Distribution.set_default_validate_args(False)`"
 )
+_OF_NUMBERS = "its parameters are numbers, which are checked in host memory"
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
 
 
@@ -190,7 +191,7 @@ class ValidatedDistribution(Rule):
             fix=without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
-            minor=turned_off(model),
+            minor=turned_off(model) or why_cheap(call),
             workload="acting",
         )
 
@@ -221,6 +222,7 @@ class ValidatedDistribution(Rule):
             call,
             f"`{model.source.text(call.func)}` creates a standard normal distribution for each draw",
             advice="Draw with `torch.randn_like`, which creates no distribution and validates nothing",
+            minor=why_cheap(call),
             workload="acting",
         )
 
@@ -252,6 +254,12 @@ class ValidatedDistribution(Rule):
             advice=softmax.advice,
             workload="acting",
         )
+
+
+def why_cheap(call: ast.Call) -> str | None:
+    """Return why the validation of a distribution costs little: of numbers, it does not involve a device."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "validate_args")]
+    return _OF_NUMBERS if given and all(isinstance(each, ast.Constant) for each in given) else None
 
 
 def distribution(qualified: str, model: SemanticModel) -> str | None:
