@@ -728,3 +728,39 @@ def train(env, policy):
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert found["impact"]["level"] == level
+
+
+REPLAY = """
+import random
+from collections import deque
+
+import numpy as np
+import torch
+from torch import nn
+
+net = nn.LAYER
+memory = deque(maxlen=100_000)
+
+
+def train(env, optimizer):
+    state = env.reset()
+    while True:
+        following, reward, done, _ = env.step(net(torch.as_tensor(state)))
+        memory.append((state, reward, following, done))
+        state = following
+        states, rewards, followings, ends = zip(*random.sample(memory, 64))
+        loss = net(torch.as_tensor(np.stack(states))).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("layer", "level"), [("Linear(4, 2)", "medium"), ("Conv2d(4, 2, 3)", "low")])
+def test_buffers_of_images_gain_little_memory(layer: str, level: str, tmp_path: Path) -> None:
+    """The objects of a transition are small beside a frame."""
+    (tmp_path / "train.py").write_text(REPLAY.replace("LAYER", layer))
+    options = ["--isolated", "--no-cache", "--select", "RL104", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

@@ -25,7 +25,7 @@ once. The garbage collector also has to scan all these containers.
 Writing a transition to the rows of several arrays takes longer than one `append`. Batches hold many
 transitions, so faster sampling more than makes up for it. For images, the pixels take nearly all of the
 memory, and the gain is small unless each image is stored once instead of as `state` and again as
-`next_state`.
+`next_state`: findings in programs of networks for images or sequences have a low impact.
 
 ## Example
 ```python
@@ -89,7 +89,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     is_drawn_and_unpacked,
     is_of_episodes,
@@ -102,6 +102,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     written_by,
 )
 
+_PIXELS = "images take nearly all of the memory in any case"
 ADVICE = (
     "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "
     "to the next row, wrapping around, and index all fields with the drawn rows"
@@ -153,6 +154,7 @@ class ObjectReplayBuffer(Rule):
             f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} {does} "
             f"for every batch",
             advice=ADVICE,
+            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
         )
 
 
