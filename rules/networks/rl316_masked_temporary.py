@@ -126,7 +126,7 @@ class MaskedTemporary(Rule):
         factor, ones, is_plain = product
         if any(keyword.arg not in KEPT for keyword in ones.keywords):
             return
-        drawn = is_probability(node, model)
+        drawn = isinstance(node, ast.expr) and is_probability(node, model)
         number = numbers.is_number(factor, model)
         kind = model.types.type_of(factor)
         is_none_or_number = kind.optional and kind.tag in (
