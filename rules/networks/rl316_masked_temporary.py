@@ -2,9 +2,10 @@
 
 ## What it does
 Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the ones are
-used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Also flags constants
-that are allocated only to draw from a standard normal distribution: `torch.normal(torch.zeros_like(x),
-torch.ones_like(x))`.
+used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Products in place
+(`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that are moved or cast
+before (`torch.ones(n).to(device) * 0.5`) get advice only. Also flags constants that are allocated only to
+draw from a standard normal distribution: `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
 
 An option of the program (`self.args.weight`) is likely a number; then there is only advice. The rule does not
 flag ones that are multiplied by a tensor, which broadcast its values to another shape.
@@ -79,10 +80,12 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    Trait,
     TypeTag,
     element_types,
     integers,
     last_name,
+    models,
     numbers,
     vocabulary,
 )
@@ -92,6 +95,10 @@ ZEROS = frozenset({"torch.zeros", "torch.zeros_like"})
 _NORMAL = "torch.normal"
 KEPT = frozenset({"dtype", "device", "memory_format"})
 """Keywords with the same meaning in the replacement of `ones`."""
+_MOVES = models.having(Trait.CASTS | Trait.CASTS_TO | Trait.RELOCATES, TypeTag.TENSOR)
+"""Methods that move or cast a tensor."""
+_COMPUTES = models.having(Trait.ELEMENTWISE, "numpy")
+"""Functions of numpy that return a number for a number."""
 LARGEST = 65504
 """A number that all floating-point dtypes can represent."""
 SMALLEST = 127
@@ -104,22 +111,22 @@ class MaskedTemporary(Rule):
     seeds = ("S3.3",)
     claims = ("alloc", "time")
     heat = Heat.HOT
-    visits = (ast.BinOp, ast.Call)
-    callees = frozenset({"mul", "normal"})
+    visits = (ast.BinOp, ast.AugAssign, ast.Call)
+    callees = frozenset({"mul", "div", "normal"})
     triggers = ("ones", "zeros")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        assert isinstance(node, (ast.BinOp, ast.Call))
+        assert isinstance(node, (ast.BinOp, ast.AugAssign, ast.Call))
         if isinstance(node, ast.Call) and model.names.qualified(node.func) == _NORMAL:
             yield from self._of_draw(node, model)
             return
         product = factor_and_ones(node, model)
         if product is None:
             return
-        factor, ones = product
+        factor, ones, is_plain = product
         if any(keyword.arg not in KEPT for keyword in ones.keywords):
             return
-        drawn = is_probability(node, model)
+        drawn = isinstance(node, ast.expr) and is_probability(node, model)
         number = numbers.is_number(factor, model)
         kind = model.types.type_of(factor)
         is_none_or_number = kind.optional and kind.tag in (
@@ -127,18 +134,23 @@ class MaskedTemporary(Rule):
             TypeTag.FLOAT,
         )  # the product excludes None
         option = not number and not kind and is_option(factor, model)
-        if not number and not is_none_or_number and not option and (not drawn or kind):
+        computed = not number and not option and is_computed_number(factor, model)
+        if not number and not is_none_or_number and not option and not computed and (not drawn or kind):
             return  # a tensor's values are broadcast to the shape of the ones
         made = model.source.text(ones.func)
+        combined = "divided" if is_quotient(node) else "multiplied"
         message = (
-            f"`{made}` allocates a tensor only to be multiplied by `{model.source.text(factor)}`, which "
+            f"`{made}` allocates a tensor only to be {combined} by `{model.source.text(factor)}`, which "
             f"allocates another"
         )
+        fix = None
+        if is_plain and not option and not computed and not isinstance(node, ast.AugAssign):
+            fix = build_fix(node, factor, ones, model, number=number, drawn=drawn)
         yield self.finding(
             model,
             node,
             message,
-            fix=None if option else build_fix(node, factor, ones, model, number=number, drawn=drawn),
+            fix=fix,
             assumes=f"`{model.source.text(factor)}` is a number" if option else None,
             advice="Fill one tensor with the number itself: `torch.full` or `torch.full_like`",
         )
@@ -168,20 +180,68 @@ class MaskedTemporary(Rule):
         )
 
 
-def factor_and_ones(node: ast.BinOp | ast.Call, model: SemanticModel) -> tuple[ast.expr, ast.Call] | None:
-    """Return the factor and the ones of a product."""
+def factor_and_ones(
+    node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel
+) -> tuple[ast.expr, ast.Call, bool] | None:
+    """Return the factor of a product or the divisor of a quotient, the ones, and whether the node is a plain
+    product of both.
+    """
     match node:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            pass
-        case ast.Call(func=ast.Attribute(value=ast.Call() as left, attr="mul"), args=[right], keywords=[]):
-            pass
+            pairs = [(left, right), (right, left)]
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            pairs = [(right, left)]
+        case ast.AugAssign(target=left, op=ast.Mult(), value=right):
+            pairs = [(left, right)]
+        case ast.Call(func=ast.Attribute(value=left, attr="mul"), args=[right], keywords=[]):
+            pairs = [(right, left), (left, right)]
+        case ast.Call(func=ast.Attribute(value=left, attr="div"), args=[right], keywords=[]):
+            pairs = [(right, left)]
         case _:
             return None
-    if isinstance(right, ast.Call) and model.names.qualified(right.func) in ONES:
-        return left, right
-    if isinstance(left, ast.Call) and model.names.qualified(left.func) in ONES:
-        return right, left
+    for factor, other in pairs:
+        ones = made_by(other)
+        if ones is not None and model.names.qualified(ones.func) in ONES:
+            return factor, ones, ones is other and not is_quotient(node)
     return None
+
+
+def made_by(tensor: ast.expr) -> ast.Call | None:
+    """Return the call that makes a tensor which may be moved or cast then: `torch.ones(n).to(device)`."""
+    while isinstance(tensor, ast.Call):
+        match tensor.func:
+            case ast.Attribute(value=ast.Call() as moved, attr=method) if method in _MOVES:
+                tensor = moved
+            case _:
+                return tensor
+    return None
+
+
+def is_quotient(node: ast.AST) -> bool:
+    """Whether a node divides."""
+    match node:
+        case ast.BinOp(op=ast.Div()) | ast.Call(func=ast.Attribute(attr="div")):
+            return True
+    return False
+
+
+def is_computed_number(factor: ast.expr, model: SemanticModel) -> bool:
+    """Whether a factor is a number that numpy computes from numbers: `np.log(self.size)`, or a length of a
+    value of unknown type: `actions.shape[-1]`.
+    """
+    match factor:
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=index) if not isinstance(
+            index, ast.Slice
+        ):
+            return True
+    if isinstance(factor, ast.Name):
+        values = [binding.value for binding in model.dataflow.definitions(factor) if not binding.path]
+        known = [value for value in values if isinstance(value, ast.Call)]
+        return len(known) == len(values) == 1 and is_computed_number(known[0], model)
+    if not isinstance(factor, ast.Call) or not factor.args or factor.keywords:
+        return False
+    path = model.names.qualified(factor.func)
+    return path in _COMPUTES and all(numbers.is_number(given, model) for given in factor.args)
 
 
 def is_option(factor: ast.expr, model: SemanticModel) -> bool:

@@ -15,9 +15,11 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.by_hand import ByHand
 from rlint.semantics.frequency.guards import OFTEN, GuardKind
 from rlint.semantics.frequency.lazy_init import is_kept_by_key
+from rlint.semantics.frequency.roles import LEARNS
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import same_code
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import descendants
 
 _REACHED_SOON = regex(
@@ -70,6 +72,10 @@ _OF_CLASSES = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 """Tests of the type of a value, whose result is usually the same each time."""
 _SET_BY_NAME = ("setattr", "register_buffer", "register_parameter", "add_module")
 _DECIDED = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
+_RECURRING = frozenset(
+    {GuardKind.INTERVAL, GuardKind.ONCE, GuardKind.CLASS, GuardKind.PRESENT, GuardKind.RANK}
+)
+"""Conditions that become true again and again. The first or last of several steps does, too."""
 _MOST_STEPS = 3
 """Maximum number of assignments followed from a name to the condition that it holds."""
 
@@ -285,6 +291,8 @@ class Conditions:
                 return Condition(GuardKind.PRESENT)
             # created once, at first use; a parameter that may be None does not show that
             is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
+            if is_kept and self._is_cleared_often(test):
+                return Condition(GuardKind.OTHER)
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
         if isinstance(constant, bool):
             return self.of(test.left, taken=constant is same)
@@ -308,6 +316,42 @@ class Conditions:
         if isinstance(kept, ast.Name):
             return any(kept.id in declared.names for declared in self.syntax.of_type(ast.Global))
         return isinstance(kept, ast.Attribute)
+
+    def _is_cleared_often(self, test: ast.Compare) -> bool:
+        """Whether the function that creates an object at need, or a gradient step of the file, also sets it
+        to `None` again, so that the next call creates another: `self.losses = None` at the end of a step.
+        """
+        kept, function = test.left, self.syntax.function(test)
+        if not isinstance(kept, ast.Attribute) or function is None:
+            return False
+        for use in self.syntax.written.attributes.get(kept.attr, ()):
+            match self.syntax.parents.get(use):
+                case ast.Assign(value=ast.Constant(value=None)) as cleared:
+                    place = self.syntax.function(cleared)
+                    is_step = place is not None and getattr(place, "name", "") in LEARNS
+                    if (
+                        (place is function or is_step)
+                        and same_code(use.value, kept.value)
+                        and self._is_often(cleared)
+                    ):
+                        return True
+        return False
+
+    def _is_often(self, statement: ast.stmt) -> bool:
+        """Whether a statement neither handles an error nor depends on a condition that may be true rarely."""
+        inner: ast.AST = statement
+        outer = self.syntax.parents.get(inner)
+        while outer is not None and not isinstance(outer, FUNCTIONS):
+            if isinstance(outer, ast.ExceptHandler):
+                return False
+            if isinstance(outer, ast.If) and inner is not outer.test:
+                condition = self.of(self.meaning(outer.test), taken=inner in outer.body)
+                if condition is None:
+                    pass
+                elif condition.kind not in _RECURRING or condition.cap is Heat.COLD:
+                    return False
+            inner, outer = outer, self.syntax.parents.get(outer)
+        return True
 
     def _words_of_value(self, expression: ast.expr) -> set[str]:
         """Return the names and texts in an expression, and in the value of a variable: `score =

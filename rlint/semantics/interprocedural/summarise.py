@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from functools import reduce
 
@@ -12,6 +13,7 @@ from rlint.models import effect
 from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, with_choice
 from rlint.notebook.layout import cell_lines
+from rlint.regex import regex
 from rlint.semantics.dataflow.external_writes import doubt_attributes
 from rlint.semantics.dataflow.immutability import sets
 from rlint.semantics.dataflow.induction_variables import follows_from_itself
@@ -69,6 +71,7 @@ from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in, place_in_order
 
+_OF_DISTRIBUTIONS = regex(r"dist|normal|cls|class|make|build|fn$", re.IGNORECASE)
 _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
 # decorators that pass on the function's result, and keep nothing of it
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
@@ -533,6 +536,29 @@ def _add_trained(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                 cls = analysis.names.class_of_self(owner)
                 if cls is not None:
                     described = summary.classes[analysis.syntax.qualname(cls)]
+                    described.trained |= {name}
+    for use in analysis.syntax.written.attributes.get("rsample", ()):
+        _add_sampled(use.value, summary, analysis)
+
+
+def _add_sampled(distribution: ast.expr, summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Record an attribute of `self` that returns distributions with reparametrised samples for one value:
+    `self.actor(states).rsample()`. It learns, and is likely a network, unless it is a class of distributions.
+    """
+    if isinstance(distribution, ast.Name):
+        bound = analysis.definitions.reaching(distribution)
+        value = bound[0].value if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
+        if value is None:
+            return
+        distribution = value
+    match distribution:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr=name), args=[_]) if (
+            not _OF_DISTRIBUTIONS.search(name)
+        ):
+            cls = analysis.names.class_of_self(owner)
+            if cls is not None:
+                described = summary.classes[analysis.syntax.qualname(cls)]
+                if name not in described.methods:
                     described.trained |= {name}
 
 

@@ -1,0 +1,246 @@
+"""A tensor repeated along a new dimension where a view would be enough.
+
+## What it does
+Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each repeated dimension has one element
+(from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
+arithmetic, comparisons, `gather`, `where`, reductions, as an index, also through views (`unsqueeze`, slices)
+and in functions of the same file that they are passed to or returned from. A value of unknown type counts as
+a tensor if only tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`. Further counts in front
+repeat a tensor whose number of dimensions is known, or asserted by `assert x.ndim == 2`:
+`x.repeat(n, 1, 1)`. A learned parameter that is repeated for each row of a batch likely has one row:
+`self.log_std.repeat(len(mean), 1)`.
+
+The rule does not flag:
+
+- repeats of dimensions with several elements;
+- copies that are written to, returned to other files or passed to unknown functions;
+- copies that are immediately flattened by `view` or `reshape`, which needs the memory.
+
+Copies that only go into `cat` or `stack`, or that are permuted and then reshaped, have low impact, because
+their values are copied anyway.
+
+## Why is it slow
+`repeat` allocates memory for all copies and fills it, and later operations read all of it. `expand` returns
+a view that reads the same elements several times, at no cost in time or memory. Arithmetic does the same by
+broadcasting.
+
+## Example
+```python
+import torch
+
+
+class Critic:
+    def learn(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
+        ahead = states.unsqueeze(1).repeat(1, goals.shape[0], 1) - goals
+        return ahead.pow(2).sum(-1).min(1).values
+```
+Use instead:
+```python
+import torch
+
+
+class Critic:
+    def learn(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
+        ahead = states.unsqueeze(1).expand(-1, goals.shape[0], -1) - goals
+        return ahead.pow(2).sum(-1).min(1).values
+```
+
+## Fix safety
+Always unsafe. The values are the same, but the view shares its memory with the original, so neither may be
+written to while the other is used. Gradients are added in another order. The memory layout of a result may
+differ, which `view` rejects and `reshape` accepts.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.repeat.html
+- https://docs.pytorch.org/docs/stable/notes/broadcasting.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    last_name,
+)
+from rlint.rules.networks.rl325_repeated_to_read.read_copies import Read, reads_of
+from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import (
+    asserted_rank,
+    is_learned_row,
+    is_one,
+    single_dimensions,
+)
+
+_OF_ARRAYS = 2
+"""Maximum number of arguments of `repeat` of numpy: the counts and the axis."""
+_MINOR = "their values are copied to another place anyway, so at most half of the time is saved"
+
+
+class RepeatedToRead(Rule):
+    """RL325."""
+
+    code = "RL325"
+    name = "repeated-to-read"
+    claims = ("time", "mem")
+    visits = (ast.Call,)
+    callees = frozenset({"repeat", "tile", "repeat_interleave"})
+    triggers = (".repeat(", ".tile(", "repeat_interleave(")
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for copies along dimensions of size 1 that are only read."""
+        assert isinstance(node, ast.Call)
+        counts = counts_of(node)
+        if last_name(node.func) == "repeat_interleave":
+            yield from self.check_interleaved(node, model)
+            return
+        if counts is None or not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
+            return
+        tensor = node.func.value
+        is_sure = model.types.type_of(tensor).tag is TypeTag.TENSOR
+        if not is_sure and not is_shaped_like_tensor(tensor, counts, model):
+            return
+        sizes = expanded(counts, tensor, model)
+        uses = reads_of(node, model) if sizes is not None else None
+        if sizes is None or not uses:
+            return
+        text = " ".join(model.source.text(node.func).split())
+        yield self.finding(
+            model,
+            node,
+            f"`{shortened(text)}` copies the tensor for each repetition, though it is only read",
+            fix=build_fix(node, sizes, model),
+            advice=f"Use a view: `expand({', '.join(sizes)})`",
+            assumes=assumption(tensor, counts, model, is_tensor=is_sure),
+            minor=_MINOR if all(read is Read.COPIED for read in uses) else None,
+        )
+
+    def check_interleaved(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `repeat_interleave` along a dimension of size 1, whose copies are only read."""
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        arguments = list(call.args)
+        if model.names.qualified(call.func) != "torch.repeat_interleave":
+            if not isinstance(call.func, ast.Attribute):
+                return
+            arguments.insert(0, call.func.value)
+        dimension = given.get("dim") or (arguments[2] if len(arguments) > len(("input", "repeats")) else None)
+        if len(arguments) + ("repeats" in given) < len(("input", "repeats")):
+            return
+        if not isinstance(dimension, ast.Constant) or not isinstance(dimension.value, int):
+            return
+        tensor, place = arguments[0], dimension.value
+        if model.types.type_of(tensor).tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
+            return
+        count = given.get("repeats") or arguments[1]
+        copies: ast.Call | None = call
+        if place not in single_dimensions(tensor, place + 1, model):
+            copies = split_rows(call, count, model) if place == 0 else None
+            place = 1
+        uses = reads_of(copies, model) if copies is not None else []
+        view = "`expand`" if copies is call else "`unsqueeze(1)` and `expand`"
+        if uses:
+            yield self.finding(
+                model,
+                call,
+                f"`{shortened(model.source.text(call.func))}` copies the tensor for each repetition, though "
+                "it is only read",
+                advice=f"Use a view: {view}, with the number of repetitions for dimension {place}",
+                minor=_MINOR if all(read is Read.COPIED for read in uses) else None,
+            )
+
+
+def assumption(
+    tensor: ast.expr, counts: list[ast.expr], model: SemanticModel, *, is_tensor: bool
+) -> str | None:
+    """Return the assumption about the repeated value, if any."""
+    text = f"`{shortened(model.source.text(tensor))}`"
+    if not is_tensor:
+        return f"{text} is a tensor"
+    rank = model.types.type_of(tensor).rank
+    return f"{text} has one row" if rank != 1 and is_learned_row(tensor, counts, model) else None
+
+
+def split_rows(call: ast.Call, count: ast.expr, model: SemanticModel) -> ast.Call | None:
+    """Return the call that gives the copies of each row a dimension of their own, so that `expand` of a new
+    dimension has the same elements: `x.repeat_interleave(n, dim=0).view(size, n, -1)`.
+    """
+    method = model.parent(call)
+    match model.parent(method) if method is not None else None:
+        case (
+            ast.Call(
+                func=ast.Attribute(attr="reshape" | "view"),
+                args=[_, ast.expr() as size, _, *_] | [ast.Tuple(elts=[_, ast.expr() as size, _, *_])],
+                keywords=[],
+            ) as reshaped
+        ) if reshaped.func is method:
+            return reshaped if ast.unparse(size) == ast.unparse(count) else None
+    return None
+
+
+def is_shaped_like_tensor(value: ast.expr, counts: list[ast.expr], model: SemanticModel) -> bool:
+    """Whether a value of unknown type can only be a tensor, by its methods: arrays have no `unsqueeze`, no
+    `view` as two sizes, and no `repeat` with three counts.
+    """
+    if model.types.type_of(value):
+        return False
+    match value:
+        case ast.Call(func=ast.Attribute(attr="unsqueeze"), args=[_]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="view"), args=[_, _, *_]):
+            return True
+    return len(counts) > _OF_ARRAYS
+
+
+def shortened(text: str) -> str:
+    """Return a text shortened for a message."""
+    return text if len(text) <= 50 else f"...{text[-47:]}"
+
+
+def counts_of(call: ast.Call) -> list[ast.expr] | None:
+    """Return the number of repetitions of each dimension; None if they are not literals, or all are one."""
+    if call.keywords:
+        return None
+    counts = list(call.args)
+    match counts:
+        case [ast.Tuple(elts=items) | ast.List(elts=items)]:
+            counts = list(items)
+    if not counts or any(isinstance(count, ast.Starred) for count in counts):
+        return None
+    return None if all(is_one(count) for count in counts) else counts
+
+
+def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> list[str] | None:
+    """Return the equivalent arguments of `expand`; None if a dimension may not have size 1."""
+    rank = model.types.type_of(tensor).rank
+    if rank is None:
+        rank = asserted_rank(tensor, model)
+    if rank != 1 and is_learned_row(tensor, counts, model):
+        return [model.edit.as_argument(counts[0]), *["-1"] * (len(counts) - 1)]
+    offset = len(counts) - rank if rank is not None else 0
+    if offset < 0:
+        return None
+    single = single_dimensions(tensor, len(counts) - offset, model)
+    sizes = []
+    for index, count in enumerate(counts):
+        if is_one(count):
+            sizes.append("1" if index < offset else "-1")
+        elif index < offset or index - offset in single:
+            sizes.append(model.edit.as_argument(count))
+        else:
+            return None
+    return sizes
+
+
+def build_fix(call: ast.Call, sizes: list[str], model: SemanticModel) -> Fix | None:
+    """Read the same elements several times."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    text = f"{model.edit.code(call.func.value)}.expand({', '.join(sizes)})"
+    reason = "the view shares memory with the tensor, neither of which may be written to in place"
+    return Fix("Expand without a copy", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
