@@ -29,8 +29,8 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     guards = [guard for guard in model.frequency.conditions(read.node) if guard.loop == innermost]
     found = tuple(guard for guard in guards if not guard.is_usual)
     if found and not loops and any(guard.kind is GuardKind.INTERVAL for guard in found):
-        exits = model.once(_exits_by_line, model.function(read.node))
-        found = tuple(guard for guard in found if not _is_due(guard, exits.get(guard.line)))
+        exits = model.once(_exits, model.function(read.node))
+        found = tuple(guard for guard in found if not _is_due(guard, exits))
         if not found:
             return ()
     if not found or any(guard.kind not in _MODES or guard.cap is not Heat.HOT for guard in found):
@@ -41,20 +41,20 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     return found if all(_is_mode(tests.get(guard.line)) for guard in found) else None
 
 
-def _is_due(guard: Guard, leaves: ast.If | None) -> bool:
+def _is_due(guard: Guard, exits: frozenset[int]) -> bool:
     """Whether a condition at the beginning of an update returns unless the update is due (`if step % n != 0:
     return`), so that all reads after it are in the same passes as its gradient step.
     """
-    return leaves is not None and guard.kind is GuardKind.INTERVAL and guard.cap is Heat.HOT
+    return guard.line in exits and guard.kind is GuardKind.INTERVAL and guard.cap is Heat.HOT
 
 
-def _exits_by_line(function: Function | None, model: SemanticModel) -> dict[int, ast.If]:
-    """Return the branches of a function, at its top level, that only return, by the lines of their conditions."""
-    return {
-        branch.test.lineno: branch
+def _exits(function: Function | None, _: SemanticModel) -> frozenset[int]:
+    """Return the lines of the conditions of a function, at its top level, under which it returns."""
+    return frozenset(
+        branch.test.lineno
         for branch in (function.body if function is not None else ())
         if isinstance(branch, ast.If) and isinstance(branch.body[-1], ast.Return) and not branch.orelse
-    }
+    )
 
 
 def _tests_by_line(function: Function | None, model: SemanticModel) -> dict[int, ast.expr]:
