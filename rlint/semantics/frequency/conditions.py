@@ -17,7 +17,7 @@ from rlint.semantics.frequency.guards import OFTEN, GuardKind
 from rlint.semantics.frequency.lazy_init import is_kept_by_key
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import descendants
 
 _REACHED_SOON = regex(
@@ -283,6 +283,10 @@ class Conditions:
                 if any(_ENDED.search(word) for word in self._words_of_value(test.left)):
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
+            dropped = self.by_hand.dropped(test.left)
+            if dropped is not None:  # created again after each use
+                ends = self._is_at_end(dropped)
+                return Condition(GuardKind.ENDS, Heat.WARM) if ends else Condition(GuardKind.OTHER)
             # created once, at first use; a parameter that may be None does not show that
             is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
@@ -308,6 +312,15 @@ class Conditions:
         if isinstance(kept, ast.Name):
             return any(kept.id in declared.names for declared in self.syntax.of_type(ast.Global))
         return isinstance(kept, ast.Attribute)
+
+    def _is_at_end(self, statement: ast.stmt) -> bool:
+        """Whether a statement only runs when an episode ends."""
+        for around in self.syntax.ancestors(statement):
+            if isinstance(around, FUNCTIONS):
+                return False
+            if isinstance(around, ast.If) and any(_ENDED.search(word) for word in words_of(around.test)):
+                return True
+        return False
 
     def _words_of_value(self, expression: ast.expr) -> set[str]:
         """Return the names and texts in an expression, and in the value of a variable: `score =
