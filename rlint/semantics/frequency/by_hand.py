@@ -87,8 +87,8 @@ class ByHand:
         return statement if is_on and is_set_back else None
 
     def dropped(self, test: ast.expr) -> ast.stmt | None:
-        """Return the statement after a test, in the same method, that sets the tested attribute to `None` again:
-        `if self.steps is None: self.steps = …`, later `self.steps = None`. None in error handlers.
+        """Return the statement after a test, in the same method, that sets the tested attribute to `None`
+        again: `if self.steps is None: self.steps = …`, later `self.steps = None`. None in error handlers.
         """
         if not isinstance(test, ast.Attribute):
             return None

@@ -9,8 +9,10 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
 """Settings that change during a run, or whose branch serves reports."""
-_RARELY_ON = regex(r"verbose|plot|print|report|save|record|render|interval|every|freq")
-"""Settings for output that long runs leave off, or that say when it is due."""
+_RARELY_ON = regex(r"verbose|plot|print|report|save|record|render")
+"""Settings for output that long runs leave off, unless they name logs: `print_log`."""
+_WHEN = regex(r"interval|every|freq|period")
+"""Settings that say when output is due."""
 _WRITES_LOG = regex(
     r"(^|_)(logs?|logging|logger|loggable|tensorboard|tb(oard)?|wandb|mlflow|comet|track)(_|$)"
 )
@@ -70,11 +72,13 @@ def _is_setting(test: ast.expr | None) -> bool:
     """Whether a switch is an attribute (or several) that a run likely turns on: `self.config.normalize`."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(attr=name)):
-            return not _RARELY_ON.search(name.lower()) and not _WRITES_LOG.search(name.lower())
+            return not _RARELY_ON.search(name.lower()) and not _names_logs(name)
         case ast.BoolOp(values=values):
             return all(map(_is_setting, values))
         case ast.Attribute(attr=name):
-            return not _RARELY_ON.search(name.lower())
+            return not _WHEN.search(name.lower()) and (
+                _names_logs(name) or not _RARELY_ON.search(name.lower())
+            )
     return False
 
 
@@ -112,3 +116,7 @@ def _is_mode(test: ast.expr | None) -> bool:
         case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()], comparators=[_]):
             return True
     return False
+
+
+def _names_logs(name: str) -> bool:
+    return _WRITES_LOG.search(name.lower()) is not None
