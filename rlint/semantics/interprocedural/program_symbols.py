@@ -62,7 +62,8 @@ class ProgramSymbols:
 
     def program_says(self, speedup: str, module: str) -> bool:
         """Whether any file of the program of a module changes how torch computes. Tests only count for
-        themselves."""
+        themselves.
+        """
         files = (each for each in self._program(module) if not each.is_test or each.module == module)
         return any(speedup in each.speedups for each in files)
 
