@@ -33,11 +33,12 @@ def _values(called: ast.Attribute, model: SemanticModel) -> Iterator[tuple[ast.N
     for target, iterable, _ in _headers(around):
         if iterable is not call:
             continue
+        name: ast.expr | None = None
         match called.attr, target:
-            case "items", ast.Tuple(elts=[name, ast.Name(id=variable)]):
-                pass
+            case "items", ast.Tuple(elts=[key, ast.Name(id=variable)]):
+                name = key
             case "values", ast.Name(id=variable):
-                name = None
+                pass
             case _:
                 continue
         scope = model.names.scope(target).lookup(variable)
@@ -117,5 +118,5 @@ def _listed(display: ast.expr) -> list[object] | None:
     """Return the elements of a tuple, list or set that only contains constants."""
     if not isinstance(display, (ast.Tuple, ast.List, ast.Set)):
         return None
-    found = [part.value for part in display.elts if isinstance(part, ast.Constant)]
+    found: list[object] = [part.value for part in display.elts if isinstance(part, ast.Constant)]
     return found if len(found) == len(display.elts) else None
