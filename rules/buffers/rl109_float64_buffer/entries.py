@@ -42,8 +42,11 @@ def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) 
             continue
         if not any(is_row_written(part, model) for part in parts):
             continue
-        read = [dtype for part in parts if (dtype := read_as(part, model)) is not None]
-        if not read or any(dtype not in ("", HANDED_OUT) and not is_float32(dtype) for dtype in read):
+        reads = [(part, dtype) for part in parts if (dtype := read_as(part, model)) is not None]
+        read = [dtype for _, dtype in reads]
+        if not any(dtype or isinstance(part, ast.Subscript) for part, dtype in reads):
+            continue  # not read, or only as a whole: `{key: value.copy() for key, value in rows.items()}`
+        if any(dtype not in ("", HANDED_OUT) and not is_float32(dtype) for dtype in read):
             continue
         surely = all(map(is_float32, read))
         if surely or not (is_numbered(key) or is_narrow(call)):
