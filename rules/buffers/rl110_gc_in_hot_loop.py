@@ -9,6 +9,8 @@ The rule does not flag:
 
 - calls at an interval, after a check of the memory in use, or in an `except` block;
 - calls once per epoch or phase directly after a `del`;
+- calls once per round in programs for language models, where generation and training take turns (in each of
+  their steps, the impact is low);
 - calls where a model is moved, put to sleep, loaded, saved or used for generation;
 - loops over the variants of an experiment (`for seed in seeds`);
 - collections of the young generations only (`gc.collect(0)`);
@@ -101,6 +103,7 @@ _CHANGES_HANDS = regex(
 )
 # calls beside them
 _ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
+_LONG_STEP = "a step of a language model takes far longer"
 LOST = {
     "garbage": "objects in reference cycles are freed only when Python's automatic collection runs",
     "cache": "memory cached by PyTorch is not available to other processes",
@@ -147,6 +150,7 @@ class GcInHotLoop(Rule):
             fix=build_fix(node, anchor, model),
             advice=f"Remove it, since {freed} without it, or call it once after the loop",
             only_on=("cuda",) if what in EMPTIES else (),
+            minor=_LONG_STEP if model.program.uses_language_models() else None,
         )
 
 
@@ -155,8 +159,8 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     warm = model.frequency.heat_of(anchor).level is not Heat.HOT
     if any(trip_count.over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
         return True
-    if model.program.uses_language_models():
-        return True  # generation and training alternate on the device, and a step takes seconds
+    if warm and model.program.uses_language_models():
+        return True  # generation and training alternate on the device, and a round takes minutes
     if warm and Driver.GENERATION in model.frequency.drivers(anchor):
         return True
     block, index = model.syntax.block(anchor)

@@ -808,3 +808,36 @@ def test_a_mapped_lambda_is_as_hot_as_the_call_that_maps_it() -> None:
     """)
     assert model.frequency.heat_of(expression(model, "moved(part)")).level is Heat.HOT
     assert model.frequency.heat_of(expression(model, "later(part)")).level is not Heat.HOT
+
+
+@pytest.mark.parametrize(
+    ("after", "heat"),
+    [
+        ("if part == 1: self.parts = None", Heat.HOT),
+        ("self.parts = None", Heat.HOT),
+        ("pass", Heat.COLD),
+        ("if self.done: self.parts = None", Heat.WARM),
+        ("self.parts = other", Heat.COLD),
+        ("try:\n    check()\nexcept ValueError:\n    self.parts = None", Heat.COLD),
+    ],
+)
+def test_what_is_dropped_after_use_is_made_again(after: str, heat: Heat) -> None:
+    """Objects that a method sets to `None` again are not only made at first use."""
+    lines = after.replace("\n", "\n" + " " * 16)
+    model = model_of(
+        f"""
+        class Learner:
+            def learn(self, batch, part):
+                if self.parts is None:
+                    self.parts = split(batch)
+                loss = self.parts.pop().mean()
+                loss.backward()
+                self.optimizer.step()
+                {lines}
+
+        def train(learner: Learner, batches):
+            for batch in batches:
+                learner.learn(batch, 0)
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "split(batch)")).level is heat

@@ -86,6 +86,23 @@ class ByHand:
         is_on = isinstance(value, ast.Constant) and value.value is True
         return statement if is_on and is_set_back else None
 
+    def dropped(self, test: ast.expr) -> ast.stmt | None:
+        """Return the statement after a test, in the same method, that sets the tested attribute to `None`
+        again: `if self.steps is None: self.steps = …`, later `self.steps = None`. None in error handlers.
+        """
+        if not isinstance(test, ast.Attribute):
+            return None
+        around = self._syntax.function(test)
+        for value, statement in self._stores(test):
+            is_dropped = isinstance(value, ast.Constant) and value.value is None
+            if not is_dropped or statement.lineno <= test.lineno:
+                continue
+            if around is None or self._syntax.function(statement) is not around:
+                continue
+            if not any(isinstance(outer, ast.ExceptHandler) for outer in self._syntax.ancestors(statement)):
+                return statement
+        return None
+
     def is_once_per_round(self, test: ast.expr) -> bool:
         """Whether a flag of `self` is cleared in the branch that it guards, and set only at the beginning or
         end of a round: `if self.wants_statistics: self.wants_statistics = False`.

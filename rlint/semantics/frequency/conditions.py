@@ -289,6 +289,10 @@ class Conditions:
                 if any(_ENDED.search(word) for word in self._words_of_value(test.left)):
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
+            dropped = self.by_hand.dropped(test.left)
+            if dropped is not None:  # created again after each use
+                ends = self._is_at_end(dropped)
+                return Condition(GuardKind.ENDS, Heat.WARM) if ends else Condition(GuardKind.OTHER)
             # created once, at first use; a parameter that may be None does not show that
             is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
             if is_kept and self._is_cleared_often(test):
@@ -318,22 +322,17 @@ class Conditions:
         return isinstance(kept, ast.Attribute)
 
     def _is_cleared_often(self, test: ast.Compare) -> bool:
-        """Whether the function that creates an object at need, or a gradient step of the file, also sets it
-        to `None` again, so that the next call creates another: `self.losses = None` at the end of a step.
+        """Whether a gradient step of the file sets an object that is created at need to `None` again, so that
+        the next call creates another: `self.losses = None`.
         """
-        kept, function = test.left, self.syntax.function(test)
-        if not isinstance(kept, ast.Attribute) or function is None:
+        kept = test.left
+        if not isinstance(kept, ast.Attribute):
             return False
         for use in self.syntax.written.attributes.get(kept.attr, ()):
             match self.syntax.parents.get(use):
                 case ast.Assign(value=ast.Constant(value=None)) as cleared:
-                    place = self.syntax.function(cleared)
-                    is_step = place is not None and getattr(place, "name", "") in LEARNS
-                    if (
-                        (place is function or is_step)
-                        and same_code(use.value, kept.value)
-                        and self._is_often(cleared)
-                    ):
+                    is_step = getattr(self.syntax.function(cleared), "name", "") in LEARNS
+                    if is_step and same_code(use.value, kept.value) and self._is_often(cleared):
                         return True
         return False
 
@@ -352,6 +351,15 @@ class Conditions:
                     return False
             inner, outer = outer, self.syntax.parents.get(outer)
         return True
+
+    def _is_at_end(self, statement: ast.stmt) -> bool:
+        """Whether a statement only runs when an episode ends."""
+        for around in self.syntax.ancestors(statement):
+            if isinstance(around, FUNCTIONS):
+                return False
+            if isinstance(around, ast.If) and any(_ENDED.search(word) for word in words_of(around.test)):
+                return True
+        return False
 
     def _words_of_value(self, expression: ast.expr) -> set[str]:
         """Return the names and texts in an expression, and in the value of a variable: `score =

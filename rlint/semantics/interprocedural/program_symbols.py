@@ -61,8 +61,11 @@ class ProgramSymbols:
         return frozenset[str]().union(*(module.speedups for module in self.index.modules.values()))
 
     def program_says(self, speedup: str, module: str) -> bool:
-        """Whether any file of the program of a module changes how torch computes."""
-        return any(speedup in each.speedups for each in self._program(module))
+        """Whether any file of the program of a module changes how torch computes. Tests only count for
+        themselves.
+        """
+        files = (each for each in self._program(module) if not each.is_test or each.module == module)
+        return any(speedup in each.speedups for each in files)
 
     def is_for_language_models(self, module: str) -> bool:
         """Whether the program of a module trains or runs language models: a third of its files that use torch

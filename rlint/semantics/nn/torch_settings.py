@@ -26,6 +26,8 @@ DYNAMO = "dynamo"
 CUDA = "cuda"
 """A CUDA device is requested, or chosen if there is one."""
 
+DEFAULT_DEVICE = "default device"
+"""The default device may be another than the CPU: by `set_default_device`, or a default type on a device."""
 PINS = "pins"
 """Memory is pinned, by `pin_memory=` or `tensor.pin_memory()`."""
 THREADS = "threads"
@@ -44,6 +46,7 @@ _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
     torch_num_threads""".split()
 )
+_HOST_TYPE = regex(r"^(torch\.)?(Float|Double|Half|BFloat16)?Tensor$")
 _LOWER = regex(
     r"(^|_)(amp|autocast|bf16|bfloat16|fp16|fp8|float16|half|halftensor|bfloat16tensor|gradscaler|grad_scaler"
     r"|mixed_?precision|matmul_precision|tf32)($|_)",
@@ -105,6 +108,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(CUDA)
     if "pin_memory" in tree.text and _pins(analysis):
         found.add(PINS)
+    if "set_default_" in tree.text and _moves_default(tree):
+        found.add(DEFAULT_DEVICE)
     if not vocabulary.LARGE_LAYERS.isdisjoint(tree.written.attributes):
         found.add(LARGE_LAYERS)
     if ("backward" in tree.written.calls and _unrolls(tree)) or _CONJUGATE in tree.text:
@@ -138,6 +143,23 @@ def _runs_network(call: ast.Call) -> bool:
             return True
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             return bool(_NETWORK.search(name))
+    return False
+
+
+def _moves_default(tree: SyntaxIndex) -> bool:
+    """Whether a file sets the default device, or a default tensor type that may not be one of the host."""
+    if "set_default_device" in tree.text:
+        return True
+    for call in tree.written.calls_of(("set_default_tensor_type",)):
+        match call.args:
+            case [ast.Constant(value=str(path))]:
+                pass
+            case [ast.Name() | ast.Attribute() as given]:
+                path = ast.unparse(given)
+            case _:
+                return True
+        if not _HOST_TYPE.match(path):
+            return True
     return False
 
 

@@ -10,7 +10,8 @@ The array may be an attribute, a variable, an item of a list or an entry of a di
 {"states": np.empty((size, width))}`, `self.buffers[key] = np.zeros((size, width))`). A method may also return
 its rows, alone or in a tuple, dict or named tuple, which become tensors elsewhere in the program. A
 function of the program may convert them (`to_tensor(self.states[indices])`), also after NumPy concatenated
-them.
+them. A loop over the keys of a dict may convert its entries; conditions on the key (`if key == "actions"`)
+select the conversion.
 
 The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
 one update (`np.zeros((batch_size, width))`), unless the rows may be frames.
@@ -90,7 +91,7 @@ from rlint.rule import (
     numbers,
     regex,
 )
-from rlint.rules.buffers.rl109_float64_buffer.entries import Entry, entries, judged, listed
+from rlint.rules.buffers.rl109_float64_buffer.entries import Entry, entries, judged, listed, own_uses
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 """Functions that allocate, with the position of the dtype among their arguments."""
@@ -258,23 +259,6 @@ def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: Semantic
     name = target.attr if isinstance(target, ast.Attribute) else target.id
     surely: bool | None = judged(uses, call, name, model)
     return surely
-
-
-def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]:
-    """Return the uses of an attribute that may be of the same object, without those of `self` in a class
-    unrelated to the class around the target.
-    """
-    uses = model.names.attribute_uses(target.attr)
-    here = model.class_of(target)
-    if here is None or not model.names.is_self(target.value):
-        return uses
-    return [
-        use
-        for use in uses
-        if not model.names.is_self(use.value)
-        or (there := model.class_of(use)) is here
-        or (there is not None and (there.bases or here.bases))
-    ]
 
 
 def is_like(use: ast.expr, model: SemanticModel) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import SemanticModel, frozen, regex
+from rlint.rules.buffers.rl109_float64_buffer.keyed_parts import keyed_parts
 from rlint.rules.buffers.rl109_float64_buffer.read_as import (
     HANDED_OUT,
     is_counted_up,
@@ -31,23 +32,51 @@ def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) 
     """Return the entries of a dict that are written row by row, and whose rows are read."""
     if not isinstance(target, ast.Attribute):
         return []
-    uses = [use for use in model.names.attribute_uses(target.attr) if use is not target]
-    if any(not isinstance(use.ctx, ast.Load) for use in uses):
+    uses = [use for use in own_uses(target, model) if use is not target]
+    if any(not isinstance(use.ctx, ast.Load) and not _is_reset(use, model) for use in uses):
         return []
     found = []
     for key, call in _pairs(value):
-        parts = [part for use in uses for part in _parts(use, key, model)]
+        parts = [part for use in uses for part in keyed_parts(use, key, model)]
         if any(is_counted_up(part, model) for part in parts):
             continue
         if not any(is_row_written(part, model) for part in parts):
             continue
-        read = [dtype for part in parts if (dtype := read_as(part, model)) is not None]
-        if not read or any(dtype not in ("", HANDED_OUT) and not is_float32(dtype) for dtype in read):
+        reads = [(part, dtype) for part in parts if (dtype := read_as(part, model)) is not None]
+        read = [dtype for _, dtype in reads]
+        if not any(dtype or isinstance(part, ast.Subscript) for part, dtype in reads):
+            continue  # not read, or only as a whole: `{key: value.copy() for key, value in rows.items()}`
+        if any(dtype not in ("", HANDED_OUT) and not is_float32(dtype) for dtype in read):
             continue
         surely = all(map(is_float32, read))
         if surely or not (is_numbered(key) or is_narrow(call)):
             found.append(Entry(f"{model.source.text(target)}[{key!r}]", call, surely))
     return found
+
+
+def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]:
+    """Return the uses of an attribute that may be of the same object, without those of `self` in a class
+    unrelated to the class around the target.
+    """
+    uses = model.names.attribute_uses(target.attr)
+    here = model.class_of(target)
+    if here is None or not model.names.is_self(target.value):
+        return uses
+    return [
+        use
+        for use in uses
+        if not model.names.is_self(use.value)
+        or (there := model.class_of(use)) is here
+        or (there is not None and (there.bases or here.bases))
+    ]
+
+
+def _is_reset(use: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a dict is assigned there, as by a reset, or None."""
+    match model.parent(use):
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            return isinstance(value, ast.Dict) or (isinstance(value, ast.Constant) and value.value is None)
+    return False
 
 
 def listed(node: ast.stmt, model: SemanticModel) -> Entry | None:
@@ -65,7 +94,7 @@ def listed(node: ast.stmt, model: SemanticModel) -> Entry | None:
             return None
     if not isinstance(held, ast.Attribute) or not isinstance(made, ast.Call):
         return None
-    parents = [model.parent(use) for use in model.names.attribute_uses(held.attr)]
+    parents = [model.parent(use) for use in own_uses(held, model)]
     parts = [parent for parent in parents if isinstance(parent, ast.Subscript)]
     how = judged(parts, made, held.attr, model)
     return Entry(f"{model.source.text(held)}[…]", made, how) if how is not None else None
@@ -97,16 +126,6 @@ def _pairs(value: ast.Dict | ast.Call) -> list[tuple[str, ast.Call]]:
     else:
         pairs += [(keyword.arg, keyword.value) for keyword in value.keywords]
     return [(key, item) for key, item in pairs if key is not None and isinstance(item, ast.Call)]
-
-
-def _parts(use: ast.Attribute, key: str, model: SemanticModel) -> list[ast.expr]:
-    """Return the nodes that access an entry, by its key or by any key."""
-    match model.parent(use):
-        case ast.Subscript(value=owner, slice=ast.Constant(value=other)) as part if owner is use:
-            return [part] if other == key else []
-        case ast.Subscript(value=owner) as part if owner is use:
-            return [part]
-    return []
 
 
 def is_numbered(name: str) -> bool:

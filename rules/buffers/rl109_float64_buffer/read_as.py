@@ -33,6 +33,8 @@ _MEASURES = models.FORM_ATTRIBUTES
 _WANTED = ("float32", element_types.DEFAULT)
 _SAVES = models.doing(EffectKind.FILE_IO, "numpy", "torch", "pickle")
 _LIBRARIES = ("torch.", "numpy.", "builtins.")
+OTHER = "another"
+"""Result of `read_as` for rows that a condition converts to one of several dtypes."""
 HANDED_OUT = "returned"
 """Result of `read_as` for rows that a function returns unconverted."""
 
@@ -189,30 +191,43 @@ def _is_appended_to(read: ast.Name, model: SemanticModel) -> bool:
 
 def _becomes(value: ast.expr, model: SemanticModel) -> str:
     """Return the dtype to which all uses convert a value, "" if they differ or do not convert it."""
-    found = {_made_of(use, model) for use in model.dataflow.uses(value)}
+    return _converted(value, model, set()) or ""
+
+
+def _converted(value: ast.expr, model: SemanticModel, seen: set[ast.expr]) -> str | None:
+    """Return the dtype to which all uses convert a value. A value may reach itself (`batch["next"] =
+    batch["states"][1:]`): None if it was seen already, with all of its uses.
+    """
+    if value in seen:
+        return None
+    seen.add(value)
+    uses = model.dataflow.uses(value)
+    found = {made for use in uses if (made := _made_of(use, model, seen)) is not None}
+    if uses and not found:
+        return None
     return found.pop() if len(found) == 1 else ""
 
 
-def _made_of(use: Use, model: SemanticModel) -> str:
+def _made_of(use: Use, model: SemanticModel, seen: set[ast.expr]) -> str | None:
     match use.kind, use.at:
         case UseKind.ATTRIBUTE, ast.expr() as part:
-            return _becomes(part, model)
+            return _converted(part, model, seen)
         case UseKind.METHOD, ast.Call(func=ast.Attribute(attr=method)) as call:
-            return _cast(call, method, model) or _becomes(call, model)
+            return _cast(call, method, model) or _converted(call, model, seen)
         case UseKind.ARGUMENT, ast.Call(func=func) as call:
             if use.node not in call.args:
                 return _of_collection(call, model)
             called = model.names.qualified(func)
             made = _made(call, model)
             if made or called in _KEEPS:
-                return made or _becomes(call, model)
+                return made or _converted(call, model, seen)
             return _by_project(call, model)
         case UseKind.ITEM, ast.Subscript(ctx=ast.Load()) as part:
-            return _becomes(part, model)
+            return _converted(part, model, seen)
         case UseKind.ELEMENT, (ast.List() | ast.Tuple()) as parts if (
             joined := _joining(parts, model)
         ) is not None:
-            return _becomes(joined, model)
+            return _converted(joined, model, seen)
         case UseKind.ELEMENT, (ast.Dict() | ast.Tuple()) as parts:
             return _of_collection(parts, model)
     return ""
@@ -242,7 +257,16 @@ def _made(call: ast.Call, model: SemanticModel) -> str:
         return ""
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     named += call.args[1:2] if maker.startswith("numpy.") else []
-    return model.analysis.types.dtype_of(named[0]) if named else ""
+    return _dtype(named[0], model) if named else ""
+
+
+def _dtype(given: ast.expr, model: SemanticModel) -> str:
+    """Return the dtype that an argument names, `OTHER` if a condition selects one of several."""
+    if isinstance(given, ast.IfExp):
+        first, second = _dtype(given.body, model), _dtype(given.orelse, model)
+        return first if first == second else OTHER
+    found: str = model.analysis.types.dtype_of(given)
+    return found
 
 
 def _cast(call: ast.Call, method: str, model: SemanticModel) -> str:

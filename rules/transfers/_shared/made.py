@@ -20,6 +20,7 @@ from rlint.rule import (
     legacy_tensors,
     models,
     regex,
+    torch_settings,
     unpacked_options,
 )
 from rlint.rules.transfers._shared.made_arrays import RESHAPES, creates_array, wrapped_array
@@ -45,7 +46,6 @@ _COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS, "torch") | {"torch.no
 _VIEW = models.having(Trait.RESHAPES, "torch")
 _JOIN = models.having(Trait.JOINS, "torch")
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
-_DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _FIXED = frozenset({"fill_", "zero_"})
 _MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR) | {"device", "dtype", "is_cuda", "ndim", "shape"}
 _NO_MOVE = regex(r"d?type|precision|float|half|double|long|^int|bool|cpu|host")
@@ -464,7 +464,9 @@ def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
     name = model.names.qualified(call.func)
     if name not in _DRAW or not is_constructor(call, name, model):
         return False
-    return not model.program.mentions(*_DEFAULT_DEVICE) and not legacy_tensors.has_device_around(call, model)
+    return not model.program.sets(torch_settings.DEFAULT_DEVICE) and not legacy_tensors.has_device_around(
+        call, model
+    )
 
 
 def is_created_on_device(creation: Creation, model: SemanticModel) -> bool:
@@ -472,7 +474,7 @@ def is_created_on_device(creation: Creation, model: SemanticModel) -> bool:
     default. Those named after a host tensor type do not.
     """
     names = {model.names.qualified(call.func) for call in creation.made.calls}
-    if not names <= LEGACY.keys() - {"torch.Tensor"} and model.program.mentions(*_DEFAULT_DEVICE):
+    if not names <= LEGACY.keys() - {"torch.Tensor"} and model.program.sets(torch_settings.DEFAULT_DEVICE):
         return True
     return legacy_tensors.has_device_around(creation.move.call, model)
 

@@ -8,7 +8,8 @@ Flags the following in hot code of programs that use accelerators:
   the same step or until the next one, through variables, lists, attributes and functions:
   `rows[range(n), x.cpu().numpy()] = 1`, then `torch.from_numpy(rows).to(device)`.
 - Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`. They may
-  be in a branch for a mode or setting (`if not self.training`), if no other reads of the step are reported.
+  be in a branch for a mode or setting (`if not self.training`, `if self.use_tensorboard`), if no other reads
+  of the step are reported.
 - One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
   log their loss, so the work of the second is not queued before the first has finished.
 - A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
@@ -159,6 +160,7 @@ from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
     loop_ended_by,
     tests_of_chain,
 )
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
     others_of_step,
@@ -591,7 +593,15 @@ def advice_for_step(group: Sequence[HostRead]) -> str:
 
 
 def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
-    """Return the assumption under which enough of the reads synchronise with a device."""
+    """Return the assumption under which enough of the reads synchronise with a device in each step."""
+    switch = log_switch(group[0], model)
+    on = f"`{shown(switch, model)}` is on" if switch is not None else None
+    assumed = [text for text in (_placed(group, model), on) if text is not None]
+    return " and ".join(assumed) or None
+
+
+def _placed(group: Sequence[HostRead], model: SemanticModel) -> str | None:
+    """Return the assumption about the devices of the tensors that are read."""
     supposed = [read for read in group if is_supposed(read, model)]
     if len(group) - len(supposed) >= fewest(group):
         return None

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Function, Guard, GuardKind, Heat, SemanticModel, last_name, regex
+from rlint.rule import Function, Guard, GuardKind, Heat, SemanticModel, descendants, last_name, regex
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
 """Settings that change during a run, or whose branch serves reports."""
-_WRITES_LOG = regex(r"log|verbose|tensorboard|tb(oard)?$|wandb|track|plot|print|record|report|save")
+_RARELY_ON = regex(r"verbose|plot|print|report|save|record|render")
+"""Settings for output that long runs leave off, unless they name logs: `print_log`."""
+_WHEN = regex(r"interval|every|freq|period")
+"""Settings that say when output is due."""
+_WRITES_LOG = regex(
+    r"(^|_)(logs?|logging|logger|loggable|tensorboard|tb(oard)?|wandb|mlflow|comet|track)(_|$)"
+)
+"""Settings that long runs turn on to write curves."""
 _MODES = (GuardKind.OTHER, GuardKind.SWITCH)
 
 
@@ -23,12 +30,33 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     innermost = model.analysis.loops.index[loops[0]] if loops else -1
     guards = [guard for guard in model.frequency.conditions(read.node) if guard.loop == innermost]
     found = tuple(guard for guard in guards if not guard.is_usual)
+    if found and not loops and any(guard.kind is GuardKind.INTERVAL for guard in found):
+        exits = model.once(_exits, model.function(read.node))
+        found = tuple(guard for guard in found if not _is_due(guard, exits))
+        if not found:
+            return ()
     if not found or any(guard.kind not in _MODES or guard.cap is not Heat.HOT for guard in found):
         return None
     tests = model.once(_tests_by_line, model.function(read.node))
     if any(not _is_setting(tests.get(guard.line)) for guard in found if guard.kind is GuardKind.SWITCH):
         return None
     return found if all(_is_mode(tests.get(guard.line)) for guard in found) else None
+
+
+def _is_due(guard: Guard, exits: frozenset[int]) -> bool:
+    """Whether a condition at the beginning of an update returns unless the update is due (`if step % n != 0:
+    return`), so that all reads after it are in the same passes as its gradient step.
+    """
+    return guard.line in exits and guard.kind is GuardKind.INTERVAL and guard.cap is Heat.HOT
+
+
+def _exits(function: Function | None, _: SemanticModel) -> frozenset[int]:
+    """Return the lines of the conditions of a function, at its top level, under which it returns."""
+    return frozenset(
+        branch.test.lineno
+        for branch in (function.body if function is not None else ())
+        if isinstance(branch, ast.If) and isinstance(branch.body[-1], ast.Return) and not branch.orelse
+    )
 
 
 def _tests_by_line(function: Function | None, model: SemanticModel) -> dict[int, ast.expr]:
@@ -41,10 +69,35 @@ def _tests_by_line(function: Function | None, model: SemanticModel) -> dict[int,
 
 
 def _is_setting(test: ast.expr | None) -> bool:
-    """Whether a switch is an attribute that does not turn on logs: `self.config.normalize`."""
-    if isinstance(test, ast.UnaryOp):
-        test = test.operand
-    return isinstance(test, ast.Attribute) and not _WRITES_LOG.search(test.attr.lower())
+    """Whether a switch is an attribute (or several) that a run likely turns on: `self.config.normalize`."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(attr=name)):
+            return not _RARELY_ON.search(name.lower()) and not _names_logs(name)
+        case ast.BoolOp(values=values):
+            return all(map(_is_setting, values))
+        case ast.Attribute(attr=name):
+            return not _WHEN.search(name.lower()) and (
+                _names_logs(name) or not _RARELY_ON.search(name.lower())
+            )
+    return False
+
+
+def log_switch(read: HostRead, model: SemanticModel) -> ast.expr | None:
+    """Return the switch around a read that turns on logs, as runs do whose curves are watched."""
+    tests = model.once(_tests_by_line, model.function(read.node))
+    for guard in model.once(branch_of, read) or ():
+        test = tests.get(guard.line)
+        if guard.kind is GuardKind.SWITCH and test is not None and _writes_log(test):
+            return test
+    return None
+
+
+def _writes_log(test: ast.expr) -> bool:
+    """Whether the name of a setting in a condition says that it turns on logs."""
+    return any(
+        isinstance(part, ast.Attribute) and _WRITES_LOG.search(part.attr.lower())
+        for part in descendants(test)
+    )
 
 
 def _is_mode(test: ast.expr | None) -> bool:
@@ -63,3 +116,7 @@ def _is_mode(test: ast.expr | None) -> bool:
         case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()], comparators=[_]):
             return True
     return False
+
+
+def _names_logs(name: str) -> bool:
+    return _WRITES_LOG.search(name.lower()) is not None

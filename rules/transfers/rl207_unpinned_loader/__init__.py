@@ -72,15 +72,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, last_names
+from rlint.rule import (
+    Applicability,
+    Device,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    last_names,
+    torch_settings,
+)
 from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, is_on_host
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
 DECIDES = frozenset({"pin_memory", "pin_memory_device", "collate_fn", None})
 """With a collate function, batches may have any class and be on any device."""
-DEFAULTS = ("set_default_device", "set_default_tensor_type")
-"""With these, tensors are created on the device."""
 
 
 class UnpinnedLoader(Rule):
@@ -99,7 +107,7 @@ class UnpinnedLoader(Rule):
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
             return
-        if not is_on_host(node, model) or model.program.mentions(*DEFAULTS):
+        if not is_on_host(node, model) or model.program.sets(torch_settings.DEFAULT_DEVICE):
             return
         feeds = Feeds(node, model)
         moved = feeds.hot
