@@ -55,7 +55,6 @@ def test_cleared_in_the_step(body: str) -> None:
     [
         ("pass", "pass"),
         ("pass", "self.steps = None"),
-        ("if done:\n    self.steps = None", "pass"),
         ("if close:\n    self.steps = None", "pass"),
         ("self.other.steps = None", "pass"),
         ("self.steps = iter([])", "pass"),
@@ -63,5 +62,10 @@ def test_cleared_in_the_step(body: str) -> None:
     ],
 )
 def test_created_once(body: str, close: str) -> None:
-    """What nothing clears, or only the end of an episode, is created at the first step."""
+    """What nothing clears, or only the end of the program, is created at the first step."""
     assert heat_of(body, close) is Heat.COLD
+
+
+def test_created_in_each_episode() -> None:
+    """What the end of an episode clears."""
+    assert heat_of("if done:\n    self.steps = None") is Heat.WARM

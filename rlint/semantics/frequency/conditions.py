@@ -290,9 +290,10 @@ class Conditions:
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
             dropped = self.by_hand.dropped(test.left)
-            if dropped is not None:  # created again after each use
-                ends = self._is_at_end(dropped)
-                return Condition(GuardKind.ENDS, Heat.WARM) if ends else Condition(GuardKind.OTHER)
+            if dropped is not None and self._is_at_end(dropped):
+                return Condition(GuardKind.ENDS, Heat.WARM)
+            if dropped is not None and self._is_often(dropped):  # created again after each use
+                return Condition(GuardKind.OTHER)
             # created once, at first use; a parameter that may be None does not show that
             is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
             if is_kept and self._is_cleared_often(test):
