@@ -346,9 +346,10 @@ class Conditions:
                 return False
             if isinstance(outer, ast.If) and inner is not outer.test:
                 condition = self.of(self.meaning(outer.test), taken=inner in outer.body)
-                if condition is None:
-                    pass
-                elif condition.kind not in _RECURRING or condition.cap is Heat.COLD:
+                # a comparison with an unknown meaning may hold often (`part == last`), a flag need not
+                is_compared = isinstance(outer.test, ast.Compare)
+                recurs = _RECURRING | {GuardKind.OTHER} if is_compared else _RECURRING
+                if condition is not None and (condition.kind not in recurs or condition.cap is Heat.COLD):
                     return False
             inner, outer = outer, self.syntax.parents.get(outer)
         return True
