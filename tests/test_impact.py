@@ -764,3 +764,58 @@ def test_buffers_of_images_gain_little_memory(layer: str, level: str, tmp_path: 
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert found["impact"]["level"] == level
+
+
+SHARED = """
+import torch
+from torch import nn
+
+
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk = TRUNK
+        self.head, self.value = nn.Linear(64, 2), nn.Linear(64, 1)
+
+    def policy(self, x):
+        return self.head(torch.relu(self.trunk(x)))
+
+    def values(self, x):
+        return self.value(torch.relu(self.trunk(x)))
+
+    def learn(self, x, optimizer):
+        loss = self.policy(x).mean() + self.values(x).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    def learn_backwards(self, x, optimizer):
+        loss = self.values(x).mean() + self.policy(x).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def train(batches):
+    agent = Agent()
+    optimizer = torch.optim.Adam(agent.parameters())
+    for batch in batches:
+        agent.learn(batch, optimizer)
+        agent.learn_backwards(batch, optimizer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("trunk", "level"),
+    [
+        ("nn.Linear(4, 64)", "low"),
+        ("nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 64))", "medium"),
+    ],
+)
+def test_a_dense_layer_that_runs_twice_costs_little(trunk: str, level: str, tmp_path: Path) -> None:
+    """One finding for the two methods, whatever their order in the callers."""
+    (tmp_path / "train.py").write_text(SHARED.replace("TRUNK", trunk))
+    options = ["--isolated", "--no-cache", "--select", "RL313", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

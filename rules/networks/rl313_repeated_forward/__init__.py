@@ -104,6 +104,8 @@ from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hois
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 from rlint.rules.networks.rl313_repeated_forward.vector_products import is_called_in_loop, runs_per_vector
 
+_DENSE = frozenset({"torch.nn.Linear", "torch.nn.LazyLinear"})
+_ONE_LAYER = "it is one dense layer, a small part of most networks"
 ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
 
 
@@ -148,6 +150,7 @@ class RepeatedForward(Rule):
                 fix=build_fix(node, again, model),
                 advice=ADVICE,
                 assumes=assumed,
+                minor=why_small(often[0], model),
             )
         elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
             yield from self.check_loop(node, model)
@@ -223,6 +226,7 @@ class RepeatedForward(Rule):
             advice=f"Run `{text}` once in `{found.function}`, and pass its result",
             assumes=f"no code in between changes the weights of `{text}` or its input",
             related=[(found.first, "runs first here")],
+            minor=why_small(call, model),
         )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -243,6 +247,12 @@ class RepeatedForward(Rule):
             fix=hoist(call, loop, model),
             advice="Run the network once before the loop, and reuse its result",
         )
+
+
+def why_small(call: ast.expr, model: SemanticModel) -> str | None:
+    """Return why a repeated forward pass costs little: that of one dense layer."""
+    is_dense = isinstance(call, ast.Call) and model.types.type_of(call.func).of in _DENSE
+    return _ONE_LAYER if is_dense else None
 
 
 def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:

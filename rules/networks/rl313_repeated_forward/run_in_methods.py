@@ -76,6 +76,9 @@ def _repeats(cls: ast.ClassDef, model: SemanticModel) -> dict[ast.Call, Repeated
             continue
         for place, run in enumerate(runs):
             for earlier in runs[:place]:
+                other = found.get(earlier.forward)
+                if other is not None and other.first is run.forward:
+                    continue  # another method calls the two in the other order
                 if run.forward not in found and _repeats_run(earlier, run, model):
                     found[run.forward] = RepeatedRun(earlier.forward, name)
     return found
