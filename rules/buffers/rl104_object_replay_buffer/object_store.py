@@ -387,12 +387,14 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
 def is_object_array(value: ast.expr | None, model: SemanticModel) -> bool:
     """Whether a value is an array of objects: `np.empty(capacity, dtype=object)`, `np.array([None] * n)`."""
     match value:
-        case ast.Call(func=func, args=[first, *_]):
+        case ast.Call(func=func, args=[first, *more], keywords=keywords):
             name = model.names.qualified(func)
         case _:
             return False
     if name in _CONVERTS:
-        return isinstance(first, ast.BinOp) and _is_empty(first, model)
+        is_plain = not more and all(keyword.arg != "dtype" for keyword in keywords)
+        has_objects = is_plain or model.types.type_of(value).dtype == element_types.OBJECT
+        return has_objects and isinstance(first, ast.BinOp) and _is_empty(first, model)
     return name in _ALLOCATES and model.types.type_of(value).dtype == element_types.OBJECT
 
 
