@@ -46,7 +46,7 @@ def heat_of(body: str, close: str = "pass") -> Heat:
     ],
 )
 def test_cleared_in_the_step(body: str) -> None:
-    """What each step clears, the next creates anew."""
+    """What each step clears, the next creates again."""
     assert heat_of(body) is Heat.HOT
 
 
