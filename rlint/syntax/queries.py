@@ -168,3 +168,18 @@ def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
             case rest:
                 yield rest
                 return
+
+
+def deciding_tests(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield the tests of an `if`, a conditional expression or an `and` and `or` that decide whether one of
+    its parts is evaluated, each with the outcome that is needed.
+    """
+    if isinstance(parent, ast.If) and child is not parent.test:
+        yield parent.test, child in parent.body
+    elif isinstance(parent, ast.IfExp) and child is not parent.test:
+        yield parent.test, child is parent.body
+    elif isinstance(parent, ast.BoolOp):
+        for value in parent.values:
+            if value is child:
+                return
+            yield value, isinstance(parent.op, ast.And)

@@ -14,6 +14,7 @@ from rlint.semantics.frequency.conditions import Condition, Conditions, words_of
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.lazy_init import where_it_leaves
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import deciding_tests
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants
@@ -316,16 +317,10 @@ def _may_return(statement: ast.stmt) -> bool:
 
 
 def _tests_before(part: ast.AST, whole: ast.AST, around: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    if isinstance(whole, ast.IfExp):
-        if part is not whole.test:
-            yield whole.test, part is whole.body
-    elif isinstance(whole, ast.BoolOp):
-        if isinstance(around, ast.Assert) and isinstance(whole.op, ast.And):
-            return  # `assert first and second` evaluates both, unless the run fails
-        for value in whole.values:
-            if value is part:
-                break
-            yield value, isinstance(whole.op, ast.And)
+    if isinstance(whole, ast.BoolOp) and isinstance(around, ast.Assert) and isinstance(whole.op, ast.And):
+        return  # `assert first and second` evaluates both, unless the run fails
+    if isinstance(whole, (ast.IfExp, ast.BoolOp)):
+        yield from deciding_tests(part, whole)
     elif isinstance(whole, COMPREHENSIONS) and not isinstance(part, ast.comprehension):
         for generator in whole.generators:
             for test in generator.ifs:

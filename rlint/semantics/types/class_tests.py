@@ -14,6 +14,7 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.annotations import annotation_kind
+from rlint.syntax.queries import deciding_tests
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import descendants
 
@@ -44,7 +45,7 @@ class ClassTests:
         for parent in self._syntax.ancestors(place):
             if isinstance(parent, (*FUNCTIONS, ast.Lambda)) and not isinstance(child, ast.stmt):
                 break
-            for test, passed in (*_tests(child, parent), *_tests_before(child, parent)):
+            for test, passed in (*deciding_tests(child, parent), *_tests_before(child, parent)):
                 call = self._proof(test, tested_for, passed=passed)
                 if call is not None and self._stays(place, call):
                     return self._promised(call)
@@ -135,7 +136,7 @@ class ClassTests:
         for parent in self._syntax.ancestors(name):
             if isinstance(parent, FUNCTIONS):
                 return False
-            for test, passed in _tests(child, parent):
+            for test, passed in deciding_tests(child, parent):
                 if self._says(test, name.id, passed=passed):
                     return True
             child = parent
@@ -229,18 +230,3 @@ def _classes(named: ast.expr) -> list[ast.expr]:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return [*_classes(left), *_classes(right)]
     return [named]
-
-
-def _tests(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield the tests that decide whether a part of a statement or expression is reached, with their
-    outcomes.
-    """
-    if isinstance(parent, ast.If) and child is not parent.test:
-        yield parent.test, child in parent.body
-    elif isinstance(parent, ast.IfExp) and child is not parent.test:
-        yield parent.test, child is parent.body
-    elif isinstance(parent, ast.BoolOp):
-        for value in parent.values:
-            if value is child:
-                return
-            yield value, isinstance(parent.op, ast.And)

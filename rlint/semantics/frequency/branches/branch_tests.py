@@ -7,6 +7,7 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from rlint.syntax.queries import deciding_tests
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
 Test = tuple[ast.expr, bool]
@@ -40,17 +41,9 @@ class BranchTests:
                 yield from self._left_before(child)
             if isinstance(child, _BOUNDARIES):
                 return
-            if isinstance(parent, (ast.If, ast.IfExp)):
-                if child is not parent.test:
-                    yield parent.test, child is parent.body or _is_in(child, parent.body)
-            elif isinstance(parent, ast.While):
-                if _is_in(child, parent.body):
-                    yield parent.test, True
-            elif isinstance(parent, ast.BoolOp):
-                for value in parent.values:
-                    if value is child:
-                        break
-                    yield value, isinstance(parent.op, ast.And)
+            if isinstance(parent, ast.While) and child in parent.body:
+                yield parent.test, True
+            yield from deciding_tests(child, parent)
             child = parent
 
     def _left_before(self, statement: ast.stmt) -> list[Test]:
@@ -70,7 +63,3 @@ def _unless_left(statement: ast.stmt) -> Iterator[Test]:
             yield statement.test, False
         elif statement.orelse and isinstance(statement.orelse[-1], _LEAVING):
             yield statement.test, True
-
-
-def _is_in(child: ast.AST, block: object) -> bool:
-    return isinstance(block, list) and any(each is child for each in block)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from rlint.semantics.frequency.program_settings import defaults_of
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import arguments_by_name, defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 
@@ -125,7 +125,7 @@ class SettledTests:
         key = summary.path, name
         if key not in self._parameters:
             self._parameters[key] = None  # of recursive calls
-            default = dict(defaults_of(function.args)).get(name)
+            default = defaults_of(function.args).get(name)
             self._parameters[key] = self._of_calls(summary, name, default, depth)
         return self._parameters[key]
 
@@ -171,13 +171,8 @@ class SettledTests:
     def _argument(self, line: int, target: FunctionSummary, name: str) -> ast.expr | None:
         """Return the expression that the call in a line of this file passes to a parameter."""
         call = self._call_of(target, line)
-        if call is None:
-            return None
-        for keyword in call.keywords:
-            if keyword.arg == name:
-                return keyword.value
-        place = target.place_of(name)
-        return call.args[place] if 0 <= place < len(call.args) else None
+        arguments = arguments_by_name(call, target.call_parameters) if call is not None else None
+        return arguments.get(name) if arguments is not None else None
 
     def calls_of(self, function: FunctionSummary) -> list[ast.Call]:
         """Return the calls of a function, if it is known that all of them are in this file; else none."""
