@@ -107,7 +107,7 @@ result unless `extract` is idempotent.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
@@ -206,12 +206,21 @@ class DuplicateExtractCall(Rule):
             minor=minor_reason(call, model),
         )
 
+    def earlier(
+        self, call: ast.Call, find: Callable[[ast.Call, SemanticModel], ast.expr | None], model: SemanticModel
+    ) -> ast.expr | None:
+        """Return the earlier evaluation that a hot call repeats, unless `repeated` reports it or both are
+        meant.
+        """
+        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
+            return None
+        found = find(call, model)
+        return None if found is None or sharing.is_meant_twice([found, call], model) else found
+
     def check_converted(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a tensor that was created from the same variable before."""
-        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
-            return
-        earlier = converted_before(call, model)
-        if earlier is None or sharing.is_meant_twice([earlier, call], model):
+        earlier = self.earlier(call, converted_before, model)
+        if earlier is None:
             return
         line = model.span_of(earlier)[0].line
         yield self.finding(
@@ -226,10 +235,8 @@ class DuplicateExtractCall(Rule):
 
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
-        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
-            return
-        earlier = evaluated_before(call, model)
-        if earlier is None or sharing.is_meant_twice([earlier, call], model):
+        earlier = self.earlier(call, evaluated_before, model)
+        if earlier is None:
             return
         line = model.span_of(earlier)[0].line
         yield self.finding(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import AnyLoop, Driver, ProgramScale, SemanticModel, descendants, trip_count, vocabulary
+from rlint.rule import AnyLoop, ProgramScale, SemanticModel, descendants, trip_count, vocabulary
+from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FEW = 4
@@ -23,27 +24,21 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     is_long = all(_is_in_long_step(read.node, model) for read in reads)
     if len(reads) > (_SOME if is_long else _FEW):
         return None
-    for read in reads:
-        loops = model.frequency.loops(read.node)
-        if loops and loops[0] is not model.frequency.driving_loop(read.node):
-            return None  # several times per step
+    if any(is_repeated(read.node, model) for read in reads):
+        return None
     return _CHEAP if len(reads) <= _FEW else _LONG_STEP
 
 
 def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
     """Whether a node runs with gradient steps, in a program of networks for images or sequences."""
-    if model.program.scale() is not ProgramScale.LARGE:
-        return False
-    cadence = model.frequency.cadence(node)
-    return cadence is not None and Driver.GRADIENT_STEP in cadence.drivers
+    return model.program.scale() is ProgramScale.LARGE and is_in_gradient_steps(node, model)
 
 
 def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:
     """Return why a read in each iteration of a loop costs little: the loop has a few iterations (the agents
     of a team, the entries of a dict), and no other loop repeats it in a step.
     """
-    around = model.frequency.loops(loop)
-    if around and around[0] is not model.frequency.driving_loop(loop):
+    if is_repeated(loop, model):
         return None
     count = trip_count.passes(loop, model)
     if count is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Driver, SemanticModel, Trait, models
+from rlint.rule import SemanticModel, Trait, models
+from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
 from rlint.rules.transfers._shared.made import LEGACY, Creation, copies_nothing
 
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
@@ -25,7 +26,9 @@ def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) ->
         return _HOST_DATA
     if creation.made.drawn_from or not all(_is_small_constant(call, model) for call in calls):
         return None
-    return _CONSTANT if _runs_once_per_update(creation.move.call, model) else None
+    move = creation.move.call
+    once = is_in_gradient_steps(move, model) and not is_repeated(move, model)
+    return _CONSTANT if once else None
 
 
 def _is_small_constant(call: ast.Call, model: SemanticModel) -> bool:
@@ -36,12 +39,3 @@ def _is_small_constant(call: ast.Call, model: SemanticModel) -> bool:
     if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)):
         sizes = sizes[0].elts
     return len(sizes) <= _FEW_DIMENSIONS or qualified.endswith(("range", "space"))
-
-
-def _runs_once_per_update(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node runs once in each gradient step: in no loop but that of the steps."""
-    cadence = model.frequency.cadence(node)
-    if cadence is None or Driver.GRADIENT_STEP not in cadence.drivers:
-        return False
-    loops = model.frequency.loops(node)
-    return not loops or loops[0] is model.frequency.driving_loop(node)

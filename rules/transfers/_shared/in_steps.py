@@ -1,0 +1,19 @@
+"""How often a step of training runs a line."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Driver, SemanticModel
+
+
+def is_repeated(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether an inner loop of the function runs a node several times in one step of the training loop."""
+    loops = model.frequency.loops(node)
+    return bool(loops) and loops[0] is not model.frequency.driving_loop(node)
+
+
+def is_in_gradient_steps(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether the training loop around a node takes a gradient step in each iteration."""
+    cadence = model.frequency.cadence(node)
+    return cadence is not None and Driver.GRADIENT_STEP in cadence.drivers
