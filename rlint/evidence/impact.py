@@ -181,13 +181,15 @@ def _cost(
     if not known:
         return None
     small = large = 0.0
-    collected = numbers.get(TrainingStep.ENVIRONMENT, 0) if set(numbers) <= _COLLECTING else 0
-    learning = ((TrainingStep.GRADIENT, collected * LEARNING_PER_ENVIRONMENT_STEP),) if collected else ()
-    for step, count in (*known, *learning):
+    learns_later = set(numbers) <= _COLLECTING and TrainingStep.GRADIENT in costs
+    counts: dict[TrainingStep, float] = dict(known)
+    if learns_later:
+        counts[TrainingStep.GRADIENT] = numbers[TrainingStep.ENVIRONMENT] * LEARNING_PER_ENVIRONMENT_STEP
+    for step, count in counts.items():
         least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[finding.scale]
-        small += costs[step][least] * count if step in costs else 0.0
-        large += costs[step][most] * count if step in costs else 0.0
-    return _Cost(known, small, large, learns_later=bool(learning))
+        small += costs[step][least] * count
+        large += costs[step][most] * count
+    return _Cost(known, small, large, learns_later=learns_later)
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:

@@ -86,22 +86,13 @@ class ByHand:
         is_on = isinstance(value, ast.Constant) and value.value is True
         return statement if is_on and is_set_back else None
 
-    def dropped(self, test: ast.expr) -> ast.stmt | None:
-        """Return the statement after a test, in the same method, that sets the tested attribute to `None`
-        again: `if self.steps is None: self.steps = …`, later `self.steps = None`. None in error handlers.
-        """
-        if not isinstance(test, ast.Attribute):
-            return None
-        around = self._syntax.function(test)
-        for value, statement in self._stores(test):
-            is_dropped = isinstance(value, ast.Constant) and value.value is None
-            if not is_dropped or statement.lineno <= test.lineno:
-                continue
-            if around is None or self._syntax.function(statement) is not around:
-                continue
-            if not any(isinstance(outer, ast.ExceptHandler) for outer in self._syntax.ancestors(statement)):
-                return statement
-        return None
+    def cleared(self, kept: ast.expr) -> Iterator[ast.stmt]:
+        """Yield the statements that set an attribute to `None`, except those in error handlers."""
+        for value, statement in self._stores(kept) if isinstance(kept, ast.Attribute) else ():
+            if isinstance(value, ast.Constant) and value.value is None:
+                around = self._syntax.ancestors(statement)
+                if not any(isinstance(outer, ast.ExceptHandler) for outer in around):
+                    yield statement
 
     def is_once_per_round(self, test: ast.expr) -> bool:
         """Whether a flag of `self` is cleared in the branch that it guards, and set only at the beginning or

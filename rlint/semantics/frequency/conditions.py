@@ -17,7 +17,6 @@ from rlint.semantics.frequency.guards import OFTEN, GuardKind
 from rlint.semantics.frequency.lazy_init import is_kept_by_key
 from rlint.semantics.frequency.roles import LEARNS
 from rlint.syntax.last_names import last_name
-from rlint.syntax.queries import same_code
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import descendants
@@ -289,15 +288,11 @@ class Conditions:
                 if any(_ENDED.search(word) for word in self._words_of_value(test.left)):
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
-            dropped = self.by_hand.dropped(test.left)
-            if dropped is not None and self._is_at_end(dropped):
-                return Condition(GuardKind.ENDS, Heat.WARM)
-            if dropped is not None and self._is_often(dropped):  # created again after each use
-                return Condition(GuardKind.OTHER)
+            again = self._made_again(test)
+            if again is not None:
+                return again
             # created once, at first use; a parameter that may be None does not show that
             is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
-            if is_kept and self._is_cleared_often(test):
-                return Condition(GuardKind.OTHER)
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
         if isinstance(constant, bool):
             return self.of(test.left, taken=constant is same)
@@ -322,28 +317,27 @@ class Conditions:
             return any(kept.id in declared.names for declared in self.syntax.of_type(ast.Global))
         return isinstance(kept, ast.Attribute)
 
-    def _is_cleared_often(self, test: ast.Compare) -> bool:
-        """Whether a gradient step of the file sets an object that is created at need to `None` again, so that
-        the next call creates another: `self.losses = None`.
+    def _made_again(self, test: ast.Compare) -> Condition | None:
+        """Return how often an object that is created at need is created again: its function sets it to `None`
+        after the test, or a gradient step of the file does, each time or when an episode ends. None if it is
+        created once.
         """
-        kept = test.left
-        if not isinstance(kept, ast.Attribute):
-            return False
-        for use in self.syntax.written.attributes.get(kept.attr, ()):
-            match self.syntax.parents.get(use):
-                case ast.Assign(value=ast.Constant(value=None)) as cleared:
-                    is_step = getattr(self.syntax.function(cleared), "name", "") in LEARNS
-                    if is_step and same_code(use.value, kept.value) and self._is_often(cleared):
-                        return True
-        return False
+        function = self.syntax.function(test)
+        for cleared in self.by_hand.cleared(test.left):
+            place = self.syntax.function(cleared)
+            is_after = place is not None and place is function and cleared.lineno > test.lineno
+            if is_after and self._is_at_end(cleared):
+                return Condition(GuardKind.ENDS, Heat.WARM)
+            is_step = isinstance(test.ops[0], ast.Is) and getattr(place, "name", "") in LEARNS
+            if (is_after or is_step) and self._is_often(cleared):
+                return Condition(GuardKind.OTHER)
+        return None
 
     def _is_often(self, statement: ast.stmt) -> bool:
-        """Whether a statement neither handles an error nor depends on a condition that may be true rarely."""
+        """Whether a statement depends on no condition that may be true rarely."""
         inner: ast.AST = statement
         outer = self.syntax.parents.get(inner)
         while outer is not None and not isinstance(outer, FUNCTIONS):
-            if isinstance(outer, ast.ExceptHandler):
-                return False
             if isinstance(outer, ast.If) and inner is not outer.test:
                 condition = self.of(self.meaning(outer.test), taken=inner in outer.body)
                 # a comparison with an unknown meaning may hold often (`part == last`), a flag need not

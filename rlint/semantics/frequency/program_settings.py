@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint.regex import regex
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import defaults_of
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
 if TYPE_CHECKING:
@@ -110,19 +111,9 @@ def _of_functions(syntax: SyntaxIndex) -> Iterator[Setting]:
         assert isinstance(function, FUNCTIONS)
         if is_setting(function.name):
             yield function.name, None  # of a property, in place of a field
-        for name, default in defaults_of(function.args):
+        for name, default in defaults_of(function.args).items():
             if is_setting(name) and isinstance(default, ast.Constant):
                 yield name, _constant(default)
-
-
-def defaults_of(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters that have defaults, with the defaults."""
-    placed = [*arguments.posonlyargs, *arguments.args]
-    for parameter, default in zip(reversed(placed), reversed(arguments.defaults), strict=False):
-        yield parameter.arg, default
-    for parameter, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if given is not None:
-            yield parameter.arg, given
 
 
 def _of_stores(syntax: SyntaxIndex) -> Iterator[Setting]:

@@ -29,7 +29,7 @@ from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.handed_lengths import stores_of, whole
-from rlint.semantics.frequency.program_settings import defaults_of, settings_of
+from rlint.semantics.frequency.program_settings import settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
 from rlint.semantics.interprocedural.given_attributes import given_attributes
@@ -66,7 +66,7 @@ from rlint.semantics.types.results.device_copies import parameters_copied
 from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
-from rlint.syntax.queries import is_property, is_staticmethod
+from rlint.syntax.queries import defaults_of, is_property, is_staticmethod
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in, place_in_order
@@ -198,6 +198,7 @@ def _function(
     syntax = analysis.syntax
     effect, paths = analysis.effects.function_effect(node)
     arguments = node.args
+    defaults = defaults_of(arguments)
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     types = {}
     for parameter in every:
@@ -248,18 +249,16 @@ def _function(
         runs_each=run_each(node, returned) if may_run_networks else "",
         off=tuple(
             name
-            for name, default in defaults_of(arguments)
+            for name, default in defaults.items()
             if isinstance(default, ast.Constant) and not default.value
         ),
         ones=tuple(
             name
-            for name, default in defaults_of(arguments)
+            for name, default in defaults.items()
             if isinstance(default, ast.Constant) and type(default.value) is int and default.value == 1
         ),
         numbers=tuple(
-            (name, number)
-            for name, default in defaults_of(arguments)
-            if (number := whole(default)) is not None
+            (name, number) for name, default in defaults.items() if (number := whole(default)) is not None
         ),
     )
 
