@@ -3,7 +3,8 @@
 ## What it does
 Flags environments that are created in the loop over episodes, or in a function that plays one episode,
 always with the same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project
-with `step` and `reset`, `make_env(...)`. Also flags data that such loops, or the `reset` of an environment,
+with `step` and `reset`, `make_env(...)`. Settings that a function is given on every call (`args.env`,
+`env_id`) are assumed to stay the same; such findings are `likely`. Also flags data that such loops, or the `reset` of an environment,
 load from the same file each time: tables, images, fonts, simulator models.
 
 The rule does not flag:
@@ -116,7 +117,7 @@ class EnvBuiltInLoop(Rule):
         loads = model.names.qualified(node.func) in _LOADS
         if not (loads or environments.makes_environment(node, model)) or is_wrapped(node, model):
             return
-        again = made_again(node, model)
+        again = made_again(node, model, likely=not loads)
         if again is None:
             return
         often = how_often(again, loads=loads, model=model)
@@ -133,7 +134,12 @@ class EnvBuiltInLoop(Rule):
             message = f"`{text}` builds the same environment again {often}, where `reset()` would suffice"
             advice = f"Build it once, {where}, and call `reset()` for each episode"
         yield self.finding(
-            model, node, message, fix=None if loads else build_fix(again, model), advice=advice
+            model,
+            node,
+            message,
+            fix=None if loads else build_fix(again, model),
+            advice=advice,
+            assumes=again.assumes,
         )
 
 
@@ -179,8 +185,8 @@ def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: SemanticModel) -> bool:
-    """Whether each iteration of a loop (or each call of a function) begins one episode, in this
-    environment.
+    """Whether each iteration of a loop begins one episode in this environment, or each call of a function
+    one or several.
     """
     for reset in model.names.calls_named("reset", model.function(call)):
         if not isinstance(reset.func, ast.Attribute) or is_guarded(reset, around, model):
@@ -191,7 +197,7 @@ def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: S
         if target is None and not environments.is_environment(owner, model):
             continue
         loops = model.frequency.loops(reset)
-        if (not loops) if isinstance(around, FUNCTIONS) else (bool(loops) and loops[0] is around):
+        if isinstance(around, FUNCTIONS) or (bool(loops) and loops[0] is around):
             return True
     return False
 

@@ -101,7 +101,7 @@ class RebuiltPerUpdate(Rule):
         what = sort_of(node, model)
         if what is None or model.frequency.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
             return
-        again = made_again(node, model, may_leave=True)
+        again = made_again(node, model, may_leave=True, may_branch=what == "loss")
         if again is None and what == "pool" and not model.frequency.loops(node) and not node.args[1:]:
             function = model.function(node)  # of any size each time
             if function is not None and all(keyword.arg in _SIZES for keyword in node.keywords):
@@ -171,11 +171,8 @@ def tries_again(loop: ast.AST) -> bool:
 def is_often(again: Again, what: str, model: SemanticModel) -> bool:
     """Whether it is created in training, rather than in set-up code, and not passed to code that keeps it."""
     call = again.call
-    for node in model.ancestors(call):
-        if isinstance(node, ast.Return):
-            return False  # a factory, whatever calls it
-        if isinstance(node, ast.stmt):
-            break
+    if is_returned(call, model):
+        return False  # a factory, whatever calls it
     outer = model.parent(call)
     outer = model.parent(outer) if isinstance(outer, ast.keyword) else outer
     if what == "dataset" and isinstance(outer, ast.Call) and sort_of(outer, model) == "loader":
@@ -193,6 +190,20 @@ def is_often(again: Again, what: str, model: SemanticModel) -> bool:
             return False
         return model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call)
     return True
+
+
+def is_returned(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a function returns a new object, rather than what the object computes at once, as in
+    `return nn.MSELoss()(values, targets)`.
+    """
+    child: ast.AST = call
+    for node in model.ancestors(call):
+        if isinstance(node, ast.Call) and node.func is child:
+            return False
+        if isinstance(node, ast.stmt):
+            return isinstance(node, ast.Return)
+        child = node
+    return False
 
 
 def starts_afresh(part: ast.AST | None) -> bool:

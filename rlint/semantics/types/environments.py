@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _METHODS = frozenset({"step", "reset"})
-_MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
+_MAKES = regex(
+    r"^_?(make|create|build|get|new|init|setup|set_up|load|construct|instantiate|start)_?.*(env|game|sim|world)"
+    r"|^_?(env|environment|game)_?(fn|func|creator|factory|builder|maker|constructor|generator)$"
+    r"|^(make|create|build)$",
+    re.IGNORECASE,
+)
 
 
 def is_environment(expression: ast.expr, model: SemanticModel) -> bool:

@@ -5,11 +5,13 @@ function.
 from __future__ import annotations
 
 import ast
+import re
 
 from rlint.rule import (
     FUNCTIONS,
     Binding,
     BindingKind,
+    GuardKind,
     SemanticModel,
     Trait,
     TypeTag,
@@ -18,6 +20,7 @@ from rlint.rule import (
     frozen,
     last_name,
     models,
+    regex,
     root_of,
 )
 
@@ -38,6 +41,15 @@ _HOLDERS = frozenset(
 )
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
+_SELDOM = frozenset(
+    {GuardKind.INTERVAL, GuardKind.CLOCK, GuardKind.BEST, GuardKind.ENDS, GuardKind.ONCE, GuardKind.FAILURE}
+)
+_SETTINGS = regex(
+    r"(^|_)(env|environment|gym|game|domain)(_?(id|name|str|kwargs|config|cfg|args))?$"
+    r"|^(self_)?(args?|cfg|config|conf|opts?|options|flags|settings|h?params|hyper_?params)$",
+    re.IGNORECASE,
+)
+"""Names of settings of a whole run, which functions are given again and again."""
 _ITERATE = models.having(Trait.ITERATES | Trait.SAME_ITEMS, "builtins") - {"builtins.next"}
 _SAME_ITEMS = frozenset(
     {
@@ -58,29 +70,56 @@ _DEPTH = 4
 @frozen
 class Again:
     """`call` creates the same value again: in each iteration of `loop`, or on each call of the enclosing
-    function.
+    function. `assumed` names the parameters and attributes that are only likely to be the same each time.
     """
 
     call: ast.Call
     loop: ast.For | ast.AsyncFor | ast.While | None
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def assumes(self) -> str | None:
+        """Return the assumption under which the value is the same each time."""
+        return (
+            f"{' and '.join(f'`{name}`' for name in self.assumed)} stays the same" if self.assumed else None
+        )
 
 
-def made_again(call: ast.Call, model: SemanticModel, *, may_leave: bool = False) -> Again | None:
+def made_again(
+    call: ast.Call,
+    model: SemanticModel,
+    *,
+    may_leave: bool = False,
+    may_branch: bool = False,
+    likely: bool = False,
+) -> Again | None:
     """Return the call if it is unconditional, in each iteration or on each call, with arguments that stay
-    the same; else None. With `may_leave`, a function may return before it.
+    the same; else None. With `may_leave`, a function may return before it; with `may_branch`, it may be in a
+    branch that is not known to run seldom; if `likely`, settings that a function is given count as the same.
     """
     looped = model.frequency.loops(call)
     loop = looped[0] if looped else None
     if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
-        if is_guarded(call, loop, model) or not all(stays(value, loop, model) for value in given(call)):
+        guarded = is_guarded(call, loop, model) and not (may_branch and _is_in_usual_branch(call, model))
+        if guarded or not all(stays(value, loop, model) for value in given(call)):
             return None
         return Again(call, loop)
     function = model.function(call)
-    if loop is not None or function is None or is_guarded(call, function, model, may_leave=may_leave):
+    if loop is not None or function is None:
         return None
-    if not all(is_fixed(value, model, _DEPTH) for value in given(call)):
+    if is_guarded(call, function, model, may_leave=may_leave) and not (
+        may_branch and _is_in_usual_branch(call, model)
+    ):
         return None
-    return Again(call, None)
+    assumed: list[str] | None = [] if likely else None
+    if not all(is_fixed(value, model, _DEPTH, assumed) for value in given(call)):
+        return None
+    return Again(call, None, tuple(dict.fromkeys(assumed or ())))
+
+
+def _is_in_usual_branch(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether none of the conditions of a call is known to hold seldom."""
+    return all(guard.kind not in _SELDOM for guard in model.frequency.conditions(call))
 
 
 def given(call: ast.Call) -> list[ast.expr]:
@@ -225,8 +264,10 @@ def _is_changed(name: str, value: ast.expr, loop: ast.AST, model: SemanticModel)
 # -- in a function -------------------------------------------------------------------------------
 
 
-def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """Whether an expression has the same value on each call of the enclosing function."""
+def is_fixed(value: ast.expr, model: SemanticModel, depth: int, assumed: list[str] | None = None) -> bool:
+    """Whether an expression has the same value on each call of the enclosing function. If a list is given,
+    settings that are only likely to stay the same count, and are added to it.
+    """
     if depth <= 0:
         return False
     for node in descendants(value):
@@ -240,7 +281,9 @@ def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             and is_read
             and not (model.syntax.call_of(node) is not None or is_kept(node, model))
         ):
-            return False
+            if assumed is None or not _is_likely_kept(node, model):
+                return False
+            assumed.append(model.source.text(node))
         if (
             isinstance(node, ast.Name)
             and isinstance(node.ctx, ast.Load)
@@ -249,13 +292,41 @@ def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             if model.names.is_self(node) or _is_own(node, value, model):
                 continue
             if not all(
-                _is_fixed_binding(binding, node, model, depth) for binding in model.names.bindings(node)
+                _is_fixed_binding(binding, node, model, depth, assumed)
+                for binding in model.names.bindings(node)
             ):
                 return False
     return True
 
 
-def _is_fixed_binding(binding: Binding, name: ast.Name, model: SemanticModel, depth: int) -> bool:
+def _is_likely_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether the constructor sets an attribute of `self`, and no other code of the file does."""
+    if model.types.is_likely_setting(attribute):
+        return True
+    stores = [use for use in model.names.attribute_uses(attribute.attr) if not isinstance(use.ctx, ast.Load)]
+    makers = [model.function(use) for use in stores if model.names.is_self(use.value)]
+    return (
+        model.names.is_self(attribute.value)
+        and 0 < len(makers) == len(stores)
+        and all(maker is not None and maker.name == "__init__" for maker in makers)
+    )
+
+
+def _is_given_setting(binding: Binding, name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a variable is a parameter with the name of a setting of the run, to which no loop passes
+    different items.
+    """
+    return (
+        binding.kind is BindingKind.PARAMETER
+        and bool(_SETTINGS.search(name.id))
+        and not model.frequency.takes_loop_items(name)
+        and all(_SETTINGS.search(passed) for passed in model.frequency.passed_names(name))
+    )
+
+
+def _is_fixed_binding(
+    binding: Binding, name: ast.Name, model: SemanticModel, depth: int, assumed: list[str] | None
+) -> bool:
     scope = model.names.scope(name).lookup(name.id)
     if scope is None or len(model.names.bindings(name)) != 1:
         return scope is None
@@ -266,6 +337,9 @@ def _is_fixed_binding(binding: Binding, name: ast.Name, model: SemanticModel, de
             BindingKind.FUNCTION,
             BindingKind.CLASS,
         ) and not any(name.id in inner.globals for inner in model.syntax.scopes.values())
+    if assumed is not None and _is_given_setting(binding, name, model):
+        assumed.append(name.id)
+        return True
     if binding.kind is not BindingKind.ASSIGN or binding.value is None or binding.path:
         return False
-    return is_fixed(binding.value, model, depth - 1)
+    return is_fixed(binding.value, model, depth - 1, assumed)
