@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlint.models.fact import words
+from rlint.regex import regex
 
 STORES = frozenset(words("push remember save send store write"))
 """Methods that store their arguments: `memory.push(state, action, reward)`, `buffer.remember(episode)`."""
@@ -131,6 +132,14 @@ LOGS = frozenset(
 
 WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
 """Methods of writers of event files, whose class programs seldom name: `writer.add_scalar("loss", loss)`."""
+
+LOGS_METRICS = frozenset(
+    words("log_dict log_metric log_metrics log_scalar log_scalars log_value report_scalar report_scalars")
+)
+"""Methods of loggers that frameworks hand out, which write at once: `logger.log_metrics(metrics, step)`."""
+
+LOGGER_NAME = regex(r"(^|_)(logger|experiment|tracker|accelerator|fabric|writer)_?$")
+"""Names of objects with such methods."""
 
 OF_BATCHES = frozenset(
     words("""adv advs advantage advantages done dones entropy entropies error errors log_prob log_probs logp

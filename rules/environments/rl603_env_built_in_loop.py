@@ -4,8 +4,8 @@
 Flags environments that are created in the loop over episodes, or in a function that plays one episode,
 always with the same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project
 with `step` and `reset`, `make_env(...)`. Settings that a function is given on every call (`args.env`,
-`env_id`) are assumed to stay the same; such findings are `likely`. Also flags data that such loops, or the `reset` of an environment,
-load from the same file each time: tables, images, fonts, simulator models.
+`env_id`) are assumed to stay the same; such findings are `likely`. Also flags data that such loops, or the
+`reset` of an environment, load from the same file each time: tables, images, fonts, simulator models.
 
 The rule does not flag:
 

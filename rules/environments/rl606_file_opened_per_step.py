@@ -3,7 +3,8 @@
 ## What it does
 Flags `open` for writing or appending (also `Path.open`, `write_text`, `DataFrame.to_csv`), and `flush`, if
 they run once per environment step or gradient step of training without a condition: no interval, flag or
-end of an episode limits them, in the function, in its callers or by an early `continue`.
+end of an episode limits them, in the function, in its callers or by an early `continue`. Conditions that
+decide whether a gradient step is taken do not count.
 
 The rule does not flag files that are read, files with a different name in each step, checkpoints (RL605),
 and files written once per episode or epoch.

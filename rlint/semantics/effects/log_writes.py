@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlint import models
 from rlint.frozen import frozen
+from rlint.models import vocabulary
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.guards import Guard, GuardKind
@@ -26,7 +27,13 @@ _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm
     "wandb.run.log"
 }
 _ROWS = "writerow"
-NAMES = POINTS | _LEVELS | {"log", "print"} | {path.rpartition(".")[2] for path in _TRACKERS}
+NAMES = (
+    POINTS
+    | _LEVELS
+    | vocabulary.LOGS_METRICS
+    | {"log", "print"}
+    | {path.rpartition(".")[2] for path in _TRACKERS}
+)
 """The last names of all library calls that may write to a log."""
 _DEPTH = 4
 _HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.SWITCH})
@@ -60,6 +67,11 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     method = call.func.attr
     if method in POINTS or method == "print":
         return True
+    if method in vocabulary.LOGS_METRICS:
+        # of a logger that a framework hands out (`self.logger` of a Lightning module)
+        return not analysis.types.type_of(call.func.value) and bool(
+            vocabulary.LOGGER_NAME.search((last_name(call.func.value) or "").lower())
+        )
     if method not in _LEVELS and method != "log":
         return False
     kind = analysis.types.type_of(call.func.value)

@@ -93,6 +93,8 @@ class Cadences(CallerWalk[Cadence]):
                     repeated=_repeats(function, place.loops[:position]),
                 )
         once, many = self._heat.driven_by(function)
+        if not once and self._heat.learns_by_role(function):
+            once = frozenset({Driver.GRADIENT_STEP})
         if not once:
             return None
         return Cadence(once, many, guards, repeated=_repeats(function, place.loops))

@@ -19,7 +19,14 @@ from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.likely_roles import likely_role
-from rlint.semantics.frequency.roles import looks_on, role_of, role_of_learner, takes_gradient_step, tries
+from rlint.semantics.frequency.roles import (
+    LEARNS,
+    looks_on,
+    role_of,
+    role_of_learner,
+    takes_gradient_step,
+    tries,
+)
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
@@ -327,6 +334,14 @@ class HeatMap:
         """Whether the heat of a function rests only on its role, or on likely answers."""
         heat = self.of_function(function.path)
         return bool(heat.assumption) or self._role(function).level is heat.level
+
+    def learns_by_role(self, function: FunctionSummary) -> bool:
+        """Whether a framework calls a function for each gradient step, which the framework takes:
+        `training_step`.
+        """
+        return (
+            function.name in LEARNS and self._role(function).level is Heat.HOT and not self.callers(function)
+        )
 
     def is_test(self, function: FunctionSummary) -> bool:
         """Whether a function is part of a test, whose loops are ignored."""

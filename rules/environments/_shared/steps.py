@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, descendants, last_name, regex, roles
+from rlint.rules.environments._shared.with_updates import runs_with_update
 
 _TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
 _CHOOSES = regex(
@@ -14,6 +15,7 @@ _CHOOSES = regex(
 _WATCHES = regex(
     r"render|show|display|watch|test|eval|play|demo|debug|verbos|human|visual|plot|log|video|window"
 )
+_MISSING = regex(r"^self\.\w+ is None$")
 _LARGE_MODELS = frozenset(
     """bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
     transformers transformer_engine trl unsloth verl vllm sglang""".split()
@@ -40,7 +42,7 @@ def unguarded_step(
 ) -> Driver | None:
     """Return the training step in which a node always runs, without a condition; None otherwise. A condition
     that only tests whether an object that it `needs` exists does not count, nor do those `apart_from` which
-    it runs in each step.
+    it runs in each step, nor those that govern a gradient step as well.
     """
     beat = model.frequency.cadence(node)
     guards = beat.guards if beat is not None else ()
@@ -48,8 +50,10 @@ def unguarded_step(
         guards = tuple(guard for guard in guards if not apart_from(guard))
     if needs:
         guards = tuple(guard for guard in guards if not tests_existence(guard, needs))
-    if beat is None or held_back(guards) or not is_training(node, model):
+    if beat is None or not is_training(node, model):
         return None
+    if held_back(guards):
+        return Driver.GRADIENT_STEP if runs_with_update(node, model) else None
     return step_of(beat)
 
 
@@ -68,8 +72,17 @@ def chooses_task(guard: Guard) -> bool:
 
 
 def held_back(guards: tuple[Guard, ...]) -> bool:
-    """Whether there is a condition besides one that selects one process of several."""
-    return any(guard.kind is not GuardKind.RANK for guard in guards)
+    """Whether there is a condition besides one that selects one process of several, or that creates what each
+    step uses up.
+    """
+    return any(guard.kind is not GuardKind.RANK and not _is_used_up(guard) for guard in guards)
+
+
+def _is_used_up(guard: Guard) -> bool:
+    """Whether a condition creates an object again that each step sets to `None` after use; if it were created
+    once, the kind of the condition would say so.
+    """
+    return guard.kind is GuardKind.OTHER and bool(_MISSING.search(guard.text))
 
 
 def is_training(node: ast.AST, model: SemanticModel) -> bool:

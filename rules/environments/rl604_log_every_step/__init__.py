@@ -4,8 +4,9 @@
 Flags output that is written once per environment step or gradient step of training: `print`, log records
 (`logging`, loguru), points written by a summary writer, `wandb.log`, methods called `print` and similar
 calls. The call must be unconditional: no interval, flag or end of an episode limits it, in the function,
-in its callers or by an early `continue`. An `if` that writes in both branches counts as unconditional.
-Several calls in a row are one finding.
+in its callers or by an early `continue`. An `if` that writes in both branches counts as unconditional, and
+so does one that decides whether a gradient step is taken: then each gradient step writes. Several calls in
+a row are one finding.
 
 A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
 writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
@@ -16,7 +17,7 @@ only checks that there is a writer (`if writer is not None`).
 The rule does not flag:
 
 - calls once per episode, epoch or batch of rollouts;
-- calls under any condition, except one that selects the main process;
+- calls under other conditions, except one that selects the main process;
 - code that plays or evaluates, and loops in which a person chooses the actions;
 - methods of the project that are named like those of a writer (`add_scalar`) and write at intervals or only
   values that changed;
@@ -83,10 +84,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, last_name, trip_count
+from rlint.rule import Applicability, Driver, Finding, Fix, Rule, SemanticModel, last_name, trip_count
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
+    is_switch,
     log_write,
     whole_choice,
     writes_rare_values,
@@ -128,6 +130,8 @@ class LogEveryStep(Rule):
             step = unguarded_step(place, model, logger)
             assumes = f"`{logger}` is not None"
         if step is None:
+            step, assumes = step_if_switched_on(place, call, model)
+        if step is None:
             model.silent("{} is not known to write in every training step", call)
             return
         if is_short(statement, model):
@@ -146,6 +150,20 @@ class LogEveryStep(Rule):
             related=[(other, "writes just as often") for other in run[1:]],
             assumes=assumes,
         )
+
+
+def step_if_switched_on(
+    place: ast.stmt, call: ast.Call, model: SemanticModel
+) -> tuple[Driver | None, str | None]:
+    """Return the step in which a call writes if the settings that turn on the log, and the parts of an agent
+    that conditions ask for, are there; and this assumption.
+    """
+    if model.names.qualified(call.func) == "builtins.print":
+        return None, None
+    beat = model.frequency.cadence(place)
+    switches = [guard for guard in (beat.guards if beat is not None else ()) if is_switch(guard)]
+    step = unguarded_step(place, model, apart_from=switches.__contains__) if switches else None
+    return step, f"`{switches[0].text}` holds" if switches else None
 
 
 def is_short(statement: ast.stmt, model: SemanticModel) -> bool:

@@ -5,10 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import SemanticModel, descendants, frozen, regex
+from rlint.rule import Guard, GuardKind, SemanticModel, descendants, frozen, regex
 
 _METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
+
+_TURNS_ON = regex(
+    r"(^|[._ ])(use_?|enable_?|with_?)?(logs?|logging|loggers?|writers?|tensorboard|tb(oard)?|wandb|mlflow"
+    r"|comet|track)(_\w+)?( is not None)?$"
+)
+"""Conditions that turn on the curves of a run."""
+_OFF = regex(r"verbos|debug|interval|every|freq|period|should|need|grad|hist|video|image|print|eval|test")
+_PART = regex(
+    r"^(self\.|agent\.)?_?\w*(actor|critic|net|network|policy|value|encoder|decoder|discriminator|model"
+    r"|target|optimi[sz]er|scheduler|alpha|q\d)\d?( is not None)?$"
+)
+"""Conditions that ask whether an agent has an optional part."""
 
 
 @frozen
@@ -17,6 +29,16 @@ class LogCall:
 
     call: ast.Call
     own: bool = False
+
+
+def is_switch(guard: Guard) -> bool:
+    """Whether a condition turns on the log for a whole run (`self.use_wandb`), or asks for an optional part
+    of an agent (`self.q2 is not None`).
+    """
+    if guard.kind not in (GuardKind.SWITCH, GuardKind.PRESENT, GuardKind.OTHER):
+        return False
+    text = guard.text.lower().replace("is not none", "is not None")
+    return bool(_TURNS_ON.search(text) or _PART.search(text)) and not _OFF.search(text)
 
 
 def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
