@@ -84,6 +84,7 @@ class Rule:
         only_on: Sequence[str] = (),
         minor: str | None = None,
         workload: str | None = None,
+        throughout: TrainingStep | None = None,
     ) -> Finding:
         """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
         clause to follow "if") is likely, not certain; so is one in code that only likely runs often.
@@ -91,11 +92,15 @@ class Rule:
         on which this finding has a cost, if other findings of the rule have a cost on all. `minor` says why
         this one costs little, whatever other findings of the rule cost. `workload` names the workload of the
         rule's fixture that does the same, if not all do: the impact is estimated from its gain alone.
+        `throughout` is the step in which the cost arises, if the line itself runs once, such as one that
+        turns on a mode.
         """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
         steps, nested_steps = _steps(model, node, large=not self.scales_with_network)
+        if throughout is not None:
+            steps, nested_steps = (throughout,), ()
         minor = minor or self._why_rare(model, node)
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
@@ -119,6 +124,7 @@ class Rule:
             only_on=tuple(only_on),
             minor=minor,
             workload=workload,
+            throughout=throughout is not None,
             related=tuple(_related(model, place, said) for place, said in related),
         )
 

@@ -285,6 +285,8 @@ class Finding:
     """Why this finding costs little, whatever the fixes of its rule were measured to gain."""
     workload: str | None = None
     """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
+    throughout: bool = False
+    """Whether its line runs once, but its cost arises in each of the steps from then on."""
     advice_needs: tuple[Requirement, ...] = ()
     """The library versions that the code in `advice` needs."""
     impact: Impact | None = field(default=None, compare=False)

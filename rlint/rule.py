@@ -4,7 +4,17 @@ from rlint import models
 from rlint.base_rule import Rule, last_names
 from rlint.edit.lazy_libcst import cst
 from rlint.enums import Enum
-from rlint.findings import Applicability, Confidence, Edit, Finding, Fix, Heat, OtherFileEdits, ProgramScale
+from rlint.findings import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    OtherFileEdits,
+    ProgramScale,
+    TrainingStep,
+)
 from rlint.frozen import frozen, mutable
 from rlint.models import element_types, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
@@ -135,6 +145,7 @@ __all__ = [
     "StateCopy",
     "StateLoad",
     "SyntaxIndex",
+    "TrainingStep",
     "Trait",
     "Type",
     "TypeTag",

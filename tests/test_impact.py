@@ -174,6 +174,15 @@ def test_what_is_not_known_to_run_in_a_loop_matters_little() -> None:
     assert "not known to run in a training loop" in found.basis
 
 
+def test_a_mode_that_is_turned_on_once_costs_in_each_step() -> None:
+    """Anomaly detection is turned on by a line that runs once."""
+    once = replace(ONE, heat=Heat.COLD, throughout=True)
+    found = impact_of(once, measured(0.5 * MIDDLE))
+    assert found is not None
+    assert found.level is ImpactLevel.HIGH
+    assert "each time; a gradient step takes" in found.basis
+
+
 def test_a_finding_that_costs_little_by_itself_says_why() -> None:
     """Whether its rule was measured or not."""
     minor = replace(ONE, minor="the array has four elements")

@@ -135,9 +135,10 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     cost = _cost(finding, step_costs(saving.device), max(one.steps for one in measured))
     if cost is None:
         return None
-    number = 1 if finding.heat is Heat.HOT or cost.is_round else STEPS_OF_A_ROUND
+    each = finding.heat is Heat.HOT or finding.throughout
+    number = 1 if each or cost.is_round else STEPS_OF_A_ROUND
     basis = _basis(measured, cost, number, saving.device)
-    if finding.heat is Heat.COLD:
+    if finding.heat is Heat.COLD and not finding.throughout:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
     share = _usual(measured) / (math.sqrt(cost.small * cost.large) * number)
     level = ImpactLevel.HIGH if share >= HIGH else ImpactLevel.MEDIUM if share >= MEDIUM else ImpactLevel.LOW

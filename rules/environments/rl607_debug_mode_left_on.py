@@ -57,6 +57,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import (
+    FUNCTIONS,
     LOOPS,
     Applicability,
     Driver,
@@ -66,12 +67,14 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    TrainingStep,
     cst,
     descendants,
     last_names,
     regex,
+    roles,
 )
-from rlint.rules.environments._shared.steps import is_free
+from rlint.rules.environments._shared.steps import is_called_training, is_free
 
 _SETS = "torch.autograd.set_detect_anomaly"
 _DETECTS = "torch.autograd.detect_anomaly"
@@ -106,7 +109,9 @@ class DebugModeLeftOn(Rule):
         if found is None or not is_free(model.frequency.conditions(node)) or not around_training(node, model):
             return
         message, advice, edits = found
-        yield self.finding(model, node, message, fix=build_fix(edits), advice=advice)
+        yield self.finding(
+            model, node, message, fix=build_fix(edits), advice=advice, throughout=TrainingStep.GRADIENT
+        )
 
 
 _Found = tuple[str, str, list[Edit] | None]
@@ -186,11 +191,24 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
     """Whether gradient steps follow, in code that is not for debugging."""
     function = model.function(node)
     name = function.name if function is not None else ""
-    if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(model.path.replace("\\", "/").rpartition("/")[2]):
+    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(file):
         return False
     if Driver.GRADIENT_STEP in model.frequency.drivers(node):
         return True
-    return name in _ENTRY and bool(model.names.attribute_uses("backward"))
+    if name not in _ENTRY:
+        return False
+    is_script = is_called_training(file) and model.class_of(node) is None
+    return is_script or model.once(takes_gradient_steps, model.syntax.module)
+
+
+def takes_gradient_steps(module: ast.Module, model: SemanticModel) -> bool:
+    """Whether a function of the file takes gradient steps, itself or by other files, or is called `train`."""
+    return bool(model.names.attribute_uses("backward")) or any(
+        is_called_training(function.name) or Driver.GRADIENT_STEP in model.frequency.drivers(function.body[0])
+        for function in descendants(module)
+        if isinstance(function, FUNCTIONS) and not roles.evaluates(function.name)
+    )
 
 
 def without_block(item: ast.withitem, model: SemanticModel) -> list[Edit] | None:

@@ -83,7 +83,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, WorkerStart, regex, spawn, torch_settings
+from rlint.rule import (
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    TrainingStep,
+    WorkerStart,
+    regex,
+    spawn,
+    torch_settings,
+)
 
 _DEVICE = regex(r"device|dvc|cuda|gpu")
 
@@ -118,6 +128,7 @@ class WorkerOversubscription(Rule):
             f"compete for the cores",
             advice=f"Call `torch.set_num_threads(1)`, or with the worker's share of the cores, at the start "
             f"of `{name}`",
+            throughout=TrainingStep.GRADIENT,
         )
 
 
