@@ -77,6 +77,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     FUNCTIONS,
     Applicability,
+    Driver,
     Edit,
     EscapeLevel,
     Finding,
@@ -197,9 +198,18 @@ def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: S
         if target is None and not environments.is_environment(owner, model):
             continue
         loops = model.frequency.loops(reset)
-        if isinstance(around, FUNCTIONS) or (bool(loops) and loops[0] is around):
+        if isinstance(around, FUNCTIONS):
+            if not loops or not is_whole_training(reset, model):
+                return True
+        elif loops and loops[0] is around:
             return True
     return False
+
+
+def is_whole_training(reset: ast.Call, model: SemanticModel) -> bool:
+    """Whether gradient steps are taken in the loop that begins the episodes."""
+    beat = model.frequency.cadence(reset)
+    return beat is not None and Driver.GRADIENT_STEP in beat.drivers | beat.nested
 
 
 def returned(call: ast.Call, model: SemanticModel) -> bool:
