@@ -1,12 +1,12 @@
 """A figure opened, filled or redrawn in every episode of training.
 
 ## What it does
-Flags repeated matplotlib calls during training that no condition limits:
+Flags repeated calls of matplotlib or plotly during training that no condition limits:
 
 - figures that are opened in every iteration and never closed;
 - curves that are added to the same axes in every iteration and never removed;
 - the whole figure drawn once per episode or per step to show one more value (`savefig`, `pause`, `draw`,
-  `show`, a figure passed to a summary writer).
+  `show`, `plotly.offline.plot`, a figure passed to a summary writer).
 
 The calls may be in the loop, where an episode ends, or in functions that are called from there.
 
@@ -106,12 +106,12 @@ class ReplotPerEpisode(Rule):
     claims = ("time", "mem")
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("pyplot", "matplotlib", "pylab")
+    triggers = ("pyplot", "matplotlib", "pylab", "plotly")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the most expensive call of an iteration, the first of equals."""
         assert isinstance(node, ast.Call)
-        if not plot_figures.uses_matplotlib(model):
+        if not plot_figures.uses_figures(model):
             return
         what = plot_figures.does(node, model)
         if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, model):

@@ -1,4 +1,4 @@
-"""Operations on matplotlib figures: created, drawn on, shown or written, cleared, updated with new data."""
+"""Operations on figures of matplotlib and plotly: created, drawn on, shown or written, cleared, updated with new data."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Does(enum.Enum):
 
 _PYPLOT = regex(r"^(matplotlib\.pyplot|matplotlib\.pylab|pylab)\.(\w+)$")
 _SEABORN = regex(r"^seaborn\.\w*(plot|map)$")
+_PLOTLY = regex(r"^plotly\.(offline\.(i?plot)|io\.(show|write_html|write_image))$")
 _FIGURE, _AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
 _MAKES = frozenset({"figure", "subplots", "subplot_mosaic"})
 _ADDS = frozenset(
@@ -28,6 +29,7 @@ _ADDS = frozenset(
     vlines""".split()
 )
 _DRAWS = frozenset({"draw", "pause", "savefig", "show"})
+_DRAWS_FIGURE = frozenset({"savefig", "show", "write_html", "write_image"})
 _EMPTIES = frozenset({"cla", "clf", "close"})
 _EMPTIES_OBJECT = frozenset({"cla", "clear", "clf"})
 _SHOWS = frozenset({"IPython.display.display", "marimo.as_html", "marimo.mpl.interactive", "wandb.Image"})
@@ -43,10 +45,10 @@ _VIDEO = frozenset(
 )
 
 
-def uses_matplotlib(model: SemanticModel) -> bool:
-    """Whether a file imports matplotlib, or seaborn, which uses it."""
+def uses_figures(model: SemanticModel) -> bool:
+    """Whether a file imports matplotlib, seaborn, which uses it, or plotly."""
     roots = {name.partition(".")[0] for name in model.module.imports.values()}
-    return not roots.isdisjoint(("matplotlib", "pylab", "seaborn"))
+    return not roots.isdisjoint(("matplotlib", "plotly", "pylab", "seaborn"))
 
 
 def does(call: ast.Call, model: SemanticModel) -> Does | None:
@@ -58,6 +60,8 @@ def does(call: ast.Call, model: SemanticModel) -> Does | None:
     if path:
         if _SEABORN.match(path):
             return Does.ADDS
+        if _PLOTLY.match(path):
+            return Does.DRAWS
         shown = path in _SHOWS and bool(call.args)
         return Does.DRAWS if shown and _is_shown(call.args[0], model) else None
     return _of_method(call, model) if isinstance(call.func, ast.Attribute) else None
@@ -78,9 +82,9 @@ def _of_method(call: ast.Call, model: SemanticModel) -> Does | None:
     owner, name = call.func.value, call.func.attr
     if name == "draw" and isinstance(owner, ast.Attribute) and owner.attr == "canvas":
         return Does.DRAWS
-    if name in ("savefig", "show") and is_figure(owner, model):
+    if name in _DRAWS_FIGURE and is_figure(owner, model):
         return Does.DRAWS
-    if name in ("add_figure", "log_figure") and uses_matplotlib(model):
+    if name in ("add_figure", "log_figure") and uses_figures(model):
         return Does.DRAWS
     if name in _ADDS and is_axes(owner, model):
         return Does.ADDS
@@ -102,7 +106,7 @@ def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(expression)
     if kind:
         return kind.tag is TypeTag.INSTANCE and kind.of == _FIGURE
-    return bool(_FIGURE_NAME.search(_name(expression))) and uses_matplotlib(model)
+    return bool(_FIGURE_NAME.search(_name(expression))) and uses_figures(model)
 
 
 def is_axes(expression: ast.expr, model: SemanticModel) -> bool:
@@ -110,7 +114,7 @@ def is_axes(expression: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(expression)
     if kind:
         return kind.tag is TypeTag.INSTANCE and kind.of == _AXES
-    return bool(_AXES_NAME.search(_name(expression))) and uses_matplotlib(model)
+    return bool(_AXES_NAME.search(_name(expression))) and uses_figures(model)
 
 
 def _name(expression: ast.expr) -> str:
