@@ -36,7 +36,7 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
             return False
-        if copies_to_device(call, model):
+        if copies_to_device(call, model) or copies_to_host(call, model):
             return True
         if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS or call.func.attr in _OF_TENSORS
@@ -66,6 +66,15 @@ def copies_to_device(call: ast.Call, model: SemanticModel) -> bool:
             or (model.types.is_device(target) and model.types.device_of(target) is not Device.HOST)
         )
     )
+
+
+def copies_to_host(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call may copy a tensor from a device to host memory: `states.cpu()`."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=copied, attr="cpu"), args=[], keywords=[]):
+            kind = model.types.type_of(copied)
+            return kind.tag is TypeTag.TENSOR and kind.device is not Device.HOST
+    return False
 
 
 def _is_of_array(call: ast.expr, model: SemanticModel) -> bool:

@@ -27,7 +27,9 @@ def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
     texts. None otherwise.
     """
     calls = [inner for inner in (node, *descendants(node)) if isinstance(inner, ast.Call)]
-    if not calls or any(worth.copies_to_device(call, model) for call in calls):
+    if not calls or any(
+        worth.copies_to_device(call, model) or worth.copies_to_host(call, model) for call in calls
+    ):
         return None
     if all(_is_operation(call, model) for call in calls):
         return MINOR

@@ -1,4 +1,4 @@
-"""Operations on figures of matplotlib and plotly: created, drawn on, shown or written, cleared, updated with new data."""
+"""Operations on figures of matplotlib and plotly: created, drawn on, shown or written, cleared, updated."""
 
 from __future__ import annotations
 
