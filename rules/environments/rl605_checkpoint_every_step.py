@@ -75,6 +75,7 @@ from rlint.rule import (
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import unguarded_step
+from rlint.rules.environments._shared.with_updates import takes_gradient_step
 
 PERIOD = 1000
 _WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO
@@ -96,8 +97,8 @@ class CheckpointEveryStep(Rule):
         statement = model.parent(node)
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
-        if not model.effects.writes_checkpoint(node):
-            return
+        if not model.effects.writes_checkpoint(node) or takes_gradient_step(node):
+            return  # the gradient step itself is the function with the call that saves
         beat = model.frequency.cadence(statement)
         if beat is None or beat.calls:
             return

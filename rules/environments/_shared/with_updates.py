@@ -44,7 +44,7 @@ def runs_with_update(node: ast.AST, model: SemanticModel) -> bool:
         return True
     own = [guard for guard in model.frequency.conditions(node) if guard in guards]
     for block in _blocks_around(node, model):
-        if any(_takes_gradient_step(call) for statement in block for call in _calls_of_each_run(statement)):
+        if any(takes_gradient_step(call) for statement in block for call in _calls_of_each_run(statement)):
             return not any(guard.line >= block[0].lineno for guard in own if guard.kind is not GuardKind.RANK)
     return False
 
@@ -74,7 +74,7 @@ def _calls_of_each_run(statement: ast.stmt) -> Iterator[ast.Call]:
                     yield node
 
 
-def _takes_gradient_step(call: ast.Call) -> bool:
+def takes_gradient_step(call: ast.Call) -> bool:
     """Whether a call takes a gradient step, judging by its name and its receiver's."""
     match call.func:
         case ast.Attribute(value=owner, attr=name):
@@ -108,7 +108,7 @@ def _results_of_updates(function: Function | None, model: SemanticModel) -> froz
     return frozenset(
         target.id
         for call in descendants(function or model.syntax.module)
-        if isinstance(call, ast.Call) and _takes_gradient_step(call)
+        if isinstance(call, ast.Call) and takes_gradient_step(call)
         for target in model.names.targets(call)
         if isinstance(target, ast.Name)
     )
