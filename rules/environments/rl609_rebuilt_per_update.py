@@ -1,9 +1,10 @@
-"""An optimizer, loss, process pool, loader or dataset that is created again for each update.
+"""An optimizer, loss, network, process pool, loader or dataset that is created again for each update.
 
 ## What it does
 Flags objects that training loops, or functions called for each update, create again from the same
 arguments: optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`), pools of
-processes or threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets.
+processes or threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets. Also flags networks
+that each gradient step creates only to copy the weights of another one into them.
 
 The rule does not flag objects created from values that the loop assigns or changes (a new network in each
 iteration, the data of the last rollout), objects created under a condition, and the optimizer of a function
@@ -60,9 +61,22 @@ statement cannot be moved as a whole.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, descendants, regex
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    models,
+    regex,
+)
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
 
@@ -79,11 +93,18 @@ _COSTS = {
     "pool": "its workers are started and stopped each time",
     "loader": "its workers and samplers are set up each time",
     "dataset": "its data are read or wrapped again each time",
+    "network": "its weights are initialised on the host each time, only to be overwritten",
 }
 _MEASURED_IN = {"optimizer": "values", "loss": "values", "loader": "imitation"}
 """The workload of the fixture that creates each."""
 _SORTS = frozenset({TypeTag.OPTIMIZER, TypeTag.MODULE, TypeTag.POOL, TypeTag.LOADER, TypeTag.DATASET})
+_INSERTS = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
+_BRIEF = ("loss", "network")
+"""These take no time that matters once per round of steps."""
 _TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
+_OVERWRITES = regex(
+    r"(^|_)(load|copy|set|sync|synchroni[sz]e|update|assign|restore|hard|soft|transfer)(_|$)", re.IGNORECASE
+)
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
 
@@ -99,9 +120,9 @@ class RebuiltPerUpdate(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         what = sort_of(node, model)
-        if what is None or model.frequency.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
+        if what is None or model.frequency.heat_of(node).level < (Heat.HOT if what in _BRIEF else Heat.WARM):
             return
-        again = made_again(node, model, may_leave=True, may_branch=what == "loss")
+        again = made_again(node, model, may_leave=True, may_branch=what == "loss", likely=what == "network")
         if again is None and what == "pool" and not model.frequency.loops(node) and not node.args[1:]:
             function = model.function(node)  # of any size each time
             if function is not None and all(keyword.arg in _SIZES for keyword in node.keywords):
@@ -123,6 +144,7 @@ class RebuiltPerUpdate(Rule):
             fix=fix,
             advice=f"Create it {where}",
             workload=_MEASURED_IN.get(what),
+            assumes=again.assumes,
         )
 
 
@@ -136,6 +158,8 @@ def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
         return "optimizer"
     if kind.tag is TypeTag.MODULE and path.startswith("torch.nn.") and path.endswith("Loss"):
         return "loss"
+    if kind.tag is TypeTag.MODULE and is_made(call, model):
+        return "network" if is_overwritten(call, model) else None
     if kind.tag is TypeTag.POOL and isinstance(call.func, (ast.Name, ast.Attribute)):
         return "pool" if path or last(call.func) in ("Pool", "ThreadPool") else None
     if kind.tag is TypeTag.LOADER and path.startswith("torch.utils.data."):
@@ -155,6 +179,44 @@ def is_made(call: ast.Call, model: SemanticModel) -> bool:
     return (
         model.types.class_of_value(call) is not None and model.types.type_of(call.func).tag is TypeTag.CLASS
     )
+
+
+def is_overwritten(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a new network is only a place for the weights of another one: they are loaded or copied into it
+    (`old.load_state_dict(…)`, `self.update_model(old, weights)`), and it is neither kept nor trained.
+    """
+    targets = model.names.targets(call)
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return False
+    reads = model.names.reads(targets[0].id, model.names.scope(targets[0]))
+    if any(_keeps(read, model) for read in reads):
+        return False
+    users = [user for read in reads if (user := _user_of(read, model)) is not None]
+    if any(model.types.type_of(user).tag is TypeTag.OPTIMIZER for user in users):
+        return False
+    return any(_OVERWRITES.search(last(user.func)) for user in users)
+
+
+def _keeps(read: ast.Name, model: SemanticModel) -> bool:
+    """Whether a network is returned, stored or put into a container."""
+    match model.parent(read):
+        case ast.Call(func=ast.Attribute(attr=method), args=[*_, given]) if given is read:
+            return method in _INSERTS
+        case ast.Attribute() | ast.Call() | ast.keyword():
+            return False
+    return True
+
+
+def _user_of(read: ast.Name, model: SemanticModel) -> ast.Call | None:
+    """Return the call that a variable is an argument of, or whose method is called: `Adam(net.parameters())`,
+    `net.load_state_dict(…)`.
+    """
+    for parent in model.ancestors(read):
+        if isinstance(parent, ast.stmt):
+            return None
+        if isinstance(parent, ast.Call) and last(parent.func) not in ("parameters", "state_dict"):
+            return parent
+    return None
 
 
 def tries_again(loop: ast.AST) -> bool:
@@ -231,7 +293,7 @@ def stored(call: ast.Call, model: SemanticModel) -> bool:
 
 def build_fix(again: Again, what: str, model: SemanticModel) -> Fix | None:
     """Move it before the loop."""
-    if again.loop is None:
+    if again.loop is None or what == "network":
         return None
     wanted = "criterion" if what == "loss" else what
     edits = moved_before(again.call, again.loop, wanted, model)

@@ -50,6 +50,8 @@ _SETTINGS = regex(
     re.IGNORECASE,
 )
 """Names of settings of a whole run, which functions are given again and again."""
+_SHAPES = regex(r"(^|_)(spaces?|dims?|sizes?|shapes?|device)$|^(n|num)_")
+"""Names of attributes that describe a network, whatever its weights are."""
 _ITERATE = models.having(Trait.ITERATES | Trait.SAME_ITEMS, "builtins") - {"builtins.next"}
 _SAME_ITEMS = frozenset(
     {
@@ -80,9 +82,10 @@ class Again:
     @property
     def assumes(self) -> str | None:
         """Return the assumption under which the value is the same each time."""
-        return (
-            f"{' and '.join(f'`{name}`' for name in self.assumed)} stays the same" if self.assumed else None
-        )
+        if not self.assumed:
+            return None
+        verb = "stays" if len(self.assumed) == 1 else "stay"
+        return f"{' and '.join(f'`{name}`' for name in self.assumed)} {verb} the same"
 
 
 def made_again(
@@ -300,10 +303,14 @@ def is_fixed(value: ast.expr, model: SemanticModel, depth: int, assumed: list[st
 
 
 def _is_likely_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    """Whether the constructor sets an attribute of `self`, and no other code of the file does."""
+    """Whether the constructor sets an attribute of `self`, and no other code of the file does, or whether an
+    attribute of such an object has the name of a setting: `self.policy.obs_space`.
+    """
     if model.types.is_likely_setting(attribute):
         return True
     stores = [use for use in model.names.attribute_uses(attribute.attr) if not isinstance(use.ctx, ast.Load)]
+    if not stores and isinstance(attribute.value, ast.Attribute):
+        return bool(_SETTINGS.search(attribute.attr) or _SHAPES.search(attribute.attr))
     makers = [model.function(use) for use in stores if model.names.is_self(use.value)]
     return (
         model.names.is_self(attribute.value)
