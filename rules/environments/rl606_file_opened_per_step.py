@@ -58,7 +58,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Binding, BindingKind, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
+from rlint.rule import (
+    Binding,
+    BindingKind,
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    last_names,
+)
 from rlint.rules.environments._shared.steps import unguarded_step
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
@@ -76,6 +86,7 @@ class FileOpenedPerStep(Rule):
     name = "file-opened-per-step"
     seeds = ("S1.IO1",)
     claims = ("time",)
+    heat = Heat.WARM
     visits = (ast.Call,)
     callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", "to_csv")
 

@@ -37,8 +37,9 @@ class Cadence:
     contains the loop over environment steps (epochs of episodes of steps). `inner` is what its inner loops
     drive that run in each iteration and count (`range(n_steps)`, `while not done`): the rest of `nested` may
     be the parts of a vectorised environment. `within` is the qualified name of the function that contains the
-    loop. The line is `repeated` if an iteration runs it several times: in loops over inner work, or because
-    one of the functions is called several times.
+    loop. `updating` are the guards that govern the gradient steps of their function as well, so that the line
+    runs with each of these. The line is `repeated` if an iteration runs it several times: in loops over inner
+    work, or because one of the functions is called several times.
     """
 
     drivers: frozenset[Driver]
@@ -53,6 +54,7 @@ class Cadence:
     inner: frozenset[Driver] = frozenset()
     within: str = ""
     repeated: bool = False
+    updating: tuple[Guard, ...] = ()
 
 
 class Cadences(CallerWalk[Cadence]):
@@ -91,13 +93,20 @@ class Cadences(CallerWalk[Cadence]):
                     inner=_driven_within(function, index, place, driven),
                     within=function.path,
                     repeated=_repeats(function, place.loops[:position]),
+                    updating=_of_updates(inside, function),
                 )
         once, many = self._heat.driven_by(function)
         if not once and self._heat.learns_by_role(function):
             once = frozenset({Driver.GRADIENT_STEP})
         if not once:
             return None
-        return Cadence(once, many, guards, repeated=_repeats(function, place.loops))
+        return Cadence(
+            once,
+            many,
+            guards,
+            repeated=_repeats(function, place.loops),
+            updating=_of_updates(guards, function),
+        )
 
     def _resets(self, function: FunctionSummary, loop: int) -> bool:
         """Whether each iteration of a loop calls `reset` itself."""
@@ -125,7 +134,16 @@ class Cadences(CallerWalk[Cadence]):
         guards = self._heat.settled(place.guards, place.function)
         called = (*answer.calls, place.function.path)
         repeated = answer.repeated or _repeats(place.function, place.loops)
-        return replace(answer, guards=(*guards, *answer.guards), calls=called, repeated=repeated)
+        updating = (*_of_updates(guards, place.function), *answer.updating)
+        return replace(
+            answer, guards=(*guards, *answer.guards), calls=called, repeated=repeated, updating=updating
+        )
+
+
+def _of_updates(guards: Sequence[Guard], function: FunctionSummary) -> tuple[Guard, ...]:
+    """Return the guards that govern all gradient steps which a function takes itself."""
+    lines = function.update_conditions
+    return tuple(guard for guard in guards if guard.line in lines) if lines else ()
 
 
 def _repeats(function: FunctionSummary, loops: Sequence[int]) -> bool:

@@ -191,6 +191,19 @@ class LoopIndex:
         """Return the lines of the intervals at which a function takes gradient steps, one at a time."""
         return self._update_intervals.get(function, ())
 
+    def update_conditions(self, function: ast.AST | None) -> tuple[int, ...]:
+        """Return the lines of the conditions that govern all gradient steps which a function takes itself."""
+        return self._update_conditions.get(function, ())
+
+    @cached_property
+    def _update_conditions(self) -> dict[ast.AST | None, tuple[int, ...]]:
+        found: dict[ast.AST | None, set[int]] = {}
+        for call in self._gradient_steps:
+            function = self.syntax.function(call)
+            lines = {guard.line for guard in self.conditions.of(call)}
+            found[function] = found.get(function, lines) & lines
+        return {function: tuple(sorted(lines)) for function, lines in found.items() if lines}
+
     @cached_property
     def _update_intervals(self) -> dict[ast.AST | None, tuple[int, ...]]:
         found: dict[ast.AST | None, set[int]] = {}

@@ -174,6 +174,7 @@ def _add_functions(
         loops=analysis.loops.summaries(None),
         drivers=intern(analysis.loops.function_drivers(None)),
         update_intervals=analysis.loops.update_intervals(None),
+        update_conditions=analysis.loops.update_conditions(None),
         turns_autograd=gradients.turned_in_module(),
     )
 
@@ -230,6 +231,7 @@ def _function(
         effect.quiet and watches_others(node, analysis),
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
+        update_conditions=analysis.loops.update_conditions(node),
         reads=parameters_read(node, syntax),
         copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
         if "torch" in syntax.text

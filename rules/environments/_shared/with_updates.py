@@ -39,7 +39,9 @@ def runs_with_update(node: ast.AST, model: SemanticModel) -> bool:
     if any(guard.kind in _SELDOM or _is_long_interval(guard) for guard in beat.guards):
         return False
     results = model.once(_results_of_updates, model.function(node))
-    guards = [guard for guard in beat.guards if not _tests_result(guard, results)]
+    guards = [
+        guard for guard in beat.guards if guard not in beat.updating and not _tests_result(guard, results)
+    ]
     if all(guard.kind is GuardKind.RANK for guard in guards):
         return True
     own = [guard for guard in model.frequency.conditions(node) if guard in guards]

@@ -84,7 +84,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Driver, Finding, Fix, Rule, SemanticModel, last_name, trip_count
+from rlint.rule import Applicability, Driver, Finding, Fix, Heat, Rule, SemanticModel, last_name, trip_count
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
@@ -105,6 +105,7 @@ class LogEveryStep(Rule):
     name = "log-every-step"
     seeds = ("S1.IO1",)
     claims = ("time",)
+    heat = Heat.WARM
     visits = (ast.Call,)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
