@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Guard, GuardKind, SemanticModel, descendants, frozen, regex
+from rlint.rule import Function, Guard, GuardKind, SemanticModel, descendants, frozen, last_name, regex
 
 _METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
@@ -52,7 +52,26 @@ def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
         return None
     if not _METHOD.search(call.func.attr) and not model.effects.is_called_like_relay(call.func.attr):
         return None
+    if model.names.is_self(call.func.value) and _writes_itself(call, model):
+        return None  # its own line is reported
     return LogCall(call, own=True) if model.effects.writes_log_by_method(call) else None
+
+
+def _writes_itself(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a method of this file writes to a log that is turned on for a whole run, or not at all:
+    `if self.logger: self.logger.log_metrics(…)`.
+    """
+    found = (model.types.definition(target) for target in model.types.call_targets(call))
+    return any(function is not None and model.once(_is_switched_on, function) for function in found)
+
+
+def _is_switched_on(function: Function, model: SemanticModel) -> bool:
+    for node in descendants(function):
+        if isinstance(node, ast.Call) and model.effects.writes_log(node):
+            guards = model.frequency.conditions(node)
+            if guards and all(is_switch(guard) for guard in guards):
+                return last_name(node.func) != "print" and not model.effects.relays_log(node)
+    return False
 
 
 def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
