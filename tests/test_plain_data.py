@@ -74,7 +74,7 @@ RESULT = FileResult(
             "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
             Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
             (TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), ProgramScale.LARGE, ("cuda",), "minor",
-            "rollout", (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
+            "rollout", True, (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),
     (Problem("a.py", "message", 1, 2, "hint", is_bug=True, cell=CELL),),
