@@ -23,6 +23,7 @@ BOUNDED = 8
 """A loop over at most this many constant items does not make its body hotter."""
 
 _HEADER_LENGTH = 60
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _NONE: frozenset[Driver] = frozenset()
 
 _REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
@@ -192,7 +193,9 @@ class LoopIndex:
         return self._update_intervals.get(function, ())
 
     def update_conditions(self, function: ast.AST | None) -> tuple[int, ...]:
-        """Return the lines of the conditions that govern all gradient steps which a function takes itself."""
+        """Return the lines of the conditions that govern all gradient steps which a function takes itself,
+        and whose other branch has no code.
+        """
         return self._update_conditions.get(function, ())
 
     @cached_property
@@ -200,9 +203,29 @@ class LoopIndex:
         found: dict[ast.AST | None, set[int]] = {}
         for call in self._gradient_steps:
             function = self.syntax.function(call)
-            lines = {guard.line for guard in self.conditions.of(call)}
+            lines = {guard.line for guard in self.conditions.of(call) if self._is_one_sided(guard.line, call)}
             found[function] = found.get(function, lines) & lines
         return {function: tuple(sorted(lines)) for function, lines in found.items() if lines}
+
+    def _is_one_sided(self, line: int, call: ast.Call) -> bool:
+        """Whether the condition in a line only has code in the branch that leads to a call: `if due:` without
+        an `else` around it, or `if not due: return` before it.
+        """
+        around = set(self.syntax.ancestors(call))
+        tests = [branch for branch in self._branches.get(line, ()) if not branch.orelse]
+        return len(tests) == len(self._branches.get(line, ())) == 1 and (
+            not isinstance(tests[0].body[-1], _LEAVING)
+            if tests[0] in around
+            else len(tests[0].body) == 1 and isinstance(tests[0].body[0], _LEAVING)
+        )
+
+    @cached_property
+    def _branches(self) -> dict[int, list[ast.If]]:
+        found: dict[int, list[ast.If]] = {}
+        for branch in self.syntax.of_type(ast.If):
+            assert isinstance(branch, ast.If)
+            found.setdefault(branch.test.lineno, []).append(branch)
+        return found
 
     @cached_property
     def _update_intervals(self) -> dict[ast.AST | None, tuple[int, ...]]:
