@@ -693,6 +693,7 @@ def test_asking_the_file_system_is_not_cheap(function: str, cheap: bool) -> None
 
 
 @needs_torch
+@pytest.mark.slow  # `torch.compile` imports much
 def test_torch_compile_turns_the_validation_of_distributions_off() -> None:
     """For the whole process, from the first call on: in a process of its own."""
     program = (

@@ -18,6 +18,9 @@ from pathlib import Path
 import pytest
 
 from fixture_folders import ROOT
+from own_code import ON_ONE_WORKER, tree_of
+
+pytestmark = ON_ONE_WORKER
 
 PLAIN = (
     "rlint",
@@ -133,8 +136,15 @@ SOURCES = sources()
 @functools.cache
 def imports_of(module: str) -> tuple[Import, ...]:
     """Everything that `module` imports, wherever it does so."""
-    tree = ast.parse(SOURCES[module].read_bytes())
+    tree = tree_of(SOURCES[module])
     return tuple(_imports(tree, module, lazy=False, for_types=False))
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    match test:
+        case ast.Name(id="TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING"):
+            return True
+    return False
 
 
 def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iterator[Import]:
@@ -148,10 +158,7 @@ def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iter
                 submodule = f"{child.module}.{alias.name}"
                 name = submodule if submodule in SOURCES else child.module or ""
                 yield Import(name, child.lineno, lazy, for_types)
-        elif isinstance(child, ast.If) and ast.unparse(child.test) in (
-            "TYPE_CHECKING",
-            "typing.TYPE_CHECKING",
-        ):
+        elif isinstance(child, ast.If) and _is_type_checking(child.test):
             yield from _imports(child, module, lazy=lazy, for_types=True)
         else:
             inside = lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
@@ -236,7 +243,7 @@ def test_a_name_means_one_thing() -> None:
     for module, path in SOURCES.items():
         if path.name != "__init__.py":
             modules[module.rpartition(".")[2]] += 1
-        for node in ast.parse(path.read_bytes()).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef):
                 classes[node.name] += 1
             elif isinstance(node, ast.Assign):
@@ -250,7 +257,7 @@ def test_every_package_says_what_it_answers() -> None:
     """The docstring of each package says what it does and, in a separate paragraph, what it answers."""
     silent = []
     for path in (ROOT / "rlint").rglob("*/__init__.py"):
-        first, _, rest = (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n\n")
+        first, _, rest = (ast.get_docstring(tree_of(path)) or "").partition("\n\n")
         if not (first and rest):
             silent.append(str(path.relative_to(ROOT)))
     assert silent == []
@@ -273,7 +280,7 @@ def test_packages_of_semantics_keep_apart(package: str, others: tuple[str, ...])
 def test_a_part_of_the_model_can_be_held_in_the_head() -> None:
     """No part of the semantic model has many public methods, and each says what it answers."""
     for path in (ROOT / "rlint" / "semantics").glob("model*.py"):
-        for node in ast.parse(path.read_bytes()).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef):
                 public = [
                     each

@@ -107,8 +107,8 @@ FLAT = {
     "nested lists": 1_000,
     "functions that return one another": 1_000,
     "functions in a chain": 1_000,
-    "classes in a line": 400,
-    "classes with constructors in a line": 400,
+    "classes in a line": 250,
+    "classes with constructors in a line": 200,
 }
 """Long programs without deep nesting, and the number of repetitions."""
 

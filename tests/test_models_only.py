@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterator
 
 from fixture_folders import ROOT
+from own_code import ON_ONE_WORKER, tree_of
 from rlint import models
 from rlint.models import by_trait
+
+pytestmark = ON_ONE_WORKER
 
 MOST = 4
 """Maximum number of names of library functions in a literal: few may be distinguished without a trait."""
@@ -60,7 +63,7 @@ def literals(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
 def lists_of(path: str) -> list[str]:
     """The literals of a module that mostly name library functions."""
     found = []
-    for line, texts in literals(ast.parse((ROOT / path).read_bytes())):
+    for line, texts in literals(tree_of(ROOT / path)):
         known = [text for text in texts if text.rpartition(".")[2] in known_names()]
         if len(set(known)) > MOST and 2 * len(known) > len(texts) and all(map(NAME.fullmatch, texts)):
             found.append(f"{path}:{line}: {' '.join(texts)}")

@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from fixture_folders import ROOT, RULES, rule_folders
+from own_code import ON_ONE_WORKER, tree_of
 from rlint import cli
 from test_pages import FENCE, page_of
-from words_not_used import NOT_USED, name_instead_of
+from words_not_used import ANY_NOT_USED, NOT_USED, name_instead_of
+
+pytestmark = ON_ONE_WORKER
 
 COMMANDS = ("", *cli.COMMANDS)
 
@@ -31,6 +34,8 @@ def around(text: str, match: re.Match[str]) -> str:
 def unused_words(text: str, place: str) -> list[str]:
     """Return one line for each phrase of the list in a text."""
     flat = re.sub(r"\s+", " ", text)
+    if not ANY_NOT_USED.search(flat):
+        return []
     found = [(each, match) for each in NOT_USED for match in each.pattern.finditer(flat)]
     return [f"{place}: …{around(flat, match)}…: write {each.instead!r} ({each.why})" for each, match in found]
 
@@ -94,7 +99,7 @@ def texts_in(path: Path) -> list[tuple[int, str, bool]]:
     """Return the texts of a module that may be shown, with their lines: all but docstrings and single words.
     The last item says whether it is a plain text rather than part of an f-string.
     """
-    tree = ast.parse(path.read_bytes())
+    tree = tree_of(path)
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     formatted = {
         id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)
@@ -140,7 +145,7 @@ def docstrings() -> list[Docstring]:
     """Return the docstrings of rlint and its rules, with the pages of rules."""
     found = []
     for path in sorted(path for folder in ("rlint", "rules") for path in (ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
             is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -175,7 +180,7 @@ def names_in(path: Path) -> Iterator[tuple[int, str]]:
     parameters, variables and attributes.
     """
     yield 1, path.stem
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(tree_of(path)):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.lineno, node.name
@@ -192,6 +197,12 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in WORD.findall(name)]
 
 
+@cache
+def instead_of(name: str) -> tuple[str, ...]:
+    """Return what to write instead of each word of a name that names do not contain."""
+    return tuple(instead for word in words_of(name) if (instead := name_instead_of(word)))
+
+
 def test_names() -> None:
     """Names consist of standard terms, which engineers search for."""
     wrong = []
@@ -200,8 +211,7 @@ def test_names() -> None:
             for line, name in names_in(path):
                 wrong += [
                     f"{path.relative_to(ROOT).as_posix()}:{line}: {name}: {instead}"
-                    for word in words_of(name)
-                    if (instead := name_instead_of(word))
+                    for instead in instead_of(name)
                 ]
     assert wrong == []
 

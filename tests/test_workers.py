@@ -84,15 +84,15 @@ def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psuti
 
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     """The findings do not depend on which process checks a file, or reads the rest of its group."""
-    write_project(tmp_path, 5)
+    write_project(tmp_path, 3)
     outputs = []
-    for jobs in ("1", "2", "3"):
+    for jobs in ("1", "3"):
         process = started("--jobs", jobs, cwd=tmp_path)
         output, errors = process.communicate()
         assert (process.returncode, errors) == (1, "")
         outputs.append(output)
-    assert outputs[0].count("RL101") == 38 * 5
-    assert outputs[1:] == outputs[:1] * 2
+    assert outputs[0].count("RL101") == 38 * 3
+    assert outputs[1] == outputs[0]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")

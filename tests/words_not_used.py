@@ -55,6 +55,9 @@ NOT_USED = (
     _phrase(r"the affair of|the matter of", "covered by", "a rule covers a pattern"),
 )
 
+ANY_NOT_USED = re.compile("|".join(each.pattern.pattern for each in NOT_USED), re.IGNORECASE)
+"""Matches where one of the phrases does: most texts contain none, and one search shows it."""
+
 
 NAMES_NOT_USED = {
     "alike": "`equal`, `same`, `have_same_form`: say which",

@@ -222,10 +222,13 @@ def test_a_device_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> Non
     assert found["answers"]["measurements"] == []
 
 
+FORKS = sys.platform == "linux"
 started_or_forked = pytest.mark.parametrize(
     "heavy",
-    ["", pytest.param("import numpy\n", marks=pytest.mark.skipif(sys.platform != "linux", reason="forks"))],
-    ids=["fresh", "forked"],
+    [
+        pytest.param("", id="fresh", marks=pytest.mark.slow if FORKS else ()),
+        pytest.param("import numpy\n", id="forked", marks=pytest.mark.skipif(not FORKS, reason="forks")),
+    ],
 )
 """Programs with slow imports run in processes forked from one that has imported these."""
 

@@ -54,14 +54,25 @@ def verdicts(noise: Noise, count: int, *, slower: float) -> list[Verdict]:
     return [verdict_of(timed(noise, seed=seed, more=THOROUGH.more, slower=slower)) for seed in range(count)]
 
 
-@pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
+noises = pytest.mark.parametrize(
+    "noise",
+    [
+        pytest.param(QUIET, id="quiet", marks=pytest.mark.slow),
+        pytest.param(USUAL, id="usual"),
+        pytest.param(BUSY, id="busy", marks=pytest.mark.slow),
+    ],
+)
+"""How much the times of a machine vary."""
+
+
+@noises
 def test_a_program_is_not_faster_than_itself(noise: Noise) -> None:
     """Comparisons of a program with itself always give "no change"."""
     found = verdicts(noise, 40, slower=1.0)
     assert found.count(Verdict.NO_CHANGE) == 40
 
 
-@pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
+@noises
 @pytest.mark.parametrize("slower", [1.1, 1 / 1.1], ids=["slower", "faster"])
 def test_ten_per_cent_are_found(noise: Noise, slower: float) -> None:
     """A change of 10 % is detected in 95 % of all cases."""
@@ -70,7 +81,7 @@ def test_ten_per_cent_are_found(noise: Noise, slower: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
+@noises
 def test_the_rates_hold_over_two_hundred_runs(noise: Noise) -> None:
     """There is no false alarm, and a slowdown of 10 % is detected in at least 95 %."""
     assert verdicts(noise, 200, slower=1.0).count(Verdict.NO_CHANGE) == 200

@@ -99,11 +99,11 @@ def ended(started: subprocess.Popen[str], children: list[psutil.Process]) -> tup
 @pytest.mark.parametrize(
     ("method", "number"),
     [
-        ("alone", signal.SIGINT),
         ("fork", signal.SIGTERM),
         *(
             pytest.param(method, number, marks=pytest.mark.slow)
             for method, number in (
+                ("alone", signal.SIGINT),
                 ("alone", signal.SIGTERM),
                 ("fork", signal.SIGINT),
                 ("spawn", signal.SIGINT),
@@ -132,7 +132,7 @@ def test_a_recorded_run_is_ended_and_replayed(tmp_path: Path, method: str, numbe
     assert left(tmp_path) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_interrupted_replays_are_kept(tmp_path: Path, number: signal.Signals) -> None:
     """The proof has the results so far, and lists the fixes for which there was no time."""
     started = proving(tmp_path, "alone", "ends")

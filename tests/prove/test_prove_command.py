@@ -17,22 +17,13 @@ from process_trees import attentive
 
 pytestmark = pytest.mark.xdist_group("prove_command")  # they share one proof, which takes long
 
-PROGRAM = """\
+ARRAYS = """\
 import sys
 
 import numpy as np
-import torch
-from torch import nn
 
 
 class Agent:
-    def __init__(self):
-        self.net = nn.Linear(8, 4)
-
-    def act(self, obs):
-        logits = self.net(torch.from_numpy(obs).float())
-        return logits.argmax().item()
-
     def gather(self, rows):
         found = np.zeros((0, 8))
         for row in rows:
@@ -51,7 +42,6 @@ def main():
     agent = Agent()
     rows = [np.random.rand(8) for _ in range(400)]
     for step in range(int(sys.argv[1])):
-        agent.act(rows[step % 400].astype(np.float32))
         if step % 10 == 0:
             agent.gather(rows)
     print("done")
@@ -60,6 +50,22 @@ def main():
 if __name__ == "__main__":
     main()
 """
+NETWORK = """\
+class Agent:
+    def __init__(self):
+        self.net = nn.Linear(8, 4)
+
+    def act(self, obs):
+        logits = self.net(torch.from_numpy(obs).float())
+        return logits.argmax().item()
+
+"""
+PROGRAM = (
+    ARRAYS.replace("import numpy as np\n", "import numpy as np\nimport torch\nfrom torch import nn\n")
+    .replace("class Agent:\n", NETWORK)
+    .replace("        if step", "        agent.act(rows[step % 400].astype(np.float32))\n        if step")
+)
+"""The same program with a network; importing PyTorch takes most of the time of a test."""
 
 
 def rlint(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -180,9 +186,9 @@ def test_what_is_no_proof_is_an_error(tmp_path: Path, text: str, said: str) -> N
     ("program", "words", "said"),
     [
         ("x = 1\n", ("train.py",), "no finding has a fix"),
-        (PROGRAM, ("train.py", "many"), "exit status 1"),
-        (PROGRAM, ("-c", "pass"), "Not reached by this run"),
-        (PROGRAM, ("-c", "open('train.py', 'a').write('#')"), "changed while it was proven"),
+        (ARRAYS, ("train.py", "many"), "exit status 1"),
+        (ARRAYS, ("-c", "pass"), "Not reached by this run"),
+        (ARRAYS, ("-c", "open('train.py', 'a').write('#')"), "changed while it was proven"),
     ],
 )
 def test_bad_input_is_a_clear_sentence(
@@ -196,7 +202,7 @@ def test_bad_input_is_a_clear_sentence(
 
 def test_a_whole_run_that_fails_does_not_cost_the_verdicts(tmp_path: Path) -> None:
     """Code that runs only once has no verdict, and the report says so."""
-    once = PROGRAM.replace('    print("done")', '    open("/".join([sys.argv[2], "ran"]), "x")')
+    once = ARRAYS.replace('    print("done")', '    open("/".join([sys.argv[2], "ran"]), "x")')
     (tmp_path / "train.py").write_text(once)
     options = ("--whole-run", "1", "--select", "RL101")
     done = prove(tmp_path, sys.executable, "train.py", "30", str(tmp_path), options=options)
@@ -212,7 +218,7 @@ def test_a_proof_that_cannot_be_written_is_said_before_the_run(tmp_path: Path) -
     assert not (tmp_path / "ran").exists()
 
 
-ENDLESS = PROGRAM.replace("range(int(sys.argv[1]))", "iter(int, 1)")
+ENDLESS = ARRAYS.replace("range(int(sys.argv[1]))", "iter(int, 1)")
 
 
 def test_a_program_that_never_ends_is_ended(tmp_path: Path) -> None:
