@@ -12,6 +12,7 @@ from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.roles import is_loss
 from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
+from rlint.semantics.interprocedural.lambdas_called import lambdas_called
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -23,7 +24,6 @@ from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
-from rlint.semantics.nn.lambdas_called import lambdas_called
 from rlint.semantics.nn.learned_parameters import learns_all
 from rlint.semantics.nn.learned_results import LearnedResults
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
