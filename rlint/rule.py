@@ -46,6 +46,7 @@ from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn import gradient_sinks, made_networks, separate_outputs, torch_settings, weight_sync
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_sinks import SinkKind
+from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.semantics.nn.module_graph import MODULE_METHODS, Architecture
 from rlint.semantics.nn.weight_sync import StateCopy, StateLoad
 from rlint.semantics.threads import queues, spawn
@@ -120,6 +121,7 @@ __all__ = [
     "Fix",
     "Function",
     "FunctionSummary",
+    "GradientSources",
     "Granularity",
     "Guard",
     "GuardKind",

@@ -12,6 +12,7 @@ from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.roles import is_loss
 from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
+from rlint.semantics.interprocedural.lambdas_called import lambdas_called
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -111,6 +112,7 @@ class GradientQueries:
         return (
             self._returns_gradient(call)
             or self._runs_given(call)
+            or self.runs_lambda(call)
             or self._gradients.computes_by_name(call)
             or self._gives_by_name(call)
             or self._gradients.shows_network(call)
@@ -195,6 +197,18 @@ class GradientQueries:
                     if self._forwards.runs_network(kind) and not self._nn.is_frozen(argument):
                         return True
         return False
+
+    def runs_lambda(self, call: ast.Call) -> bool:
+        """Whether a call runs a lambda that returns the output of a network: that of a variable, or one that
+        callers in this file pass for a parameter (`line_search(lambda: loss(net), step)`).
+        """
+        if not isinstance(call.func, ast.Name) or self._types.call_targets(call):
+            return False
+        return any(
+            self._surely_gives(source) or self._gives_as_learned(source)
+            for function in lambdas_called(call.func, self._analysis)
+            for source in self.sources(function.body).calls
+        )
 
     def _makes_parameters(self, classes: Collection[str]) -> bool:
         """Whether a constructor of one of these network classes registers parameters, or passes them on."""

@@ -1,8 +1,8 @@
 """A tensor of ones that is allocated only to be multiplied by a number.
 
 ## What it does
-Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the ones are
-used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Products in place
+Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot or warm code, where the ones
+are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Products in place
 (`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that are moved or cast
 before (`torch.ones(n).to(device) * 0.5`) get advice only. Also flags constants that are allocated only to
 draw from a standard normal distribution: `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
@@ -89,6 +89,7 @@ from rlint.rule import (
     numbers,
     vocabulary,
 )
+from rlint.rules.networks._shared.seldom import runs_in_few_steps
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 ZEROS = frozenset({"torch.zeros", "torch.zeros_like"})
@@ -110,7 +111,7 @@ class MaskedTemporary(Rule):
     name = "masked-temporary"
     seeds = ("S3.3",)
     claims = ("alloc", "time")
-    heat = Heat.HOT
+    heat = Heat.WARM
     visits = (ast.BinOp, ast.AugAssign, ast.Call)
     callees = frozenset({"mul", "div", "normal"})
     triggers = ("ones", "zeros")
@@ -124,7 +125,7 @@ class MaskedTemporary(Rule):
         if product is None:
             return
         factor, ones, is_plain = product
-        if any(keyword.arg not in KEPT for keyword in ones.keywords):
+        if any(keyword.arg not in KEPT for keyword in ones.keywords) or runs_in_few_steps(node, model):
             return
         drawn = isinstance(node, ast.expr) and is_probability(node, model)
         number = numbers.is_number(factor, model)

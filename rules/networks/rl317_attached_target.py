@@ -115,7 +115,19 @@ class AttachedTarget(Rule):
     scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("target", "Target", "tgt", "old", "prev", "frozen", "ref", "lag", "trg", "targ")
+    triggers = (
+        "target",
+        "Target",
+        "tgt",
+        "old",
+        "prev",
+        "frozen",
+        "ref",
+        "lag",
+        "trg",
+        "targ",
+        "load_state_dict",
+    )
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

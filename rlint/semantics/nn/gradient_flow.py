@@ -152,6 +152,18 @@ class GradientFlow:
             self._parameters[function, parameter] = known
         return known
 
+    def ends_in_function(self, call: ast.Call, argument: ast.AST) -> bool:
+        """Whether no gradient of an argument leaves the functions of the project that a call may run."""
+        targets = self.handed_to(call, argument)
+        return bool(targets) and all(self._ends_in(*each) for each in targets or ())
+
+    def _ends_in(self, target: FunctionSummary, parameter: str) -> bool:
+        function = self.analysis.definition(target)
+        if function is None:
+            return self.becomes_of(target, parameter) is Lets.END
+        labels = {left.label for left in self.parameter_outlets(function, parameter)}
+        return bool(labels) and labels <= ENDS
+
     def becomes_of(self, target: FunctionSummary, parameter: str, depth: int = 4) -> Lets:
         """Return what a function of another file does with the gradient of an argument."""
         if parameter in target.releases:

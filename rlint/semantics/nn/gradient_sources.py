@@ -50,12 +50,18 @@ _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, 
 @frozen
 class GradientSources:
     """The sources of the gradient of a value: `calls` of networks or of functions of the project, the
-    `parameters` of the enclosing function, and attributes and items that were `kept` from elsewhere.
+    `parameters` of the enclosing function, and attributes and items that were `kept` from elsewhere. `items`
+    are the items of the results of the calls, -1 for a whole result.
     """
 
     calls: tuple[ast.Call, ...] = ()
     parameters: tuple[ast.Name, ...] = ()
     kept: tuple[ast.expr, ...] = ()
+    items: tuple[tuple[ast.Call, int], ...] = ()
+
+    def items_of(self, call: ast.Call) -> frozenset[int]:
+        """Return the items of a call's result that are sources; -1 if the whole result is."""
+        return frozenset(item for each, item in self.items if each is call)
 
 
 class GradientOrigins:
@@ -70,6 +76,7 @@ class GradientOrigins:
         self.parameters: dict[ast.Name, None] = {}
         self.kept: dict[ast.expr, None] = {}
         self._seen: set[object] = set()
+        self._items: dict[tuple[ast.Call, int], None] = {}
 
     def of(self, expression: ast.expr) -> GradientSources:
         """Walk backwards from an expression."""
@@ -78,8 +85,11 @@ class GradientOrigins:
             node = pending.pop()
             if node not in self._seen:
                 self._seen.add(node)
+                if isinstance(node, ast.Call):
+                    self._items[node, -1] = None
                 pending.extend(self._made_of(node))
-        return GradientSources(tuple(self.calls), tuple(self.parameters), tuple(self.kept))
+        items = tuple(each for each in self._items if each[0] in self.calls)
+        return GradientSources(tuple(self.calls), tuple(self.parameters), tuple(self.kept), items)
 
     def _made_of(self, node: ast.expr) -> Iterator[ast.expr]:
         if node in self.without:
@@ -131,9 +141,18 @@ class GradientOrigins:
                 yield from self._augmented(binding)
             elif self._is_index(value, binding.path):
                 continue
+            elif binding.path and isinstance(value, ast.Call):
+                yield from self._item_of_call(value, binding.path[0])
             else:
                 yield value
                 yield from self._put_into(name, binding)
+
+    def _item_of_call(self, call: ast.Call, item: int) -> Iterator[ast.expr]:
+        """Yield what one item of a call's result is computed from."""
+        is_new = not any((call, each) in self._items for each in (-1, item))
+        self._items[call, item] = None
+        if is_new:
+            yield from self._made_of(call)
 
     def _augmented(self, binding: Binding) -> Iterator[ast.expr]:
         """Yield the earlier values of a variable that is updated in place, possibly thousands of times,
@@ -217,7 +236,7 @@ class GradientOrigins:
                 yield from arguments
                 return
         self.calls[call] = None
-        yield from arguments
+        yield from (each for each in arguments if not self.gradients.ends_in_function(call, each))
 
     def _made_of_gradient(self, expression: ast.expr) -> bool:
         """Whether the receiver of a method is a computed value rather than an object."""

@@ -267,7 +267,7 @@ def may_follow(access: ast.expr, model: SemanticModel) -> bool:
     while True:
         match part:
             case ast.Attribute(value=owner, attr=name):
-                if _may_reveal_follower(name):
+                if _may_reveal_follower(name) or name in model.once(_copied_into, model.syntax.module):
                     return True
                 part = owner
             case ast.Name(id=name):
@@ -289,11 +289,13 @@ def _loop_variables(_: ast.Module, model: SemanticModel) -> frozenset[str]:
 
 def called_follower(network: ast.expr, model: SemanticModel) -> bool:
     """Whether a network is named like a target network, and the file copies weights into it or calls it a
-    reference.
+    reference; or a network of any name, if a method copies the state of another one into it.
     """
     words = words_of(network, model)
-    if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
+    if words & (_NO_FOLLOWER | _NO_NETWORK):
         return False
+    if not words & _FOLLOWER:
+        return last_name(network) in model.once(_copied_into, model.syntax.module)
     if words & _REFERENCE:
         return True  # it keeps its initial weights
     name = last_name(network)
@@ -305,6 +307,38 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
     if any(_copies_into(call, name, model) for call in model.once(_copying_calls, model.syntax.module)):
         return True
     return _is_copied_by_its_owner(network, model)
+
+
+def _copied_into(_: ast.Module, model: SemanticModel) -> frozenset[str]:
+    """Return the attributes of `self` into which methods copy the state of another attribute:
+    `self.q_next.load_state_dict(self.q_eval.state_dict())`. None in files that set gradients, because workers
+    compute gradients for a network that they copy.
+    """
+    found: set[str] = set()
+    for use in model.names.attribute_uses("load_state_dict"):
+        match model.parent(use):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(value=holder, attr=name)),
+                args=[
+                    ast.Call(
+                        func=ast.Attribute(value=ast.Attribute(value=owner, attr=other), attr="state_dict")
+                    )
+                ],
+            ) if name != other and model.names.is_self(holder) and model.names.is_self(owner):
+                function = model.function(use)
+                if (
+                    function is not None
+                    and not _split(name) & _NO_NETWORK
+                    and not _split(other) & _NO_FOLLOWER
+                ):
+                    found.add(name)
+    if found and any(
+        isinstance(use.ctx, ast.Store)
+        for each in ("grad", "_grad")
+        for use in model.names.attribute_uses(each)
+    ):
+        return frozenset()
+    return frozenset(found)
 
 
 def _is_copied_by_its_owner(network: ast.expr, model: SemanticModel) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from rlint.rule import (
@@ -40,6 +40,14 @@ _CONTAINERS = frozenset(
 _WITHS = (ast.With, ast.AsyncWith)
 _BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _UPDATES = regex(r"step|backward|load|copy|updat|train|learn|optimi|sync|set_|reset|init|(^|_)fit|_$")
+_OPTIMIZERS = frozenset("optimizer optimizers optimiser optim opt".split())
+_PARTS = (
+    frozenset({"actor", "policy", "pi"}),
+    frozenset({"critic", "value", "v", "vf", "q", "qf", "qnet"}),
+    frozenset({"discriminator", "disc"}),
+    frozenset({"alpha", "temperature"}),
+)
+_WORD = regex(r"[a-z]+")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
@@ -152,6 +160,16 @@ def is_forward(
     return all(model.effects.effect_of(value).quiet for value in given)
 
 
+def seems_repeatable(forward: ast.Call, model: SemanticModel) -> bool:
+    """Whether a network is deterministic, as far as its layers are known."""
+    if is_forward(forward, model, may_have_unknown=True):
+        return True
+    structure = architecture_of(forward, model)
+    if structure is None or structure.complete or structure.layers:
+        return False
+    return not (structure.by_mode or structure.draws or structure.hooks or structure.keeps)
+
+
 def architecture_of(call: ast.Call, model: SemanticModel) -> Architecture | None:
     """Return the architecture that a call runs: that of a network, or of one of its methods."""
     run = model.nn.network_run(call)
@@ -167,13 +185,15 @@ def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticMode
 
 
 def likely_sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool:
-    """Whether `again` likely runs on the same input, with the same weights and the same autograd settings:
-    only calls of other objects are in between, and none of them updates weights, judging by their names and
+    """Whether `again` likely runs on the same input with the same weights, with or without autograd: only
+    calls of other objects are in between, and none of them updates weights, judging by their names and
     their functions.
     """
-    if not model.dataflow.order.always_before(call, again) or _withs(call, model) != _withs(again, model):
+    if not model.dataflow.order.always_before(call, again) or _other_withs(call, model) != _other_withs(
+        again, model
+    ):
         return False
-    between = model.dataflow.between(call, again)
+    between = _between(call, again, model)
     if between is None:
         return False
     evaluated_between, around = model.dataflow.order.evaluated_between(call, again)
@@ -181,6 +201,24 @@ def likely_sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) 
     if any(_changes(node, call, watched, model) and _may_update(node, watched, model) for node in around):
         return False
     return likely_stays_the_same(call, (*between, *evaluated_between), model)
+
+
+def _between(call: ast.Call, again: ast.Call, model: SemanticModel) -> list[ast.AST] | None:
+    """Return what may run between two calls, also if the first one is in a block without autograd, after
+    which the second one follows.
+    """
+    found = model.dataflow.between(call, again)
+    if found is not None:
+        return found
+    around = set(_withs(again, model))
+    block = next((each for each in reversed(_withs(call, model)) if each not in around), None)
+    if not isinstance(block, ast.With) or not _turns_autograd_off(block, model):
+        return None
+    after = model.dataflow.between(block, again)
+    place = next(index for index, statement in enumerate(block.body) if is_in(call, statement))
+    if after is None or model.syntax.statement(call) is not block.body[place]:
+        return None
+    return [*block.body[place + 1 :], *after]
 
 
 def likely_unchanged_between(
@@ -235,6 +273,8 @@ def _may_update(node: ast.AST, watched: Watched, model: SemanticModel) -> bool:
 
 def _may_train(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
     """Whether a call updates weights, by its name or its functions, or is passed a watched network."""
+    if _is_named_after_other(call, watched, model):
+        return False
     if _UPDATES.search(last_name(call.func) or ""):
         return True
     if any(each.updates or model.nn.learns(each) for each in model.types.call_targets(call)):
@@ -243,6 +283,29 @@ def _may_train(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
     if isinstance(call.func, ast.Attribute):
         arguments += [call.func.value] if model.source.text(call.func.value) != "self" else []
     return any(_is_handed(part, watched, model) for each in arguments for part in descendants(each))
+
+
+def _is_named_after_other(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
+    """Whether a call steps an optimizer that is named after another network: `self.actor_optimizer.step()`
+    for `self.critic`.
+    """
+    match call.func:
+        case ast.Attribute(value=ast.Attribute() | ast.Name() as optimizer, attr="step"):
+            pass
+        case _:
+            return False
+    words = weight_sync.words_of(optimizer, model)
+    run = {word for text in watched.networks for word in _WORD.findall(text.lower())}
+    parts, run_parts = _parts_of_agent(words), _parts_of_agent(run)
+    if not words & _OPTIMIZERS or not parts or not run_parts or parts & run_parts:
+        return False
+    known = model.nn.optimizers(optimizer).get(model.source.text(optimizer))
+    return not any(one in watched.networks for one in known or ())
+
+
+def _parts_of_agent(words: Collection[str]) -> set[int]:
+    """Return the parts of an agent that words name: 0 for its policy, 1 for its values, and so on."""
+    return {index for index, part in enumerate(_PARTS) if not part.isdisjoint(words)}
 
 
 def _is_handed(part: ast.AST, watched: Watched, model: SemanticModel) -> bool:
@@ -269,6 +332,25 @@ def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
 def _withs(node: ast.AST, model: SemanticModel) -> list[ast.AST]:
     """Return the `with` blocks around a node that may change autograd or autocast."""
     return [ancestor for ancestor in model.ancestors(node) if isinstance(ancestor, _WITHS)]
+
+
+def _other_withs(node: ast.AST, model: SemanticModel) -> list[ast.AST]:
+    """Return the `with` blocks around a node, without those that only turn autograd off."""
+    return [block for block in _withs(node, model) if not _turns_autograd_off(block, model)]
+
+
+def _turns_autograd_off(block: ast.AST, model: SemanticModel) -> bool:
+    return isinstance(block, _WITHS) and all(
+        isinstance(item.context_expr, ast.Call)
+        and not item.context_expr.args
+        and model.names.qualified(item.context_expr.func) in ("torch.no_grad", "torch.inference_mode")
+        for item in block.items
+    )
+
+
+def have_same_blocks(call: ast.AST, again: ast.AST, model: SemanticModel) -> bool:
+    """Whether two nodes are in the same `with` blocks."""
+    return _withs(call, model) == _withs(again, model)
 
 
 def nodes_run(part: ast.AST) -> Iterator[ast.AST]:

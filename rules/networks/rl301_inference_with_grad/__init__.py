@@ -4,7 +4,8 @@
 Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs with autograd on, if its
 result is only used as numbers (also as items of a numpy array), as indices (`argmax`), as samples of a
 distribution, or detached from the graph (also by `Variable(x)`). In warm code (once per update or episode) a
-forward pass is flagged if it runs on a whole batch of sequences or of a rollout.
+forward pass is flagged if it runs on a whole batch of sequences or of a rollout, or for a loss: a line search
+that only compares the losses of several steps, also by a function or lambda that it is passed.
 
 rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
 code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
@@ -118,6 +119,7 @@ MANY = frozenset(
     trajectories paths episodes rollouts rollout data dataset inputs transitions segments
     experiences""".split()
 )
+_OF_LOSSES = frozenset({"loss", "losses", "surrogate", "objective", "kl"})
 _DEPTH = 4
 """Maximum number of assignments and calls that a value is followed through."""
 _UPDATES = ("update", "train", "learn", "optimi", "step")
@@ -145,7 +147,7 @@ class InferenceWithGrad(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords):
+        if not (node.args or node.keywords or model.gradients.runs_lambda(node)):
             return
         if not is_idle(node, model):
             yield from self._cut_off_later(node, model)
@@ -199,7 +201,9 @@ class InferenceWithGrad(Rule):
 
 def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs a network with autograd enabled, and no gradient of its result is used."""
-    if not (call.args or call.keywords) or isinstance(call.func, ast.Call):
+    if isinstance(call.func, ast.Call):
+        return False
+    if not (call.args or call.keywords or model.gradients.runs_lambda(call)):
         return False
     if not model.gradients.gives_gradient(call):
         if model.types.type_of(call.func) or not weight_sync.is_network(call.func, model):
@@ -261,6 +265,8 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     function = model.function(call)
     if function is not None and model.once(_learns_from_batch, function):
         return True
+    if _OF_LOSSES & weight_sync.words_of(call.func, model):
+        return True  # losses are computed for batches
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
     words = {word for argument in given for word in _words_of_origins(argument, model)}

@@ -4,6 +4,9 @@
 Flags `loss.backward(retain_graph=True)` where no other backward pass uses the same graph: it was built in
 the same iteration, no later loss depends on a part of it, and it is neither returned nor stored.
 
+Losses of separate networks share no graph, also if one function computes the values for both, such as those
+of an actor and a critic (likely).
+
 If several losses share a part of their graphs, all of them but the last need `retain_graph=True`, and are
 not flagged. The same holds for a recurrent state that is carried from one update to the next without
 `detach()`.
@@ -56,6 +59,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel
 from rlint.rules.networks.rl310_retained_graph.graphs import is_last_use
+from rlint.rules.networks.rl310_retained_graph.separate_graphs import divided_calls
 
 
 class RetainedGraph(Rule):
@@ -86,7 +90,14 @@ class RetainedGraph(Rule):
             f"The graph of `{text}` is retained for another backward pass, which never happens",
             fix=build_fix(node, flag, model),
             advice="Remove `retain_graph`",
+            assumes=assumption(node, model),
         )
+
+
+def assumption(backward: ast.Call, model: SemanticModel) -> str | None:
+    """Return what must hold if one call computes values for several losses."""
+    called = [f"`{model.source.text(call.func)}`" for call in divided_calls(backward, model)]
+    return f"the values that {called[0]} returns share no layers" if called else None
 
 
 def retain_flag(call: ast.Call) -> ast.expr | None:

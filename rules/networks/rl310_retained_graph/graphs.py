@@ -19,6 +19,7 @@ from rlint.rule import (
     numbers,
     regex,
 )
+from rlint.rules.networks.rl310_retained_graph.separate_graphs import gives_data, have_separate_graphs
 
 _MOST = 200  # maximum number of names followed for one loss
 # names for transitions, loss weights and settings: nothing computed with a gradient
@@ -27,7 +28,6 @@ _DATA = regex(
     r"|masks?|not_dones?|(mini)?batch(es)?|loader|dataset|data|inputs?|x|y|targets?|labels?|returns?|discounts?|gamma|s|a|r|d|samples?"
     r"|transitions?|experiences?|indices|idxs?)(_batch|_b|_t|_next|_prime)*$"
 )
-_GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch")
 
 
 def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> bool:
@@ -46,9 +46,9 @@ def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> boo
     for call in sources.calls:
         inside = all(loop in model.frequency.loops(call) for loop in loops)
         if not model.gradients.gives_gradient(call):
-            if not inside and not _gives_data(call, model):
+            if not inside and not gives_data(call, model):
                 return False
-            if _gives_data(call, model):
+            if gives_data(call, model):
                 continue
         elif not inside:
             return False
@@ -70,13 +70,6 @@ def _has_other_backward(parameters: set[str], backward: ast.Call, model: Semanti
     return False
 
 
-def _gives_data(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the result of a call surely is not part of a graph."""
-    if model.types.call_targets(call):
-        return not model.gradients.gives_gradient(call)
-    return bool(_GIVES_DATA.search((last_name(call.func) or "").lower()))
-
-
 def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the called network may store state for the next call."""
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
@@ -95,6 +88,7 @@ def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool
         return False
     return all(
         left.node is backward
+        or have_separate_graphs(backward, left.node, model)
         or (
             model.frequency.loops(left.node) == model.frequency.loops(backward)
             and model.dataflow.between(left.node, backward) is not None

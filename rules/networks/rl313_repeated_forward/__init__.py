@@ -11,7 +11,9 @@ method that the other call runs on the same input counts as well: `net(x)` and `
 If layers of the network are created elsewhere, or only some options make them random, or if code in between
 is not known to change nothing, the finding is `likely`. So is that of a network which two methods of a class
 run on the same input, if a third method calls both with unchanged weights: the value in the loss of the
-critic and in the advantage of the actor.
+critic and in the advantage of the actor. Where autograd is on for one call and off for the other, there is
+only advice: `detach()` gives both results. An optimizer that is named after another network
+(`self.actor_optimizer`, for `self.critic`) likely does not change this one.
 
 A target network that runs in a
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
@@ -24,7 +26,7 @@ The rule is silent:
 
 - if the network has dropout, batch normalisation, noise, hooks, or state that is kept between calls;
 - if an optimizer step, `backward()` or another call between the two likely changes weights;
-- if autograd is on for one call and off for the other (across methods: if it is off for the first only);
+- across methods, if autograd is off for the first call only;
 - if a condition runs the call in only one iteration of a loop (`if t == last_step`).
 
 ## Why is it slow
@@ -93,9 +95,11 @@ from rlint.rule import AnyLoop, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.networks._shared.same_input import (
     architecture_of,
     has_seen_the_same,
+    have_same_blocks,
     is_forward,
     likely_sees_the_same,
     loop_without_change,
+    seems_repeatable,
     that_see_the_same,
 )
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
@@ -107,6 +111,10 @@ from rlint.rules.networks.rl313_repeated_forward.vector_products import is_calle
 _DENSE = frozenset({"torch.nn.Linear", "torch.nn.LazyLinear"})
 _ONE_LAYER = "it is one dense layer, a small part of most networks"
 ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
+
+ADVICE_WITH_GRADIENT = (
+    "Run the network once with autograd on, and `detach()` the result where no gradient is needed"
+)
 
 
 class RepeatedForward(Rule):
@@ -147,8 +155,8 @@ class RepeatedForward(Rule):
                 model,
                 often[0],
                 message(node, often[0], model),
-                fix=build_fix(node, again, model),
-                advice=ADVICE,
+                fix=build_fix(node, again, model) if have_same_blocks(node, often[0], model) else None,
+                advice=ADVICE if have_same_blocks(node, often[0], model) else ADVICE_WITH_GRADIENT,
                 assumes=assumed,
                 minor=why_small(often[0], model),
             )
@@ -304,7 +312,9 @@ def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel
 def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """Return the same for calls that likely see the same: code in between is not known to change nothing."""
     after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not after or not model.frequency.may_be_warm(node) or not is_forward(node, model):
+    if not after or not model.frequency.may_be_warm(node):
+        return []
+    if not seems_repeatable(node, model):
         return []
     if any(likely_sees_the_same(other, node, model) for other in earlier_equal_calls(node, model)):
         return []

@@ -17,11 +17,7 @@ from rlint.rule import (
     descendants,
     frozen,
 )
-from rlint.rules.networks._shared.same_input import (
-    architecture_of,
-    is_forward,
-    likely_unchanged_between,
-)
+from rlint.rules.networks._shared.same_input import likely_unchanged_between, seems_repeatable
 
 _DEPTH = 3
 _MOST_RUNS = 40
@@ -110,7 +106,7 @@ def _repeats_run(first: _Run, again: _Run, model: SemanticModel) -> bool:
     off = model.gradients.autograd_at(again.forward) is Autograd.OFF
     if not off and model.gradients.autograd_at(first.forward) is Autograd.OFF:
         return False  # the first result has no graph
-    if any(_is_updated(run, model) for run in (first, again)) or not _is_repeatable(again.forward, model):
+    if any(_is_updated(run, model) for run in (first, again)) or not seems_repeatable(again.forward, model):
         return False
     return bool(likely_unchanged_between(first.place, again.place, again.forward, model))
 
@@ -120,16 +116,6 @@ def _is_updated(run: _Run, model: SemanticModel) -> bool:
     if run.place is run.forward:
         return False
     return any(each.updates or model.nn.learns(each) for each in model.types.call_targets(run.place))
-
-
-def _is_repeatable(forward: ast.Call, model: SemanticModel) -> bool:
-    """Whether a network is deterministic, as far as its layers are known."""
-    if is_forward(forward, model, may_have_unknown=True):
-        return True
-    structure = architecture_of(forward, model)
-    if structure is None or structure.complete or structure.layers:
-        return False
-    return not (structure.by_mode or structure.draws or structure.hooks or structure.keeps)
 
 
 def _runs_in(

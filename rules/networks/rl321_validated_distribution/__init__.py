@@ -1,13 +1,13 @@
 """A distribution that is created in every step and validates its parameters and values.
 
 ## What it does
-Flags distributions of `torch.distributions` that are created in hot code with argument validation on, which
-is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that inherit their
-constructor or call it by `super().__init__`, classes that are called through a variable or an attribute, and
-classes that a dict or `getattr(torch.distributions, name)` selects. It also flags unknown classes that likely
-are distributions, judging by their arguments and their use, with advice only.
+Flags distributions of `torch.distributions` that are created in hot or warm code with argument validation
+on, which is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that
+inherit their constructor or call it by `super().__init__`, classes that are called through a variable or an
+attribute, and classes that a dict or `getattr(torch.distributions, name)` selects. It also flags unknown
+classes that likely are distributions, judging by their arguments and their use, with advice only.
 
-Three related patterns are flagged in hot code as well: a `MultivariateNormal` with a diagonal covariance, a
+Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
 softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
 standard normal distribution of a class of the project that is created for one draw.
 
@@ -97,6 +97,7 @@ from rlint.rule import (
     parameters,
     torch_settings,
 )
+from rlint.rules.networks._shared.seldom import runs_in_few_steps
 from rlint.rules.networks.rl321_validated_distribution.base_constructors import (
     base_of_torch,
     is_super_constructor,
@@ -140,12 +141,14 @@ class ValidatedDistribution(Rule):
     code = "RL321"
     name = "validated-distribution"
     claims = ("time",)
-    heat = Heat.HOT
+    heat = Heat.WARM
     visits = (ast.Call,)
     triggers = ("distributions", "softmax")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
+        if runs_in_few_steps(node, model):
+            return
         called = node.func.attr if isinstance(node.func, ast.Attribute) else None
         qualified = model.names.qualified(node.func)
         if called == "argmax" or qualified == "torch.argmax":

@@ -5,7 +5,8 @@ Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values 
 needed on some paths: one branch of a following `if` or conditional expression reads them, another branch
 returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
 action that is computed before the epsilon draw, also by a function of the project that runs the network
-(`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well.
+(`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well, also one
+that a function of the project, a lambda or a network that draws random numbers returns (likely).
 
 If a call returns several values, all of them must be unused, or those that are unused must come from
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`. That also holds for
@@ -13,7 +14,8 @@ methods that are no networks, and for the log-probability of a squashed action t
 `action, _ = self.actor(state)`.
 
 Log-probabilities and entropies that are never read are flagged, too, also if a function returns them in a
-tuple and no caller reads that item.
+tuple and no caller reads that item; with low impact, if only one branch reads them (`if log_metrics:`).
+Parts of results that are computed once before many gradient steps have low impact.
 
 If layers of the network are created elsewhere, or if calls in between might change its weights, the finding
 is `likely` and there is only advice. The rule is silent:
@@ -89,9 +91,9 @@ from collections.abc import Iterator
 
 from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
 from rlint.rules.networks._shared.no_grad import HOOKS
-from rlint.rules.networks._shared.same_input import is_forward
-from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, unused_parts
-from rlint.rules.networks.rl323_discarded_forward.run_by_functions import runs_network
+from rlint.rules.networks._shared.same_input import architecture_of, is_forward
+from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, runs_per_round, unused_parts
+from rlint.rules.networks.rl323_discarded_forward.run_by_functions import called_by_lambda, runs_network
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
@@ -103,8 +105,10 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
-from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
+from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, only_branch, unread_value
 
+_OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
+_PER_ROUND = "it runs once, before many gradient steps on the same data"
 REASON = "an invalid input raises an error only where the result is used"
 
 
@@ -121,6 +125,10 @@ class DiscardedForward(Rule):
         value = unread_value(node, model)
         if value is not None:
             yield self.unread_value(node, value, model)
+            return
+        branch = only_branch(node, model)
+        if branch is not None:
+            yield self.read_in_branch(node, branch, model)
             return
         if not (node.args or node.keywords):
             return
@@ -151,8 +159,7 @@ class DiscardedForward(Rule):
             return
         draws = not is_forward(node, model)
         if not reads:
-            if is_known and not draws:
-                yield from self.unread(node, unit, names, model)
+            yield from self.unread(node, unit, names, model, is_sure=is_known and not draws)
             return
         waste = waste_of(unit, scope, model)
         if waste is not None:
@@ -177,10 +184,13 @@ class DiscardedForward(Rule):
         unit = unit_of(call, model)
         names = bound_names(unit)
         scope = model.names.scope(unit)
-        if not names or not isinstance(scope.node, FUNCTIONS) or not model.types.call_targets(call):
+        if not names or not isinstance(scope.node, FUNCTIONS) or not has_targets(call, model):
             return
         reads = reads_of(names, scope, model)
-        if not reads or not only_computes(unit, model, but=call) or not runs_network(call, model):
+        if reads is None or not only_computes(unit, model, but=call) or not runs_network(call, model):
+            return
+        if not reads:
+            yield from self.unread(call, unit, names, model, is_sure=False)
             return
         waste = waste_of(unit, scope, model)
         if waste is None:
@@ -212,6 +222,17 @@ class DiscardedForward(Rule):
             assumes=f"no other code calls `{value.returned_by}`",
         )
 
+    def read_in_branch(self, call: ast.Call, branch: ast.If, model: SemanticModel) -> Finding:
+        """Return a finding for a log-probability or an entropy that only one branch reads."""
+        text = " ".join(model.source.text(branch.test).split())
+        return self.finding(
+            model,
+            call,
+            f"`{called(call, model)}` is computed each time, and only used if `{text}`",
+            advice="Compute it in the branch that uses it",
+            minor=_OF_DISTRIBUTION,
+        )
+
     def partly(self, call: ast.Call, part: Unused, model: SemanticModel) -> Finding:
         """Return a finding for results of which some are computed by sub-networks of their own, and are not
         used.
@@ -233,6 +254,7 @@ class DiscardedForward(Rule):
             message,
             advice="Call the sub-network whose result is used, or add a method that runs it alone",
             assumes=part.assumes,
+            minor=_PER_ROUND if runs_per_round(call, model) else None,
         )
 
     def dropped(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -254,12 +276,16 @@ class DiscardedForward(Rule):
         )
 
     def unread(
-        self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], model: SemanticModel
+        self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], model: SemanticModel, *, is_sure: bool
     ) -> Iterator[Finding]:
-        """Yield a finding for a result that is never read."""
-        if any(name.id.startswith("_") for name in names) or is_measured(call, model):
+        """Yield a finding for a result that is never read. It is not sure if the network draws random
+        numbers, or is only known in parts.
+        """
+        if all(name.id.startswith("_") for name in names) or is_measured(call, model):
             return
-        edit = model.edit.delete_statement(unit)
+        if not is_sure and is_kept_otherwise(call, model):
+            return
+        edit = model.edit.delete_statement(unit) if is_sure else None
         fix = (
             Fix("Remove the forward pass", Applicability.UNSAFE, (edit,), REASON)
             if edit is not None
@@ -271,7 +297,23 @@ class DiscardedForward(Rule):
             f"`{called(call, model)}` runs here, and its result is never used",
             fix=fix,
             advice="Remove the forward pass, or assign it to `_` if it is run for its side effects",
+            assumes=None if is_sure else f"`{called(call, model)}` is called for its result only",
         )
+
+
+def has_targets(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call runs functions of the project, directly or by a lambda of the function around it."""
+    return bool(model.types.call_targets(called_by_lambda(call, model) or call))
+
+
+def is_kept_otherwise(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a network may be run for what it keeps: attributes that it sets, or the outputs that hooks
+    receive.
+    """
+    structure = architecture_of(call, model)
+    if structure is not None and (structure.keeps or structure.hooks):
+        return True
+    return any(model.program.is_attribute_read(hook) for hook in HOOKS)
 
 
 def assumption(call: ast.Call, waste: Waste, model: SemanticModel) -> str:

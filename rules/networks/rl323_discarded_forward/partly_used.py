@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import (
     FUNCTIONS,
+    Driver,
     FunctionSummary,
     GuardKind,
     Heat,
@@ -17,9 +18,12 @@ from rlint.rule import (
     last_name,
     roles,
     separate_outputs,
+    weight_sync,
 )
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
+_MORE = frozenset({"last", "final", "next", "bootstrap"})
+"""Words in the names of an observation after the rollout, of which there is one per environment."""
 _SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
 
 
@@ -41,7 +45,7 @@ def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
     used = _used_places(call, model)
     if (
         used is None
-        or _is_dwarfed(call, model)
+        or (_is_dwarfed(call, model) and not runs_per_round(call, model))
         or any(guard.kind in _SELDOM for guard in model.frequency.guards(call))
     ):
         return None
@@ -61,6 +65,19 @@ def _is_dwarfed(call: ast.Call, model: SemanticModel) -> bool:
         return False
     loops = (node for node in descendants(function) if isinstance(node, (ast.For, ast.While)))
     return any(model.frequency.heat_of(loop.body[0]).level is Heat.HOT for loop in loops)
+
+
+def runs_per_round(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call runs once before a number of gradient steps on the same data, and no loop of its
+    function steps an environment.
+    """
+    if model.frequency.heat_of(call).level is Heat.HOT or _MORE & weight_sync.words_of(call, model):
+        return False
+    function = model.symbols.function_at(call)
+    drivers = [loop.drivers for loop in function.loops] if function is not None else []
+    return any(Driver.GRADIENT_STEP in each for each in drivers) and not any(
+        Driver.ENVIRONMENT_STEP in each for each in drivers
+    )
 
 
 def _unused_in(

@@ -29,6 +29,7 @@ def runs_network(call: ast.Call, model: SemanticModel) -> bool:
     """Whether all functions of the project that a call may run only compute their result, judging by their
     effects as far as they are known, and run a network for it.
     """
+    call = called_by_lambda(call, model) or call
     targets = model.types.call_targets(call)
     if not 0 < len(targets) <= _MOST or _NOT_BY_NAME.search(targets[0].name):
         return False
@@ -38,6 +39,15 @@ def runs_network(call: ast.Call, model: SemanticModel) -> bool:
         return False
     effect = model.effects.call_effect(call)
     return not effect.kind & _CHANGES and all(_only_computes(each, model) for each in targets)
+
+
+def called_by_lambda(call: ast.Call, model: SemanticModel) -> ast.Call | None:
+    """Return the call that is the body of the lambda which a call of a local variable runs."""
+    bindings = model.dataflow.definitions(call.func) if isinstance(call.func, ast.Name) else []
+    match [binding.value for binding in bindings]:
+        case [ast.Lambda(body=ast.Call() as body)]:
+            return body
+    return None
 
 
 def _only_computes(function: FunctionSummary, model: SemanticModel) -> bool:

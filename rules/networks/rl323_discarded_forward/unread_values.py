@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, SemanticModel, descendants, frozen, is_in
+from rlint.rule import FUNCTIONS, SemanticModel, descendants, frozen, is_in, is_in_block
 
 COMPUTED = frozenset({"log_prob", "entropy"})
 _MOST = 12
@@ -39,6 +39,34 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     summary = model.symbols.function_at(statement)
     read = model.dataflow.items_read(summary) if summary is not None else None
     return Unread(name, function.name) if read is not None and not places & read else None
+
+
+def only_branch(call: ast.Call, model: SemanticModel) -> ast.If | None:
+    """Return the branch after a statement whose body alone reads the log-probability or the entropy that the
+    statement computes: `if log_metrics:`.
+    """
+    called = call.func
+    if not isinstance(called, ast.Attribute) or called.attr not in COMPUTED:
+        return None
+    statement = model.syntax.statement(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target]) if not _has_better_place(call, statement, model):
+            return _reading_branch(target, statement, model)
+    return None
+
+
+def _reading_branch(target: ast.Name, statement: ast.stmt, model: SemanticModel) -> ast.If | None:
+    scope = model.names.scope(target).lookup(target.id)
+    binding = model.syntax.variables.bound_at(target)
+    if scope is None or binding is None or model.names.is_captured(target.id, scope):
+        return None
+    reads = model.analysis.readers(binding, scope)
+    block, index = model.syntax.block(statement)
+    for branch in block[index + 1 :]:
+        if isinstance(branch, ast.If) and any(is_in_block(read, branch.body) for read in reads):
+            is_only = all(is_in_block(read, branch.body) for read in reads)
+            return branch if is_only else None
+    return None
 
 
 def _places_of(node: ast.expr, items: list[ast.expr]) -> frozenset[int]:

@@ -1,8 +1,8 @@
 """A tensor repeated along a new dimension where a view would be enough.
 
 ## What it does
-Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each repeated dimension has one element
-(from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
+Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot or warm code where each repeated dimension has one
+element (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
 arithmetic, comparisons, `gather`, `where`, reductions, as an index, also through views (`unsqueeze`, slices)
 and in functions of the same file that they are passed to or returned from. A value of unknown type counts as
 a tensor if only tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`. Further counts in front
@@ -65,11 +65,13 @@ from rlint.rule import (
     Applicability,
     Finding,
     Fix,
+    Heat,
     Rule,
     SemanticModel,
     TypeTag,
     last_name,
 )
+from rlint.rules.networks._shared.seldom import runs_in_few_steps
 from rlint.rules.networks.rl325_repeated_to_read.read_copies import Read, reads_of
 from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import (
     asserted_rank,
@@ -89,6 +91,7 @@ class RepeatedToRead(Rule):
     code = "RL325"
     name = "repeated-to-read"
     claims = ("time", "mem")
+    heat = Heat.WARM
     visits = (ast.Call,)
     callees = frozenset({"repeat", "tile", "repeat_interleave"})
     triggers = (".repeat(", ".tile(", "repeat_interleave(")
@@ -108,7 +111,7 @@ class RepeatedToRead(Rule):
             return
         sizes = expanded(counts, tensor, model)
         uses = reads_of(node, model) if sizes is not None else None
-        if sizes is None or not uses:
+        if sizes is None or not uses or runs_in_few_steps(node, model):
             return
         text = " ".join(model.source.text(node.func).split())
         yield self.finding(

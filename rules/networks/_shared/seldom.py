@@ -1,0 +1,16 @@
+"""Warm code that runs in few of many steps."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import GuardKind, Heat, SemanticModel
+
+_SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
+
+
+def runs_in_few_steps(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether code is warm only because a condition holds in few of the steps: `if step % 1000 == 0:`."""
+    if model.frequency.heat_of(node).level is Heat.HOT:
+        return False
+    return any(guard.kind in _SELDOM for guard in model.frequency.guards(node))

@@ -1,0 +1,91 @@
+"""Losses that share no part of a graph, although one function computes values for both: those of an actor and
+a critic.
+"""
+
+from __future__ import annotations
+
+import ast
+from itertools import product
+
+from rlint.rule import GradientSources, SemanticModel, last_name, regex, separate_outputs
+
+_ALL = -1
+_GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch")
+
+
+def gives_data(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the result of a call surely is not part of a graph."""
+    if model.types.call_targets(call):
+        return not model.gradients.gives_gradient(call)
+    return bool(_GIVES_DATA.search((last_name(call.func) or "").lower()))
+
+
+def have_separate_graphs(backward: ast.Call, other: ast.AST, model: SemanticModel) -> bool:
+    """Whether two calls of `backward` likely run through graphs without a common part."""
+    found = _sources(backward, other, model)
+    if found is None:
+        return False
+    one, another = found
+    if not (one.calls and another.calls) or shares_parameters(one, another):
+        return False
+    return not any(_share(call, one, another, model) for call in _common(one, another, model))
+
+
+def divided_calls(backward: ast.Call, model: SemanticModel) -> list[ast.Call]:
+    """Return the calls that compute values for this and for another call of `backward` in the function."""
+    found: dict[ast.Call, None] = {}
+    for other in model.names.calls_named("backward", model.function(backward)):
+        sources = _sources(backward, other, model)
+        if sources is not None:
+            found.update(dict.fromkeys(_common(*sources, model)))
+    return list(found)
+
+
+def _sources(
+    backward: ast.Call, other: ast.AST, model: SemanticModel
+) -> tuple[GradientSources, GradientSources] | None:
+    match backward, other:
+        case (
+            ast.Call(func=ast.Attribute(value=first)),
+            ast.Call(func=ast.Attribute(value=second, attr="backward")),
+        ) if backward is not other:
+            return model.gradients.sources(first), model.gradients.sources(second)
+    return None
+
+
+def _common(one: GradientSources, another: GradientSources, model: SemanticModel) -> list[ast.Call]:
+    """Return the calls that both values depend on, and that may return a tensor which requires grad."""
+    return [call for call in one.calls if call in another.calls and not gives_data(call, model)]
+
+
+def shares_parameters(one: GradientSources, another: GradientSources) -> bool:
+    """Whether two values depend on the same parameter or attribute."""
+    names = ({ast.dump(each) for each in (*sources.parameters, *sources.kept)} for sources in (one, another))
+    return bool(next(names) & next(names))
+
+
+def _share(call: ast.Call, one: GradientSources, another: GradientSources, model: SemanticModel) -> bool:
+    """Whether the parts of a call's result that two values depend on may share a graph: not where the call
+    runs separate networks for them.
+    """
+    return any(
+        not _are_separate(call, first, second, model)
+        for first, second in product(one.items_of(call), another.items_of(call))
+    )
+
+
+def _are_separate(call: ast.Call, first: int, second: int, model: SemanticModel) -> bool:
+    """Whether all functions that a call may run compute two items of their result with separate networks."""
+    if _ALL in (first, second) or first == second:
+        return False
+    targets = model.types.call_targets(call)
+    for target in targets:
+        if max(first, second) >= len(target.outputs):
+            return False
+        made = [set(target.outputs[item]) - separate_outputs.SQUASHED for item in (first, second)]
+        if not all(made) or made[0] & made[1]:
+            return False
+        cls = model.index.modules[target.module].classes.get(target.qualname.rpartition(".")[0])
+        if cls is None or any(model.index.method(cls, name) for name in made[0] | made[1]):
+            return False  # two methods may run a common network
+    return bool(targets)
