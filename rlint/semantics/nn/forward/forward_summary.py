@@ -26,6 +26,7 @@ _MUTATES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQU
     "zero_",
     "fill_",
 }
+_CALLS_BACK = models.having(Trait.CALLS_BACK, "builtins")
 _RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
 _CONTAINERS = models.having(Trait.HOLDS_PARTS, "torch.nn")
 """Modules that run the layers passed to their constructor: `nn.Sequential(self.first, self.second)(x)`."""
@@ -188,7 +189,7 @@ class _Reader:
         if self._escaping.escapes_by_library(call, qualified):
             self._forward_summary(function).escapes = True
         if qualified.startswith("builtins."):
-            if qualified in ("builtins.map", "builtins.filter") or _keyword(call, "key", 9) is not None:
+            if qualified in _CALLS_BACK:
                 done = self._forward_summary(function)
                 done.calls.update(self._functions_in_arguments(call))
                 self._uses_in_arguments(call, done)
