@@ -120,18 +120,8 @@ class _Writes:
         return any(binding.kind is not BindingKind.IMPORT for binding in scope.bindings[value.id])  # type: ignore[attr-defined]
 
     def _is_own_module(self, value: ast.expr) -> bool:
-        """Whether an expression is `sys.modules[__name__]`, `importlib.import_module(__name__)`."""
-        match value:
-            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
-                return True
-            case ast.Call(
-                func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
-                args=[ast.Name(id="__name__"), *_],
-            ):
-                return True
-            case ast.Name(id=name):
-                return name in self._are_modules
-        return False
+        """Whether an expression is the file's own module, also by a variable that holds it."""
+        return is_own_module(value) or (isinstance(value, ast.Name) and value.id in self._are_modules)
 
     def _set_in(self, node: ast.expr, *, escapes: bool) -> Iterator[str]:
         """Yield the names that one use of a namespace sets."""
@@ -214,6 +204,19 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
                 yield from owner_paths(value, syntax, resolve, depth - 1)
             if _iterates_over_modules(binding.value):
                 yield ANY_MODULE
+
+
+def is_own_module(value: ast.expr) -> bool:
+    """Whether an expression is `sys.modules[__name__]`, `importlib.import_module(__name__)`."""
+    match value:
+        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+            return True
+        case ast.Call(
+            func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
+            args=[ast.Name(id="__name__"), *_],
+        ):
+            return True
+    return False
 
 
 def _bound_values(binding: Binding, syntax: SyntaxIndex) -> list[ast.expr]:

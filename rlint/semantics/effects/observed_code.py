@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from rlint.semantics.effects.namespace_writes import NAMESPACES, NameResolver, owner_paths
+from rlint.semantics.effects.namespace_writes import NAMESPACES, NameResolver, is_own_module, owner_paths
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -67,13 +67,21 @@ class _Observed:
 
     def _modules(self, owner: ast.expr) -> Iterator[str]:
         match owner:
-            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+            case _ if is_own_module(owner):
+                yield self._names.module
+            case ast.Name() if any(map(is_own_module, self._values_of(owner))):
                 yield self._names.module
             case ast.Attribute(value=function, attr="__globals__"):
                 for path in self._paths(function):
                     yield path.rpartition(".")[0]
             case _:
-                yield from self._paths(owner)
+                for path in self._paths(owner):
+                    yield self._names.module if path == "__main__" else path
+
+    def _values_of(self, name: ast.Name) -> list[ast.expr]:
+        scope = self._syntax.scope(name).lookup(name.id)
+        bindings = scope.bindings[name.id] if scope is not None else []
+        return [binding.value for binding in bindings if binding.value is not None and not binding.path]
 
     def _paths(self, node: ast.expr) -> Iterable[str]:
         return owner_paths(node, self._syntax, self._resolve)

@@ -44,7 +44,7 @@ from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, Func
 from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.architecture_summary import parts_of_file
 from rlint.semantics.nn.checkpoints import functions_that_save
-from rlint.semantics.nn.forward_summary import forward_summaries
+from rlint.semantics.nn.forward.forward_summary import forward_summaries
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.separate_outputs import conditional_outputs, outputs_of, run_each
 from rlint.semantics.nn.torch_settings import speedups_of

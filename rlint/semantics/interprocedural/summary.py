@@ -13,7 +13,7 @@ from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.mentions.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.forward_summary import ForwardSummary
+from rlint.semantics.nn.forward.forward_summary import ForwardSummary
 from rlint.semantics.threads.queues import ChannelMaker
 from rlint.syntax.redefinitions import shown
 

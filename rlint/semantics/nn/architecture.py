@@ -64,6 +64,8 @@ class PartKind(Enum):
     """A class or function of torch."""
     MADE = "made"
     """The result of a function, class or constant of the project for `arguments`."""
+    NAMED = "named"
+    """A function, class or constant of the project that is not called: `activation=swish`."""
     PARAMETER = "parameter"
     """The argument that the function receives for it."""
     ATTRIBUTE = "attribute"
@@ -440,7 +442,7 @@ def _mentioned(qualified: str) -> Iterator[NetworkPart]:
         elif holds_no_network(qualified):
             yield NetworkPart(PartKind.MADE, qualified)
     elif models.callable_fact(qualified) is None:
-        yield NetworkPart(PartKind.MADE, qualified)
+        yield NetworkPart(PartKind.NAMED, qualified)
 
 
 def holds_no_network(qualified: str) -> bool:

@@ -5,6 +5,7 @@ from.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -50,13 +51,15 @@ _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, 
 @frozen
 class GradientSources:
     """The sources of the gradient of a value: `calls` of networks or of functions of the project, the
-    `parameters` of the enclosing function, and attributes and items that were `kept` from elsewhere. `items`
-    are the items of the results of the calls, -1 for a whole result.
+    `parameters` of the enclosing function, and attributes and items that were `kept` from elsewhere, and
+    `leaves`: weights of networks, and tensors created with `requires_grad`. `items` are the items of the
+    results of the calls, -1 for a whole result.
     """
 
     calls: tuple[ast.Call, ...] = ()
     parameters: tuple[ast.Name, ...] = ()
     kept: tuple[ast.expr, ...] = ()
+    leaves: tuple[ast.expr, ...] = ()
     items: tuple[tuple[ast.Call, int], ...] = ()
 
     def items_of(self, call: ast.Call) -> frozenset[int]:
@@ -75,6 +78,7 @@ class GradientOrigins:
         self.calls: dict[ast.Call, None] = {}
         self.parameters: dict[ast.Name, None] = {}
         self.kept: dict[ast.expr, None] = {}
+        self.leaves: dict[ast.expr, None] = {}
         self._seen: set[object] = set()
         self._items: dict[tuple[ast.Call, int], None] = {}
 
@@ -88,8 +92,13 @@ class GradientOrigins:
                 if isinstance(node, ast.Call):
                     self._items[node, -1] = None
                 pending.extend(self._made_of(node))
-        items = tuple(each for each in self._items if each[0] in self.calls)
-        return GradientSources(tuple(self.calls), tuple(self.parameters), tuple(self.kept), items)
+        return GradientSources(
+            tuple(self.calls),
+            tuple(self.parameters),
+            tuple(self.kept),
+            tuple(self.leaves),
+            tuple(each for each in self._items if each[0] in self.calls),
+        )
 
     def _made_of(self, node: ast.expr) -> Iterator[ast.expr]:
         if node in self.without:
@@ -127,6 +136,8 @@ class GradientOrigins:
                 yield value
 
     def _bound_to(self, name: ast.Name) -> Iterator[ast.expr]:
+        if name.id in self._made_leaves:
+            self.leaves[name] = None
         for binding in self.analysis.definitions.reaching(name):
             if binding in self._seen:
                 continue
@@ -176,6 +187,15 @@ class GradientOrigins:
         scope = self.syntax.scope(binding.statement)
         return iter(self.analysis.definitions.before(binding.name, binding.statement, scope))
 
+    @functools.cached_property
+    def _made_leaves(self) -> frozenset[str]:
+        """Return the names of variables that become leaves after their creation: `x.requires_grad = True`."""
+        written = self.syntax.written
+        stores = [store for store in written.attribute_stores if store.attr == "requires_grad"]
+        calls = [call.func for call in written.calls_of(("requires_grad_",))]
+        owners = (each.value for each in (*stores, *calls) if isinstance(each, ast.Attribute))
+        return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
+
     def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
         """Yield the values inserted into a list that a variable holds."""
         empty = (ast.List, ast.Dict, *COMPREHENSIONS)
@@ -191,6 +211,8 @@ class GradientOrigins:
         if isinstance(root, ast.Name) and self._is_receiver(root):
             if kind.tag not in _PLAIN:
                 self.kept[node] = None
+        elif self.analysis.types.type_of(node.value).tag is TypeTag.MODULE and kind.tag not in _PLAIN:
+            self.leaves[node] = None  # a weight: `net.weight`
         else:
             yield node.value
 
@@ -219,6 +241,8 @@ class GradientOrigins:
         if qualified in facts.WRAPS_DETACHED:
             return
         if qualified.startswith("torch."):
+            if _makes_leaf(call, name):
+                self.leaves[call] = None
             if name not in _ENDING_FUNCTIONS:
                 yield from arguments
             return
@@ -227,6 +251,8 @@ class GradientOrigins:
             return
         if isinstance(call.func, ast.Attribute) and not qualified:
             name = call.func.attr
+            if name == "requires_grad_":
+                self.leaves[call] = None
             drawn = name == "sample" and not self._made_of_gradient(call.func.value)
             if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
                 return
@@ -255,3 +281,10 @@ class GradientOrigins:
                     for b in bindings
                 )
         return False
+
+
+def _makes_leaf(call: ast.Call, function: str) -> bool:
+    """Whether a torch function creates a tensor whose gradient is computed: a leaf of the graph."""
+    return function == "Parameter" or any(
+        keyword.arg == "requires_grad" and getattr(keyword.value, "value", True) for keyword in call.keywords
+    )

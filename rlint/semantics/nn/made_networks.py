@@ -78,7 +78,7 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
     other.
     """
     one, other = built(first, model), built(second, model)
-    if _is_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
+    if may_be_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
         return False
     if any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
         model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
@@ -126,7 +126,7 @@ def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model
 
 def share_nothing(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     """Whether two networks surely have no tensor in common, nor tensors that share memory."""
-    if ast.dump(first) == ast.dump(second) or _is_changed_later(model):
+    if ast.dump(first) == ast.dump(second) or may_be_changed_later(model):
         return False
     one, other = built(first, model), built(second, model)
     if model.index.defines_method("__deepcopy__"):
@@ -308,6 +308,8 @@ def _is_registry(expression: ast.expr) -> bool:
         "_modules",
         "_parameters",
         "_buffers",
+        "_forward_hooks",
+        "_forward_pre_hooks",
     )
 
 
@@ -324,7 +326,7 @@ def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
     return model.types.type_of(part).tag is TypeTag.MODULE and not model.names.is_self(part)
 
 
-def _is_changed_later(model: SemanticModel) -> bool:
+def may_be_changed_later(model: SemanticModel) -> bool:
     """Whether the file may put modules or tensors into existing networks, or let them share memory; or
     another file replaces the memory of tensors: `weight.data = flat[:4]`.
     """

@@ -13,7 +13,7 @@ from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, PartKind, holds_no_network, is_layer
-from rlint.semantics.nn.forward_summary import ForwardSummary
+from rlint.semantics.nn.forward.forward_summary import ForwardSummary
 
 _DEPTH = 16
 _STEPS = 600
@@ -35,7 +35,8 @@ class Architecture:
 
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside of
-    dropout layers; `keeps` the attributes that a run sets or modifies; `surely_varies` whether code of the
+    dropout layers; `keeps` the attributes that a run sets or modifies; `escapes` whether other code may see
+    tensors of it besides these; `surely_varies` whether code of the
     project that it surely runs does any of these; `hooks` hooks registered on it; `overrides` the names
     among `train`, `eval`, `__call__` that a class of it defines; `width` the size of the largest square that
     fits into the weights of a linear layer which surely is part of it; `passes_on` whether it may hold a
@@ -50,6 +51,7 @@ class Architecture:
     surely_varies: bool = False
     hooks: bool = False
     keeps: set[str] = field(default_factory=set)
+    escapes: bool = False
     overrides: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     width: int = 0
@@ -179,6 +181,12 @@ class _Reading:
                 self.found.width = max(self.found.width, part.width if sure else 0)
             case PartKind.MADE:
                 self._add_made(part, place, method, sure=sure)
+            case PartKind.NAMED:
+                self._add_made(part, place, method, sure=sure)
+                if method is not None and isinstance(
+                    self.index.symbol(part.name, place.module), FunctionSummary
+                ):
+                    self._call(part.name, place.module, running=True, sure=sure)
             case PartKind.PARAMETER:
                 self._add_parameter(part.name, place, method, sure=sure)
             case PartKind.METHOD if place.cls is not None:
@@ -309,7 +317,7 @@ class _Reading:
             for owner in given:
                 symbol = None
                 inner = place
-                if owner.kind == PartKind.MADE:
+                if owner.kind in (PartKind.MADE, PartKind.NAMED):
                     symbol = self.index.symbol(owner.name, place.module)
                     inner = _Place("", given=owner.arguments, outer=place)
                 elif owner.kind == PartKind.INSTANCE:
@@ -475,6 +483,7 @@ class _Reading:
             found.reads_training |= done.reads_training
             found.draws |= done.draws
             found.keeps |= done.keeps
+            found.escapes |= done.escapes
             found.surely_varies |= sure and (done.reads_training or done.draws or bool(done.keeps))
             found.complete &= not done.opaque
         for path in sorted(done.calls):

@@ -49,6 +49,8 @@ class Constants:
         match expression:
             case ast.Constant(value=str() | bytes() | int() as value) if not isinstance(value, bool):
                 return Constant(value, self._text(expression))
+            case ast.Name() if self.names.is_set_by_text(expression):
+                return None
             case ast.Name() | ast.Attribute() if (
                 library := known.get(self.names.qualified(expression) or "")
             ) is not None:

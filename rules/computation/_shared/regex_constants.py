@@ -121,9 +121,8 @@ def _laid_out(name: str, alias: str, pattern: str, flags: str) -> str:
         if len(f"{name} = {alias}.compile({arguments})") <= _WIDE:
             return f"{alias}.compile({arguments})"
         return f"{alias}.compile(\n    {arguments}\n)"
-    lines = [line.strip() for line in pattern.split("\n")]
-    if _same(pattern, "\n".join(lines)):
-        body = "\n    ".join(lines)
+    body = "\n    ".join(line.strip() for line in pattern.split("\n"))
+    if _same(pattern, body):  # no line break is part of a string
         return (
             f"{alias}.compile(\n    {body},\n    {flags},\n)" if flags else f"{alias}.compile(\n    {body}\n)"
         )

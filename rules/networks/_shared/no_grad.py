@@ -15,6 +15,7 @@ from rlint.rule import (
     descendants,
     gradient_sinks,
     last_name,
+    made_networks,
     models,
     regex,
 )
@@ -40,6 +41,10 @@ _HOST = frozenset(
         TypeTag.NONE,
     }
 )
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.MatMult: "matmul",
+    ast.Pow: "pow",
+}  # fmt: skip
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
 
@@ -111,10 +116,11 @@ def loses_gradient(
                 TypeTag.LIST, TypeTag.DICT, TypeTag.NDARRAY, TypeTag.DEQUE,
             ):  # fmt: skip
                 doubts[model.source.text(target.value)] = None
-    if all(left.label in gradient_sinks.ENDS for left in model.gradients.sinks(value)):
-        return list(doubts)
     rest = model.gradients.sources(value, without=forwards)
-    if any(model.gradients.gives_gradient(call) for call in rest.calls):
+    left = {one.label for one in model.gradients.sinks(value)}
+    if not isinstance(value, ast.Tuple) and left and left <= gradient_sinks.ENDS - {SinkKind.SHOWN}:
+        return [*doubts, *map(model.source.text, rest.leaves)]
+    if rest.leaves or any(model.gradients.gives_gradient(call) for call in rest.calls):
         return None
     for kept in rest.kept:
         kind = model.types.type_of(kept)
@@ -140,7 +146,53 @@ def careless_calls(statement: ast.stmt, forwards: Sequence[ast.Call], model: Sem
     for call in calls_in(statement):
         if call not in forwards and not _is_harmless(call, model):
             found[model.source.text(call.func)] = None
+    for node in descendants(statement):
+        if _runs_project_code(node, model):
+            found[model.source.text(node)] = None
+        for shown in _shown_by(node, model):
+            runs_network = any(part in forwards for part in descendants(shown))
+            if not runs_network and model.types.type_of(shown).tag not in _HOST:
+                found[model.source.text(shown)] = None
     return list(found)
+
+
+def _shown_by(node: ast.AST, model: SemanticModel) -> Sequence[ast.expr]:
+    """Return the values whose text a node makes: that of a tensor says whether it has a gradient."""
+    match node:
+        case ast.FormattedValue(value=value):
+            return [value]
+        case ast.Call(func=ast.Name(id="print" | "str" | "repr" | "format"), args=values):
+            return [value for value in values if not isinstance(value, ast.JoinedStr)]
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            if model.types.type_of(left).tag is TypeTag.STR:
+                return right.elts if isinstance(right, ast.Tuple) else [right]
+    return ()
+
+
+def _runs_project_code(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node other than a call may run code of the project: a property, an item or an operator of an
+    object of its classes.
+    """
+    match node:
+        case ast.Attribute(value=owner, attr=name):
+            around = model.parent(node)
+            is_called = isinstance(around, ast.Call) and around.func is node
+            if is_called or model.names.qualified(node) is not None:
+                return False
+            methods = (name,) if isinstance(node.ctx, ast.Load) else (name, "__setattr__")
+        case ast.Subscript(value=owner):
+            methods = ("__getitem__",) if isinstance(node.ctx, ast.Load) else ("__setitem__",)
+        case ast.BinOp(left=owner):
+            methods = (f"__{_OPERATORS.get(type(node.op), '')}__",)
+        case _:
+            return False
+    if not any(map(model.index.defines_method, methods)):
+        return False
+    return model.types.type_of(owner).tag in (
+        (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.UNKNOWN)
+        if isinstance(node, ast.Attribute)
+        else (TypeTag.INSTANCE, TypeTag.MODULE)
+    )
 
 
 def _is_harmless(call: ast.Call, model: SemanticModel) -> bool:
@@ -171,8 +223,8 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
     """
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
-            left = model.gradients.sinks(value)
-            ends = bool(left) and all(one.label in gradient_sinks.ENDS for one in left)
+            left = {one.label for one in model.gradients.sinks(value)}
+            ends = bool(left) and left <= gradient_sinks.ENDS - {SinkKind.SHOWN}
             return ends and not careless_calls(statement, (), model)
     return False
 
@@ -216,6 +268,10 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     ) or any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward"))
     if structure.keeps or structure.hooks or hooked or structure.overrides & {"__call__"}:
         return f"tensors that `{name}` stores in attributes or hooks no longer carry a gradient"
+    if structure.escapes:
+        return f"tensors that `{name}` stores, shows or modifies in place no longer carry a gradient"
+    if made_networks.may_be_changed_later(model):
+        return f"`{name}` must keep its layers: code here replaces parts of networks after their construction"
     if _computes_weights(model):
         return (
             f"the weights that `{name}` computes (`weight_norm`) carry no gradient until its next "

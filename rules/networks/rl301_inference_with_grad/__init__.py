@@ -58,12 +58,14 @@ The fix puts the statement with the forward pass in a `with torch.no_grad():` bl
 `torch.inference_mode()`, which is no faster and whose tensors raise an error if they are saved for a
 backward pass or written to later.
 
-Safe where all layers of the network are known, none of them stores tensors of the forward pass, and no
-other part of the statement can need a gradient.
+Safe where all layers of the network are known, no code of it stores, prints or modifies tensors other than
+its own, and no other part of the statement can need a gradient.
 
 Unsafe in these cases:
 
 - The network is created elsewhere, sets attributes or has hooks.
+- The code of the network prints values, updates buffers in place, changes its arguments or other objects, or
+  is decorated; or code of the file replaces layers after their construction.
 - The code runs inside `autocast`, whose cached weights carry no gradient in old versions of PyTorch.
 - The network contains attention, a transformer or a recurrent layer (`LSTM`). These use another kernel
   under `no_grad`, so the last digits differ.

@@ -13,6 +13,7 @@ from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import DROPOUT, NetworkParts
+from rlint.semantics.nn.forward.escaping_tensors import EscapingTensors, is_in_place
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 
@@ -25,6 +26,7 @@ _MUTATES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQU
     "zero_",
     "fill_",
 }
+_CALLS_BACK = models.having(Trait.CALLS_BACK, "builtins")
 _RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
 _CONTAINERS = models.having(Trait.HOLDS_PARTS, "torch.nn")
 """Modules that run the layers passed to their constructor: `nn.Sequential(self.first, self.second)(x)`."""
@@ -49,7 +51,8 @@ class ForwardSummary:
     methods that it calls through `super()`; `calls` the functions of the project; `keeps` the attributes that
     it sets or modifies; `layers` the functions of torch.nn.functional that act like a layer, with whether
     they surely do. `opaque`: it calls unknown code, takes gradients, depends on the autograd mode, or stores
-    a value where other code finds it.
+    a value where other code finds it. `escapes`: tensors may be seen other than by the result and `keeps`
+    (stored, printed, modified in place), as strictly as a safe fix needs.
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)
@@ -61,6 +64,7 @@ class ForwardSummary:
     draws: bool = False
     hooks: bool = False
     opaque: bool = False
+    escapes: bool = False
 
 
 def forward_summaries(
@@ -81,6 +85,7 @@ class _Reader:
         self.found: dict[str, ForwardSummary] = {}
         self._of_function: dict[ast.AST, ForwardSummary] = {}
         self._enclosing_definitions: dict[Function | None, Function | None] = {}
+        self._escaping = EscapingTensors(analysis, self._enclosing_definition)
 
     def read(self) -> dict[str, ForwardSummary]:
         for call in self.syntax.of_type(ast.Call):
@@ -110,7 +115,23 @@ class _Reader:
                 self._note_kept(attribute, item)
             if self._is_of_others(item.value):
                 self._forward_summary(function).opaque = True
+        for function in self._escaping.functions():
+            self._forward_summary(function).escapes = True
+        self._read_properties()
         return self.found
+
+    def _read_properties(self) -> None:
+        """Record reads of properties of `self`: they run the code of the property."""
+        for name, function in self.syntax.functions.items():
+            if function.decorator_list and self.syntax.class_of(function) is not None:
+                for read in self.syntax.written.attributes.get(name.rpartition(".")[2], ()):
+                    user = (
+                        self._enclosing_definition(read)
+                        if self.parts.analysis.names.is_self(read.value)
+                        else None
+                    )
+                    if user is not None and isinstance(read.ctx, ast.Load):
+                        self._forward_summary(user).uses.add((read.attr, ""))
 
     def _enclosing_definition(self, node: ast.AST) -> Function | None:
         """Return the function at module level or in a class that runs a node, including nodes of nested
@@ -119,13 +140,18 @@ class _Reader:
         function = self.syntax.function(node)
         if function not in self._enclosing_definitions:
             outermost = function
-            while outermost is not None and (outer := self.syntax.function(outermost)) is not None:
+            while outermost is not None and (outer := self._outer_function(outermost)) is not None:
                 outermost = outer
             if self._has_tests and outermost is not None and outermost.name.startswith("test"):
                 self._forward_summary(outermost).opaque = True
                 outermost = None
             self._enclosing_definitions[function] = outermost
         return self._enclosing_definitions[function]
+
+    def _outer_function(self, function: Function) -> Function | None:
+        """Return the function that a nested function belongs to; None for methods, also of local classes."""
+        is_method = isinstance(self.syntax.parents.get(function), ast.ClassDef)
+        return None if is_method else self.syntax.function(function)
 
     def _forward_summary(self, function: Function) -> ForwardSummary:
         known = self._of_function.get(function)
@@ -160,7 +186,13 @@ class _Reader:
             self._value_call(call.func, function)
 
     def _library_call(self, call: ast.Call, qualified: str, function: Function) -> None:
+        if self._escaping.escapes_by_library(call, qualified):
+            self._forward_summary(function).escapes = True
         if qualified.startswith("builtins."):
+            if qualified in _CALLS_BACK:
+                done = self._forward_summary(function)
+                done.calls.update(self._functions_in_arguments(call))
+                self._uses_in_arguments(call, done)
             return
         fact = models.callable_fact(qualified)
         name = qualified.rpartition(".")[2]
@@ -208,22 +240,45 @@ class _Reader:
         known = models.method_fact(kind.tag, method) if kind else None
         if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
             self._forward_summary(function).draws = True
-        mutates, may_be_network = method in _MUTATES, known is None or kind.tag is TypeTag.MODULE
+        mutates, may_be_network = (
+            method in _MUTATES or is_in_place(method),
+            known is None or kind.tag is TypeTag.MODULE,
+        )
         roots = self._roots(owner) if mutates or may_be_network else None
         if roots and mutates:
             self._forward_summary(function).keeps.update(roots)
         if roots and may_be_network:
             self._forward_summary(function).uses.update((root, method) for root in roots)
+        if self._escaping.escapes_by_method(owner, method, of_network=bool(roots) and may_be_network):
+            self._forward_summary(function).escapes = True
 
     def _value_call(self, func: ast.expr, function: Function) -> None:
         if self.parts.analysis.names.is_self(func):
             self._forward_summary(function).uses.add(("forward", ""))
             return
         roots = self._roots(func)
+        if self._is_bound_mutator(func):
+            self._forward_summary(function).escapes = True
         if roots is None:
             self._forward_summary(function).opaque = True
         else:
             self._forward_summary(function).uses.update((root, "") for root in roots)
+
+    def _is_bound_mutator(self, func: ast.expr) -> bool:
+        """Whether a called variable holds a method that modifies its object: `add = self.rows.append`."""
+        reaching = self.analysis.definitions.reaching(func) if isinstance(func, ast.Name) else ()
+        return any(
+            isinstance(binding.value, ast.Attribute)
+            and (binding.value.attr in _MUTATES or is_in_place(binding.value.attr))
+            for binding in reaching
+        )
+
+    def _functions_in_arguments(self, call: ast.Call) -> Iterator[str]:
+        """Yield the functions passed to a builtin that calls them: `map(score, rows)`."""
+        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+            qualified = self.analysis.names.qualified(value) if isinstance(value, ast.Name) else None
+            if qualified is not None and self.analysis.types.type_of(value).tag is TypeTag.FUNCTION:
+                yield qualified
 
     def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
         """Record the attributes among the arguments of a call, which may call them: `checkpoint(self.block,
