@@ -101,6 +101,7 @@ TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
 LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
+_SHORT = "one observation of few numbers takes some microseconds"
 NESTED = 2
 """Maximum nesting of lists in which arrays are searched."""
 
@@ -131,10 +132,13 @@ class TensorFromArrayList(Rule):
             items, assumed = Type(), f"the items of {shown_name(data, model)} are arrays"
         if items is None and is_image(node, data, model):
             items = Type()
+        minor = None
+        if items is None and (only := short_row(node, data, maker, model)) is not None:
+            items, minor, assumed = Type(), _SHORT, f"`{model.source.text(only)}` is an array"
         if items is None:
             model.silent("{} is not known to be a list of arrays, or is too small for a gain", data)
             return
-        if model.frequency.heat_of(node).level < self.heat:
+        if model.frequency.heat_of(node).level < (Heat.HOT if minor else self.heat):
             return
         shown = shown_name(data, model)
         yield self.finding(
@@ -144,6 +148,7 @@ class TensorFromArrayList(Rule):
             fix=build_fix(node, data, maker, items, model),
             advice="Convert the list to one array first: `torch.as_tensor(np.array(...))`",
             assumes=assumed,
+            minor=minor,
         )
 
 
@@ -224,6 +229,22 @@ def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
                 for use in model.dataflow.uses(call, frozenset({UseKind.METHOD}))
             )
     return False
+
+
+def short_row(call: ast.Call, data: ast.expr, maker: str, model: SemanticModel) -> ast.expr | None:
+    """Return the single observation that a list wraps to make it a batch: `torch.tensor([obs])`."""
+    match data:
+        case ast.List(elts=[only]) | ast.Tuple(elts=[only]):
+            pass
+        case _:
+            return None
+    if wanted_type(call, maker, model) in element_types.WHOLE:
+        return None  # the number of a state
+    kind = model.types.type_of(only)
+    named = observations.is_observation(only, model) or is_letter(only, model)
+    if kind:
+        named = kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
+    return only if named else None
 
 
 def _innermost(data: ast.expr, model: SemanticModel, depth: int) -> list[ast.expr]:
