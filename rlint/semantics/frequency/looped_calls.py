@@ -1,4 +1,4 @@
-"""Functions that callers call in loops: in each environment step, or for each item, but not once per update."""
+"""Functions that callers call in loops: in each environment step or for each item, not once per update."""
 
 from __future__ import annotations
 

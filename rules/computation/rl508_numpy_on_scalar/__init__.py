@@ -16,12 +16,14 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
 tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the call
 (`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the attribute. So do
-parts of a state, a position or a velocity, the reward of one environment, and settings such as
-`self.eps_decay` in arithmetic. A value of unknown type named like a list of actions counts as a list in
-`np.random.choice(self.config.legal_actions)`. The message states the assumption.
+parts of a state, a position or a velocity, the reward of one environment (that of a wrapper, too, and a
+parameter `reward` beside `done`), and settings such as `self.eps_decay` in arithmetic. A value of unknown
+type named like a list of actions counts as a list in `np.random.choice(self.config.legal_actions)`. The
+message states the assumption.
 
-The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a constant,
-code that only evaluates or renders, and a single call per network update, which takes far longer itself.
+The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a
+constant, code that only evaluates or renders, and a single call per network update, which takes far longer
+itself.
 
 ## Why is it slow
 NumPy's functions are designed for arrays: they convert the argument to an array, find the loop for its
