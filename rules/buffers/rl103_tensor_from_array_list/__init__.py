@@ -6,10 +6,11 @@ a list or tuple of arrays, in code that runs often. The list may be a literal, a
 filled with `append`, or the observations of `zip(*batch)`.
 
 The items must be known to be arrays, or to be observations of an environment: results of `env.step()` and
-`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`). In a
-sampled batch, a list named like one observation counts as well (`state, action, reward =
-memory.sample(64)`), and so does a value of unknown type named `obs_n`, the list of all agents' observations. Unknown items of a list also count as arrays if the tensor is reduced along its second
-dimension, or indexed in it, and if they are `actions` that are converted to floats (both likely).
+`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`). In a sampled
+batch, a list named like one observation counts as well (`state, action, reward = memory.sample(64)`), and so
+does a value of unknown type named `obs_n`, the list of all agents' observations. Unknown items of a list also
+count as arrays if the tensor is reduced along its second dimension, or indexed in it, and if they are
+`actions` that are converted to floats (both likely).
 
 The rule does not flag lists of numbers or tensors, lists of unknown items, or lists of one short array,
 where there is no gain.
