@@ -199,12 +199,12 @@ class FrequencyQueries:
             for call in self._heat.callers(summary)
         )
 
-    def is_called_in_loops(self, node: ast.AST) -> bool:
+    def is_called_in_loops(self, node: ast.AST, *, steps: bool = False) -> bool:
         """Whether hot code calls the function around a node in a loop, also through other functions: in each
-        environment step or for each item, not once per update.
+        environment step or (without `steps`) for each item, not once per update.
         """
         summary = self._symbols.function_at(node)
-        return summary is not None and is_called_in_loops(summary, self._heat)
+        return summary is not None and is_called_in_loops(summary, self._heat, steps=steps)
 
     def takes_loop_items(self, name: ast.Name) -> bool:
         """Whether a call in warm or hot code passes a loop variable to the parameter `name`, directly or

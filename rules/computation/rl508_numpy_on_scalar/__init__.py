@@ -168,9 +168,8 @@ def is_each_time(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a function of a constant is computed again in each step of an environment, and not beside a
     network: `self.sigma * np.sqrt(self.dt) * np.random.normal(size=self.size)`.
     """
-    if Driver.ENVIRONMENT_STEP not in model.frequency.drivers(
-        call
-    ) and not model.frequency.is_called_in_loops(call):
+    steps = Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
+    if not steps and not model.frequency.is_called_in_loops(call, steps=True):
         return False
     for around in model.ancestors(call):
         if not isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute)):
