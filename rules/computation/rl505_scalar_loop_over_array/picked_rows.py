@@ -20,7 +20,8 @@ def picked_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
     clause = made.generators[0]
     if len(made.generators) != 1 or clause.ifs or clause.is_async:
         return None
-    index, count = "", None
+    index = ""
+    count: ast.expr | None = None
     match clause.target, clause.iter:
         case ast.Name(id=counter), ast.Call(func=func, args=[count], keywords=[]) if (
             model.names.qualified(func) == "builtins.range"
@@ -97,7 +98,8 @@ def _becomes_array(made: ast.ListComp, model: SemanticModel) -> bool:
         case ast.Call(func=func, args=[first, *_]) if first is made:
             if model.names.qualified(func) in _ARRAYS_OF:
                 return True
-    return becomes_tensor(made, model)
+    joined: bool = becomes_tensor(made, model)
+    return joined
 
 
 def _indexed(element: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
