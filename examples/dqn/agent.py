@@ -30,7 +30,7 @@ class Agent:
         """Choose an action."""
         if random.random() < epsilon:
             return random.randrange(self.actions)
-        values = self.q_network(torch.tensor([state]).to(self.device))
+        values = self.q_network(torch.as_tensor(state[None]).to(self.device))
         return int(values.argmax())
 
     def learn(self, batch_size: int = 64, gamma: float = 0.99) -> float:

@@ -14,6 +14,7 @@ from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
+from rlint.semantics.frequency.looped_calls import is_called_in_loops
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
@@ -197,6 +198,13 @@ class FrequencyQueries:
             not other_file or call.edge.caller.module != summary.module
             for call in self._heat.callers(summary)
         )
+
+    def is_called_in_loops(self, node: ast.AST, *, steps: bool = False) -> bool:
+        """Whether hot code calls the function around a node in a loop, also through other functions: in each
+        environment step or (without `steps`) for each item, not once per update.
+        """
+        summary = self._symbols.function_at(node)
+        return summary is not None and is_called_in_loops(summary, self._heat, steps=steps)
 
     def takes_loop_items(self, name: ast.Name) -> bool:
         """Whether a call in warm or hot code passes a loop variable to the parameter `name`, directly or

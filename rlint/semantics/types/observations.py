@@ -25,6 +25,7 @@ _SEVERAL = regex(
     r"(_?(batch|lst|list|buf|buffer|mb))?$"
 )
 _MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
+_OF_AGENTS = regex(r"^_?(new_|next_|last_|prev_)?(obs|observation)(_next|_new)?_n_?$")
 _ACTIONS = regex(
     r"^_?(\w+_)?(actions|acts)_?(batch|list|lst|buf|buffer|mb|all|n)?$|^(batch|b|mb)_?(action|act)s?$"
     r"|^(action|act)_batch$"
@@ -111,10 +112,13 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
 def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is named like observations (`states`, `next_obs_batch`) and surely is a list or tuple
     of which nothing else is known, except that it may contain such lists. In a sampled batch, a list named
-    like one observation counts as well: `state, action, reward = memory.sample(64)`.
+    like one observation counts as well: `state, action, reward = memory.sample(64)`. So does a value of
+    unknown type with the name of the list of all agents' observations: `obs_n`.
     """
     name = _name(expression)
     kind = model.types.type_of(expression)
+    if name is not None and not kind and _OF_AGENTS.search(name.lower()):
+        return True
     if name is None or kind.tag not in _LISTS or not _holds_unknown(kind):
         return False
     if names_several(name):

@@ -6,10 +6,11 @@ a list or tuple of arrays, in code that runs often. The list may be a literal, a
 filled with `append`, or the observations of `zip(*batch)`.
 
 The items must be known to be arrays, or to be observations of an environment: results of `env.step()` and
-`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`). In a
-sampled batch, a list named like one observation counts as well (`state, action, reward =
-memory.sample(64)`). Unknown items of a list also count as arrays if the tensor is reduced along its second
-dimension, or indexed in it, and if they are `actions` that are converted to floats (both likely).
+`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`). In a sampled
+batch, a list named like one observation counts as well (`state, action, reward = memory.sample(64)`), and so
+does a value of unknown type named `obs_n`, the list of all agents' observations. Unknown items of a list also
+count as arrays if the tensor is reduced along its second dimension, or indexed in it, and if they are
+`actions` that are converted to floats (both likely).
 
 The rule does not flag lists of numbers or tensors, lists of unknown items, or lists of one short array,
 where there is no gain.
@@ -101,6 +102,7 @@ TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
 LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
+_SHORT = "one observation of few numbers takes some microseconds"
 NESTED = 2
 """Maximum nesting of lists in which arrays are searched."""
 
@@ -131,10 +133,13 @@ class TensorFromArrayList(Rule):
             items, assumed = Type(), f"the items of {shown_name(data, model)} are arrays"
         if items is None and is_image(node, data, model):
             items = Type()
+        minor = None
+        if items is None and (only := short_row(node, data, maker, model)) is not None:
+            items, minor, assumed = Type(), _SHORT, f"`{model.source.text(only)}` is an array"
         if items is None:
             model.silent("{} is not known to be a list of arrays, or is too small for a gain", data)
             return
-        if model.frequency.heat_of(node).level < self.heat:
+        if model.frequency.heat_of(node).level < (Heat.HOT if minor else self.heat):
             return
         shown = shown_name(data, model)
         yield self.finding(
@@ -144,6 +149,7 @@ class TensorFromArrayList(Rule):
             fix=build_fix(node, data, maker, items, model),
             advice="Convert the list to one array first: `torch.as_tensor(np.array(...))`",
             assumes=assumed,
+            minor=minor,
         )
 
 
@@ -224,6 +230,22 @@ def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
                 for use in model.dataflow.uses(call, frozenset({UseKind.METHOD}))
             )
     return False
+
+
+def short_row(call: ast.Call, data: ast.expr, maker: str, model: SemanticModel) -> ast.expr | None:
+    """Return the single observation that a list wraps to make it a batch: `torch.tensor([obs])`."""
+    match data:
+        case ast.List(elts=[only]) | ast.Tuple(elts=[only]):
+            pass
+        case _:
+            return None
+    if wanted_type(call, maker, model) in element_types.WHOLE:
+        return None  # the number of a state
+    kind = model.types.type_of(only)
+    named = observations.is_observation(only, model) or is_letter(only, model)
+    if kind:
+        named = kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
+    return only if named else None
 
 
 def _innermost(data: ast.expr, model: SemanticModel, depth: int) -> list[ast.expr]:

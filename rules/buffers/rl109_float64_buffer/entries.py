@@ -67,8 +67,13 @@ def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]
         for use in uses
         if not model.names.is_self(use.value)
         or (there := model.class_of(use)) is here
-        or (there is not None and (there.bases or here.bases))
+        or (there is not None and (_is_derived(there) or _is_derived(here)))
     ]
+
+
+def _is_derived(cls: ast.ClassDef) -> bool:
+    """Whether a class has another base than `object`."""
+    return any(not (isinstance(base, ast.Name) and base.id == "object") for base in cls.bases)
 
 
 def _is_reset(use: ast.Attribute, model: SemanticModel) -> bool:

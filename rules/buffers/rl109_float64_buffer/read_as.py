@@ -12,9 +12,9 @@ from rlint.rule import (
     TypeTag,
     Use,
     UseKind,
+    array_growth,
     descendants,
     element_types,
-    last_name,
     legacy_tensors,
     models,
 )
@@ -29,6 +29,7 @@ _KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor", "nump
 )
 _JOINS = models.having(Trait.JOINS, "numpy", "torch")
 """These return their elements with the same dtype, unless they are given another one."""
+_TWINS = models.having(Trait.COPIES, "numpy") | models.having(Trait.FILLS_LIKE, "numpy") | {"numpy.array"}
 _MEASURES = models.FORM_ATTRIBUTES
 _WANTED = ("float32", element_types.DEFAULT)
 _SAVES = models.doing(EffectKind.FILE_IO, "numpy", "torch", "pickle")
@@ -40,13 +41,21 @@ HANDED_OUT = "returned"
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether a statement is `storage[i] = row`, or `np.copyto(storage[i], row)`."""
-    match model.parent(use):
-        case ast.Subscript(value=owner, ctx=ast.Store()) as part if owner is use:
-            return not isinstance(model.parent(part), ast.AugAssign)
-        case ast.Subscript(value=owner) as part if owner is use:
-            return _is_copied_to(part, model)
-    return False
+    """Whether a statement is `storage[i] = row`, `storage[i][j] = row` or `np.copyto(storage[i], row)`."""
+    part = _outermost(use, model)
+    if part is use:
+        return False
+    if isinstance(getattr(part, "ctx", None), ast.Store):
+        return not isinstance(model.parent(part), ast.AugAssign)
+    return _is_copied_to(part, model)
+
+
+def _outermost(use: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return `storage[i][j]` of `storage`, or `storage` itself if it is not indexed."""
+    part = use
+    while isinstance(parent := model.parent(part), ast.Subscript) and parent.value is part:
+        part = parent
+    return part
 
 
 def _is_copied_to(rows: ast.expr, model: SemanticModel) -> bool:
@@ -61,21 +70,21 @@ def _is_copied_to(rows: ast.expr, model: SemanticModel) -> bool:
 
 def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
     """Whether a statement computes in the storage, like `storage[i] += 1`."""
-    part = model.parent(use)
-    return isinstance(part, ast.AugAssign) or (
-        isinstance(part, ast.Subscript) and isinstance(model.parent(part), ast.AugAssign)
-    )
+    part = _outermost(use, model)
+    change = model.parent(part)
+    return isinstance(change, ast.AugAssign) and change.target is part
 
 
-def read_as(use: ast.expr, model: SemanticModel) -> str | None:
+def read_as(use: ast.expr, model: SemanticModel, *, twins: bool = True) -> str | None:
     """Return the dtype to which all reads convert the storage, or rows of it; `HANDED_OUT` if rows are
-    returned; "" if they are used otherwise; None if they are not read, or only saved.
+    returned; "" if they are used otherwise; None if they are not read, or only saved. With `twins`, a copy
+    that becomes another storage is read as that one.
     """
     if not isinstance(getattr(use, "ctx", None), ast.Load) or _is_saved(use, model):
         return None
     match model.parent(use):
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
-            if not isinstance(context, ast.Load) or _is_saved(part, model):
+            if not isinstance(context, ast.Load) or _is_saved(part, model) or is_row_written(use, model):
                 return None
             if _is_copied_along(part, model) or _is_copied_to(part, model) or _is_shifted(part, model):
                 return None
@@ -84,7 +93,31 @@ def read_as(use: ast.expr, model: SemanticModel) -> str | None:
             return None
         case ast.Call(func=func) if model.names.qualified(func) == "builtins.len":
             return None
-    return None if _is_shifted(use, model) else _becomes(use, model) or ""
+    if _is_shifted(use, model):
+        return None
+    if twins and (twin := _twin_of(use, model)) is not None:
+        reads = {read_as(each, model, twins=False) for each in model.names.attribute_uses(twin.attr)} - {None}
+        return reads.pop() if len(reads) == 1 else "" if reads else None
+    return _becomes(use, model) or ""
+
+
+def _twin_of(storage: ast.expr, model: SemanticModel) -> ast.Attribute | None:
+    """Return the attribute that is assigned a copy of a storage, or another array of its form:
+    `self.next_rows = np.array(self.rows)`, `self.next_rows = np.zeros_like(self.rows)`.
+    """
+    made = model.parent(storage)
+    match made:
+        case ast.Attribute(attr="copy"):
+            made = model.syntax.call_of(made)
+        case ast.Call(args=[first], keywords=[]) if first is storage:
+            if model.names.qualified(made.func) not in _TWINS:
+                return None
+        case _:
+            return None
+    match model.parent(made) if made is not None else None:
+        case ast.Assign(targets=[ast.Attribute() as twin]):
+            return twin
+    return None
 
 
 def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
@@ -172,7 +205,7 @@ def _is_shifted(value: ast.expr, model: SemanticModel) -> bool:
         case ast.Assign(targets=[target], value=assigned) if assigned is call:
             while isinstance(target, ast.Subscript):
                 target = target.value
-            return last_name(target) == last_name(stored)
+            return isinstance(target, (ast.Name, ast.Attribute)) and array_growth.same_place(target, stored)
     return False
 
 

@@ -8,7 +8,7 @@ Flags draws in hot code whose population is a replay buffer:
   `np.arange(n)` of one of these;
 - `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work, also by way of
   `.numpy()` or `.to(device)`;
-- `np.random.choice(n, k, p=p)`.
+- `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions.
 
 The rule does not flag:
 
@@ -91,12 +91,14 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    descendants,
     is_constant,
     last_names,
     models,
 )
 from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
+from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
 
@@ -177,7 +179,10 @@ class NoReplaceChoice(Rule):
         weighted = p is not None and not is_constant(p, None)
         if not (weighted or (once and not draw.generator)):
             return None
-        if not self.is_worth_it(population.high, draw.call, model):
+        large = weighted and p is not None and is_length_of_priorities(population.high, p, model)
+        if large and model.frequency.heat_of(draw.call).level < self.heat:
+            return None
+        if not large and not self.is_worth_it(population.high, draw.call, model):
             return None
         function = model.source.text(draw.call.func)
         size = f"`{shown(draw.size, model)}`" if draw.size is not None else "one"
@@ -206,6 +211,29 @@ class NoReplaceChoice(Rule):
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat
+
+
+def is_length_of_priorities(count: ast.expr, p: ast.expr, model: SemanticModel) -> bool:
+    """Whether a number is the length of the probabilities themselves, in a class that stores transitions:
+    `rng.choice(len(probs), size, p=probs)`.
+    """
+    if not is_store_class(model.class_of(p), model):
+        return False
+    if isinstance(count, ast.Name):
+        definitions = model.dataflow.definitions(count)
+        if len(definitions) != 1 or definitions[0].path or definitions[0].value is None:
+            return False
+        count = definitions[0].value
+    match count:
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as counted]):
+            pass
+        case ast.Subscript(value=ast.Attribute(value=ast.Name() as counted, attr="shape")):
+            pass
+        case ast.Attribute(value=ast.Name() as counted, attr="size"):
+            pass
+        case _:
+            return False
+    return any(isinstance(part, ast.Name) and part.id == counted.id for part in descendants(p))
 
 
 def listed_by(numbers: ast.expr, model: SemanticModel) -> ast.expr | None:

@@ -19,6 +19,9 @@ Flags the following in hot code:
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:
   `for log_prob, ret in zip(log_probs, returns): losses.append(-log_prob * ret)`, `torch.stack(losses).sum()`.
   Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.
+- A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
+  list of distributions over the rows of tensors, and an array that is copied through a list
+  (`np.array(list(weights)[:n])`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - Python's `sum`, `max` or `min` of an array.
@@ -115,6 +118,11 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     appended_items,
     joined_comprehension,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
+    distributions_of_rows,
+    picked_by_row,
+    through_list,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
@@ -126,6 +134,8 @@ _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter
 _JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
+_PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
+"""The same for sequences of one item per step, such as `saved_actions`."""
 
 
 class ScalarLoopOverArray(Rule):
@@ -144,7 +154,8 @@ class ScalarLoopOverArray(Rule):
         """Yield a finding for a loop that an operation on whole arrays could replace."""
         assert isinstance(node, (ast.Call, ast.For, ast.ListComp))
         if isinstance(node, ast.ListComp):
-            yield from self._item(node, node, joined_comprehension(node, model), model)
+            joined = joined_comprehension(node, model) or distributions_of_rows(node, model)
+            yield from self._item(node, node, joined or picked_by_row(node, model), model)
             return
         if isinstance(node, ast.Call):
             yield from self._reduced(node, model)
@@ -203,7 +214,7 @@ class ScalarLoopOverArray(Rule):
         yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes)
 
     def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        item = reduced_array(node, model)
+        item = reduced_array(node, model) or through_list(node, model)
         if item is None or not is_hot(node, model):
             return
         if _OF_FEW.search(model.source.text(item.held).lower()):
@@ -272,7 +283,7 @@ def is_short(
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
     iterable = rows if rows is not None else iterable
     if paired:
-        return any(_OF_FEW.search((last_name(sequence) or "").lower()) for sequence in paired)
+        return any(_PAIRED_FEW.search((last_name(sequence) or "").lower()) for sequence in paired)
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
     return any(_OF_FEW.search(name.lower()) for name in names)
 

@@ -19,6 +19,10 @@ _OF_NUMBERS = (
 """Functions with a counterpart of another name for whole arrays."""
 
 
+_OF_ARRAYS = frozenset({"reshape", "ravel", "flatten", "squeeze", "numpy"})
+"""Methods that only arrays and tensors have; they return one."""
+
+
 @mutable
 class ElementAccess:
     """What a loop computes: `arrays` are those whose elements it reads or writes, one node for each use;
@@ -97,6 +101,8 @@ def _iterates_over(target: ast.expr, iterable: ast.expr, found: ElementAccess, m
                     return False
                 found.items[part.id] = array
         case ((ast.Name() | ast.Attribute()), ast.Name(id=item)):
+            found.items[item] = iterable
+        case ast.Call(func=ast.Attribute(attr=method)), ast.Name(id=item) if method in _OF_ARRAYS:
             found.items[item] = iterable
         case _:
             return False
@@ -255,6 +261,9 @@ def _targets(found: ElementAccess) -> list[ast.Subscript]:
 
 
 def _is_array(array: ast.expr, model: SemanticModel) -> bool:
+    match array:
+        case ast.Call(func=ast.Attribute(attr=method)) if not model.types.type_of(array):
+            return method in _OF_ARRAYS
     kind = model.types.type_of(array)
     if kind.tag in _ARRAYS:
         return kind.rank != 0

@@ -81,8 +81,8 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
     if len(made.generators) != 1 or clause.ifs or clause.is_async:
         return None
     own = {node.id for node in descendants(clause.target) if isinstance(node, ast.Name)}
-    rows = list(_unbound(clause.iter, model))
-    if not _becomes_tensor(made, model):
+    rows = list(unbound_rows(clause.iter, model))
+    if not becomes_tensor(made, model):
         return None
     if rows:
         if not _operations(made.elt, own) or not _computes(made.elt, model, functions=True):
@@ -123,7 +123,7 @@ def _holds_tensors(sequence: ast.expr, model: SemanticModel) -> bool:
     return kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and (not kind.item or kind.item.tag is TypeTag.TENSOR)
 
 
-def _unbound(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
+def unbound_rows(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
     """Yield the tensors whose rows are iterated over."""
     match iterable:
         case ast.Call(func=func, args=[tensor, *_]) if model.names.qualified(func) in _UNBINDS:
@@ -132,7 +132,7 @@ def _unbound(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
             yield tensor
         case ast.Call(func=func, args=args) if model.names.qualified(func) in _ITERATES:
             for argument in args:
-                yield from _unbound(argument, model)
+                yield from unbound_rows(argument, model)
 
 
 def _is_joined(kept: ast.Name, model: SemanticModel) -> bool:
@@ -175,7 +175,7 @@ def _is_loss(total: ast.Name, model: SemanticModel) -> bool:
     return False
 
 
-def _becomes_tensor(made: ast.ListComp, model: SemanticModel) -> bool:
+def becomes_tensor(made: ast.ListComp, model: SemanticModel) -> bool:
     """Whether a list is joined to one tensor, itself, or a part of each of its items."""
     match model.parent(made):
         case ast.Call(func=func, args=[first, *_]) if first is made:

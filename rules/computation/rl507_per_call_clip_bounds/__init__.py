@@ -4,7 +4,8 @@
 Flags arrays and tensors that hot code computes from constant bounds, for `np.clip`, `torch.clamp`,
 `np.maximum` and `np.minimum`, or to scale an action: `np.array(self.action_space.low)`, `-self.limits`,
 `self.action_space.high - self.action_space.low`, `torch.as_tensor(self.low, device=self.device)`,
-`env.action_space.high.mean()`.
+`env.action_space.high.mean()`. Also flags tensors that hot code makes of the bounds of a space for
+any use: `action_space.low.clone().to(device)`.
 
 The rule does not flag plain attributes, which cost nothing, bounds computed from changing values, and
 numbers. `recomputed-constant` covers arrays built only from constants, also as arguments of `clip`. The
@@ -81,6 +82,7 @@ from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     has_ends,
     is_end,
 )
+from rlint.rules.computation.rl507_per_call_clip_bounds.copied_ends import copied_end, copied_ends
 from rlint.rules.computation.rl507_per_call_clip_bounds.per_dimension import clamped_dimension
 
 _SHARED = (
@@ -118,6 +120,7 @@ class PerCallClipBounds(Rule):
                 )
                 return
             candidates = candidates_of(node, model) if model.once(clips, model.syntax.module) else []
+        reported = False
         for candidate in candidates:
             if not model.frequency.may_be_warm(candidate):
                 return
@@ -134,6 +137,26 @@ class PerCallClipBounds(Rule):
                 advice = "Create it once in `__init__`, and keep it as an attribute"
             message = f"`{text}` is recomputed {often}, though the bounds never change"
             yield self.finding(model, candidate, message, fix=build_fix(found, model), advice=advice)
+            reported = True
+        if isinstance(node, ast.Call) and not reported and has_ends(model):
+            yield from self._copied(node, model)
+
+    def _copied(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        end = copied_end(call, model)
+        if end is None or model.frequency.heat_of(call).level < self.heat or is_part_of_bound(call, model):
+            return
+        first, *others = model.once(copied_ends, model.function(call) or model.syntax.module)
+        if call is not first:
+            return
+        yield self.finding(
+            model,
+            call,
+            f"`{model.source.text(end)}` is converted and copied again each time, though the bounds of a "
+            "space never change",
+            advice="Convert them once, where the space is known, and keep the result as an attribute (in a "
+            "network, with `register_buffer`)",
+            related=[(other, "is also converted again") for other in others],
+        )
 
 
 def clips(_module: ast.Module, model: SemanticModel) -> bool:
@@ -226,6 +249,20 @@ def _is_inside_call(node: ast.expr, model: SemanticModel) -> bool:
     parent = model.parent(node)
     if isinstance(parent, ast.Call) and node in parent.args:
         return bound_at(parent, model) is not None
+    return False
+
+
+def is_part_of_bound(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is part of a bound that is reported as a whole, or becomes one."""
+    if is_bound_later(call, model) and bound_at(call, model) is not None:
+        return True
+    part: ast.expr = call
+    while isinstance(around := model.parent(part), ast.expr):
+        if isinstance(around, ast.Call) and part in _places(around, model):
+            return bound_at(part, model) is not None
+        if isinstance(around, ast.BinOp) and bound_at(around, model) is not None:
+            return True
+        part = around
     return False
 
 

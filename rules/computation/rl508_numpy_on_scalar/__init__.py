@@ -10,17 +10,20 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
 - `np.random.uniform()`, and with numbers as bounds, in every environment step or for every item of a loop;
 - `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum`, `np.isnan` and similar functions of a changing
-  number, in every environment step or for every item of a loop.
+  number, in every environment step or for every item of a loop; of a constant (`np.sqrt(self.dt)`) in every
+  environment step, with low impact, unless tensors are computed from it.
 
 A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
 tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the call
 (`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the attribute. So do
-parts of a state, a position or a velocity, the reward of one environment, and settings such as
-`self.eps_decay` in arithmetic. A value of unknown type named like a list of actions counts as a list in
-`np.random.choice(self.config.legal_actions)`. The message states the assumption.
+parts of a state, a position or a velocity, the reward of one environment (that of a wrapper, too, and a
+parameter `reward` beside `done`), and settings such as `self.eps_decay` in arithmetic. A value of unknown
+type named like a list of actions counts as a list in `np.random.choice(self.config.legal_actions)`. The
+message states the assumption.
 
-The rule does not flag arguments that may be arrays, other arguments of unknown type, functions of a constant,
-code that only evaluates or renders, and a single call per network update, which takes far longer itself.
+The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a
+constant, code that only evaluates or renders, and a single call per network update, which takes far longer
+itself.
 
 ## Why is it slow
 NumPy's functions are designed for arrays: they convert the argument to an array, find the loop for its
@@ -92,6 +95,7 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    TypeTag,
     descendants,
     numbers,
 )
@@ -105,6 +109,7 @@ from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
 )
 from rlint.rules.computation.rl508_numpy_on_scalar.single_draws import DRAWS, single_draw
 
+_FIXED = "a function of a constant takes about a microsecond"
 _ALONE = (ast.stmt, ast.keyword, ast.Tuple, ast.List, ast.Dict)
 
 
@@ -130,7 +135,12 @@ class NumpyOnScalar(Rule):
         if found is not None and not model.usage.is_evaluation(node):
             if found.assumes is not None and Driver.ENVIRONMENT_STEP not in model.frequency.drivers(node):
                 return  # a list of other values may be long
-            if found.ufunc and not is_often(found, model):
+            minor = None
+            if found.ufunc and all(is_fixed(given, model) for given in found.given):
+                if not is_each_time(node, model):
+                    return
+                minor = _FIXED
+            elif found.ufunc and not is_each_step(node, model):
                 return
             message = (
                 f"`{called}` converts {found.what} to an array, which takes longer than `{found.better}`"
@@ -144,6 +154,7 @@ class NumpyOnScalar(Rule):
                 fix=build_fix(found, model) if found.assumes is None else None,
                 advice=advice,
                 assumes=f"`{model.source.text(unsure)}` is a number" if unsure is not None else found.assumes,
+                minor=minor,
             )
             return
         drawn = single_draw(node, model)
@@ -153,13 +164,19 @@ class NumpyOnScalar(Rule):
             )
 
 
-def is_often(found: Scalar, model: SemanticModel) -> bool:
-    """Whether a call for which numpy takes little longer has varying numbers as arguments, and runs for each
-    environment step or each item of a loop.
+def is_each_time(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a function of a constant is computed again in each step of an environment, and not beside a
+    network: `self.sigma * np.sqrt(self.dt) * np.random.normal(size=self.size)`.
     """
-    if all(is_fixed(given, model) for given in found.given):
+    steps = Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
+    if not steps and not model.frequency.is_called_in_loops(call, steps=True):
         return False
-    return is_each_step(found.call, model)
+    for around in model.ancestors(call):
+        if not isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute)):
+            break
+        if model.types.type_of(around).tag is TypeTag.TENSOR:
+            return False
+    return True
 
 
 def is_each_step(call: ast.Call, model: SemanticModel) -> bool:
@@ -173,6 +190,7 @@ def is_each_step(call: ast.Call, model: SemanticModel) -> bool:
         bool(loops)
         or Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
         or model.frequency.runs_by_role(call)
+        or model.frequency.is_called_in_loops(call)
     )
 
 

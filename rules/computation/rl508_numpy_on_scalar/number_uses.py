@@ -9,6 +9,8 @@ from rlint.rule import Binding, BindingKind, SemanticModel, last_name, numbers, 
 _COORDINATES = regex(
     r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
 )
+_REWARDS = regex(r"^_?(raw_|extrinsic_|env_|ext_)?(reward|rew|rwd|r)$")
+_DONES = regex(r"^(is_)?_?(done|terminal|terminated)$")
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
 _COMPARE = frozenset({"builtins.max", "builtins.min"})
@@ -164,7 +166,7 @@ def _is_tested(use: ast.expr, model: SemanticModel) -> bool:
 
 def is_reward_of_one(binding: Binding, model: SemanticModel) -> bool:
     """Whether a variable is the reward of `env.step(action)`, of one environment: the function tests the
-    `done` beside it as one truth value.
+    `done` beside it as one truth value, or is that of a wrapper.
     """
     match binding.value, binding.statement:
         case (
@@ -176,8 +178,32 @@ def is_reward_of_one(binding: Binding, model: SemanticModel) -> bool:
             return False
     if not isinstance(done, ast.Name) or "env" not in (last_name(owner) or ""):
         return False
+    if isinstance(owner, ast.Attribute) and model.names.is_self(owner.value) and _wraps_one(owner, model):
+        return True
     scope = model.names.scope(done).lookup(done.id)
     return scope is not None and any(_is_truth(use, model) for use in model.names.reads(done.id, scope))
+
+
+def is_parameter_of_one(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a parameter is the reward of one environment: that of `reward(self, reward)` of a wrapper, or
+    one beside a parameter `done` (`store(state, action, reward, next_state, done)`).
+    """
+    function = model.function(name)
+    if function is None or not _REWARDS.search(name.id.lower()):
+        return False
+    parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if name.id not in parameters:
+        return False
+    if function.name == "reward" and len(parameters) == _REWARD + 1:
+        return _wraps_one(name, model)
+    return any(_DONES.search(each.lower()) for each in parameters)
+
+
+def _wraps_one(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether the class around a node wraps a single environment, by its base: `gym.Wrapper`."""
+    cls = model.class_of(node)
+    bases = [last_name(base) or "" for base in cls.bases] if cls is not None else []
+    return any(base.endswith("Wrapper") and not base.startswith("Vec") for base in bases)
 
 
 def _is_truth(use: ast.expr, model: SemanticModel) -> bool:

@@ -20,6 +20,7 @@ from rlint.rule import (
 from rlint.rules.computation.rl508_numpy_on_scalar.number_uses import (
     holds_numbers,
     is_number_by_use,
+    is_parameter_of_one,
     is_reward_of_one,
     is_used_as_number,
     names_coordinates,
@@ -317,7 +318,7 @@ def _is_single_or_likely(
             bindings = model.dataflow.definitions(node)
             for binding in bindings:
                 if binding.kind is BindingKind.PARAMETER:
-                    if numbers.number_of(node, model) is None:
+                    if numbers.number_of(node, model) is None and not is_parameter_of_one(node, model):
                         return False
                     unsure.append(node)
                     continue
