@@ -246,12 +246,18 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
     array = array_of(source, model)
     if array is not None:
         given = model.types.type_of(array)
-        return is_converted_by_helper(source, model) and not given and not given.short
+        return is_converted_by_helper(source, model) and not given and not may_be_tensor(given)
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
         return True
     is_part: bool = is_likely_part(source, model)
     return is_part
+
+
+def may_be_tensor(kind: Type) -> bool:
+    """Whether one of the choices of an unknown type is a tensor, which may be on the device already."""
+    choices = kind.caveat.choices if kind.caveat is not None else ()
+    return any(choice.kind.tag is TypeTag.TENSOR for choice in choices)
 
 
 def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:
