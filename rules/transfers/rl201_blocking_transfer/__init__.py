@@ -24,7 +24,8 @@ The rule does not flag:
   the data has arrived;
 - modules, and conversions of the dtype;
 - `non_blocking=False`, which shows intent;
-- tensors that may already be on the device;
+- tensors that may already be on the device, as in programs with environments that run on the GPU (Isaac Gym)
+  and no arrays;
 - branches that run only without an accelerator (the `else` of `if device_type == "cuda":`).
 
 ## Why is it slow
@@ -128,6 +129,8 @@ from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
 KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
 LONGEST_SHOWN = 40
+_FIELDS = ("obs", "observations", "states", "actions", "rewards", "masks", "dones")
+"""Attributes of the buffers of a program."""
 _UNPINNED = "an asynchronous copy gains little while the source is not pinned"
 _NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
@@ -245,6 +248,8 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
         return False
     array = array_of(source, model)
     if array is not None:
+        if has_data_on_device(model):
+            return False
         given = model.types.type_of(array)
         return is_converted_by_helper(source, model) and not given and not may_be_tensor(given)
     assert isinstance(call.func, ast.Attribute)
@@ -252,6 +257,15 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
         return True
     is_part: bool = is_likely_part(source, model)
     return is_part
+
+
+def has_data_on_device(model: SemanticModel) -> bool:
+    """Whether the project has environments that run on the GPU, and no class that holds their data in
+    arrays.
+    """
+    if not model.program.sets(torch_settings.DEVICE_ENVIRONMENTS, anywhere=True):
+        return False
+    return not any(TypeTag.NDARRAY in model.program.attribute_types(name) for name in _FIELDS)
 
 
 def may_be_tensor(kind: Type) -> bool:
