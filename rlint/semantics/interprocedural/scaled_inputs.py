@@ -15,12 +15,28 @@ _WHITE = 255
 
 def frame_networks(tree: SyntaxIndex) -> frozenset[str]:
     """Return the classes of a file of which a method divides its parameter by 255 to get from frames in bytes
-    to numbers: `x.float() / 255`, `self.conv(x.div(255.0))`, `x * (1 / 255)`.
+    to numbers (`x.float() / 255`, `self.conv(x.div(255.0))`, `x * (1 / 255)`), and what builds on them.
     """
     if "255" not in tree.text:
         return frozenset()
     owners = (tree.class_of(value) for value in _divided(tree) if _is_input(value, tree))
-    return frozenset(owner.name for owner in owners if owner is not None)
+    dividing = {owner.name for owner in owners if owner is not None}
+    return frozenset(dividing | _names_using(dividing, tree)) if dividing else frozenset()
+
+
+def _names_using(networks: set[str], tree: SyntaxIndex) -> set[str]:
+    """Return the classes and functions at module level that mention one of these networks: those that build
+    or extend it.
+    """
+    defined = {
+        id(node): node.name for node in tree.module.body if isinstance(node, (*FUNCTIONS, ast.ClassDef))
+    }
+    found: set[str] = set()
+    for name in tree.of_type(ast.Name):
+        if name.id in networks:
+            outer = [defined[id(around)] for around in tree.ancestors(name) if id(around) in defined]
+            found.update(outer)
+    return found
 
 
 def _divided(tree: SyntaxIndex) -> Iterator[ast.expr]:

@@ -6,9 +6,10 @@ copied to a device: `frames.float().to(device)`, `torch.from_numpy(frames.astype
 `(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and `torch.tensor(frames,
 dtype=torch.float32, device=device)`. The conversion may be a statement of its own.
 
-Data of unknown dtype is flagged where it is divided by 255, and where it is named like an observation (`obs`,
-`batch.next_states`) in code that works with a network that divides its input by 255. There, constructors
-count as conversions, too: `torch.FloatTensor(obs).to(device)`.
+Data of unknown dtype is flagged where it is divided by 255, where the channels of images are moved to the
+front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observation (`obs`,
+`batch.next_states`) in code that works with a network that divides its input by 255. Constructors count as
+conversions, too: `torch.FloatTensor(obs).to(device)`.
 
 The rule does not flag:
 
@@ -61,7 +62,7 @@ Safe where the dtype is known to be smaller and the target is certainly a device
 
 Unsafe in these cases:
 
-- Only a division by 255 suggests the dtype, here or in a network.
+- Only a division by 255, here or in a network, or the order of axes suggests the dtype.
 - Only the name of a variable suggests that it holds a device.
 - There is a `view` in between. `view` needs a suitable memory layout, which the conversion may have
   created.

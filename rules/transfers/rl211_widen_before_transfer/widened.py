@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from rlint.rule import (
+    Binding,
     BindingKind,
     Device,
     SemanticModel,
@@ -33,6 +34,9 @@ _STEPS = regex(r"^_?(s|o|ob|x)_?(t|tm1|tp1|t1|next|prime|batch)$")
 _OTHER_STATES = regex(
     r"hidden|rnn|lstm|gru|cell|carry|belief|latent|core|proprio|vector|state_?dict|status|statistic|value"
 )
+_CHANNELS_FIRST = ((2, 0, 1), (0, 3, 1, 2), (0, 1, 4, 2, 3))
+_BRANCHES = 4
+"""Maximum number of assignments to a variable that are compared."""
 _SCALE = (255, 255.0, 256, 256.0)
 _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
 _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
@@ -122,16 +126,23 @@ def widening_before(source: ast.expr, model: SemanticModel) -> Widening | None:
     constructor of its tensor: `torch.FloatTensor(frames)`.
     """
     if isinstance(source, ast.Name):
-        made = model.dataflow.definitions(source)
-        if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
+        every = [_in_assignment(binding, model) for binding in model.dataflow.definitions(source)[:_BRANCHES]]
+        known = [each for each in every if each is not None]
+        if not known or len(known) < len(every):
             return None
-        found = widening_in(made[0].value, model) or _in_constructor(made[0].value, model)
+        found = next((each for each in known if are_frames(each.data, model)), known[0])
     else:
         found = widening_in(source, model)
         if found is not None:
             return found if made_by(source, model) is None else None
         found = _in_constructor(source, model)
     return replace(found, is_apart=True) if found is not None else None
+
+
+def _in_assignment(binding: Binding, model: SemanticModel) -> Widening | None:
+    if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
+        return None
+    return widening_in(binding.value, model) or _in_constructor(binding.value, model)
 
 
 def _in_constructor(source: ast.expr, model: SemanticModel) -> Widening | None:
@@ -186,12 +197,38 @@ def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled:
 
 
 def are_frames(data: ast.expr, model: SemanticModel) -> bool:
-    """Whether data of unknown dtype are likely frames in bytes: observations, in code that works with a
-    network that divides its input by 255.
+    """Whether data of unknown dtype are likely frames in bytes: images of which the program moves the
+    channels to the front, or observations, in code that works with a network that divides its input by 255.
     """
-    if model.types.type_of(data).dtype or not model.program.takes_frames():
+    if model.types.type_of(data).dtype:
         return False
-    return any(names_observations(name) for name in _names(data, model))
+    if has_moved_channels(data, model):
+        return True
+    return model.program.takes_frames() and any(names_observations(name) for name in _names(data, model))
+
+
+def has_moved_channels(data: ast.expr, model: SemanticModel) -> bool:
+    """Whether the axes of the data, or of one of the values of a variable, are those of images with the
+    channels moved to the front: `np.transpose(frames, (0, 3, 1, 2))`.
+    """
+    if isinstance(data, ast.Call) and model.names.qualified(data.func) == "torch.from_numpy" and data.args:
+        data = data.args[0]
+    values: list[ast.expr | None] = [data]
+    if isinstance(data, ast.Name):
+        values += [binding.value for binding in model.dataflow.definitions(data) if not binding.path]
+    return any(_moves_channels(value) for value in values)
+
+
+def _moves_channels(value: ast.expr | None) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr="transpose" | "permute"), args=[*_, ast.Tuple(elts=axes)]):
+            pass
+        case ast.Call(func=ast.Attribute(attr="transpose" | "permute"), args=axes):
+            pass
+        case _:
+            return False
+    order = tuple(axis.value for axis in axes if isinstance(axis, ast.Constant))
+    return len(order) == len(axes) and order in _CHANNELS_FIRST
 
 
 def names_observations(name: str) -> bool:
