@@ -22,7 +22,8 @@ Flags the following in hot code of programs that use accelerators:
   method that calls `value.item()`.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
   of a network, in a loop.
-- A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
+- A constructor that reads the tensors in a list one by one, also if a loop has appended them:
+  `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back.
 - A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
   that is read as a number (`start = int(self.queue_start)`).
