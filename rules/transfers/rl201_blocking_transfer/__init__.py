@@ -17,6 +17,9 @@ moves by a call of itself for each part, or that `map(lambda part: part.to(devic
 more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
 `states.to(device)`), except for results of an environment.
 
+`torch.as_tensor(part, device=device)` for each part of a parameter is reported in programs that pin memory
+(likely), since it cannot copy asynchronously.
+
 The rule does not flag:
 
 - tensors that a constructor creates and that are moved immediately: `create-then-move` covers these;
@@ -116,6 +119,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     is_joined_from_transitions,
     is_part_of_batch,
 )
+from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
@@ -142,9 +146,13 @@ class BlockingTransfer(Rule):
     claims = ("sync:cuda", "time:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda"})
+    callees = frozenset({"to", "cuda", "as_tensor"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if isinstance(node, ast.Call) and (part := converted_part(node, model)) is not None:
+            if model.frequency.heat_of(node).level >= self.heat:
+                yield self._of_part(node, part, model)
+            return
         match node:
             case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
                 pass
@@ -190,6 +198,17 @@ class BlockingTransfer(Rule):
             advice=advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
             minor=minor_gain(kind, model),
+        )
+
+    def _of_part(self, call: ast.Call, part: ast.Name, model: SemanticModel) -> Finding:
+        """Return a finding for a part of a pinned batch that `torch.as_tensor` copies."""
+        return self.finding(
+            model,
+            call,
+            f"`torch.as_tensor` blocks on the copy of `{part.id}` to the device, though the program pins "
+            f"memory",
+            advice=f"The parts of a loader's batch are tensors: `{part.id}.to(device, non_blocking=True)`",
+            assumes=f"`{part.id}` is a tensor in host memory",
         )
 
     def _of_sample(
