@@ -73,7 +73,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
         step = model.function(call)
         if step is None or step is function or model.frequency.loops(call):
             continue
-        parts.update(dict.fromkeys(_methods_called_in(step, model, beside=call)))
+        parts.update(dict.fromkeys(_methods_called_in(step, model, next_to=call)))
         if _runs_each_time(call, model):
             parts[step] = None
     found: dict[ast.expr, HostRead] = {}
@@ -104,10 +104,10 @@ def _is_in_same_block(call: ast.Call, other: ast.Call | None, model: SemanticMod
 
 
 def _methods_called_in(
-    step: Function, model: SemanticModel, beside: ast.Call | None = None
+    step: Function, model: SemanticModel, next_to: ast.Call | None = None
 ) -> list[Function]:
     """Return the methods of its class that a method calls on `self` once, one after the other: in each call,
-    or in the same block as the call `beside`, which may be a branch.
+    or in the same block as the call `next_to`, which may be a branch.
     """
     owner = model.class_of(step)
     if owner is None:
@@ -118,7 +118,7 @@ def _methods_called_in(
         match node:
             case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name in methods:
                 if model.names.is_self(receiver) and (
-                    _runs_each_time(node, model) or _is_in_same_block(node, beside, model)
+                    _runs_each_time(node, model) or _is_in_same_block(node, next_to, model)
                 ):
                     found[methods[name]] = None
     return list(found)
