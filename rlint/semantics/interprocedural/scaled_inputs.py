@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.models import vocabulary
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
-_SCALES = frozenset({"div", "div_", "divide", "true_divide", "mul", "mul_", "multiply"})
 _WHITE = 255
 """The largest number in a byte."""
 
@@ -51,7 +51,7 @@ def _divided(tree: SyntaxIndex) -> Iterator[ast.expr]:
         match change:
             case ast.AugAssign(target=value, op=ast.Div(), value=ast.Constant(value=by)) if by == _WHITE:
                 yield value
-    for call in tree.written.calls_of(_SCALES):
+    for call in tree.written.calls_of(vocabulary.SCALES):
         match call:
             case ast.Call(func=ast.Attribute(value=value), args=[ast.Constant(value=by)]) if by == _WHITE:
                 yield value
