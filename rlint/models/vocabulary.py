@@ -166,6 +166,7 @@ READS_TENSOR = frozenset(
 
 SCALES = frozenset(words("div div_ divide true_divide mul mul_ multiply"))
 """Methods that multiply or divide a tensor."""
+
 REWARDS_OF_BATCHES = frozenset(words("compute_reward compute_rewards"))
 """Methods of environments with goals, which by convention take batches: `env.compute_reward(got, goals)`."""
 

@@ -125,6 +125,7 @@ def widening_before(source: ast.expr, model: SemanticModel) -> Widening | None:
     """Return the widening in the source of a move, in the statement before that creates it, or in a
     constructor of its tensor: `torch.FloatTensor(frames)`.
     """
+    found: Widening | None
     if isinstance(source, ast.Name):
         every = [_in_assignment(binding, model) for binding in model.dataflow.definitions(source)[:_BRANCHES]]
         known = [each for each in every if each is not None]
