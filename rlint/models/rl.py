@@ -46,6 +46,11 @@ SIMULATORS = frozenset(
 millisecond to many.
 """
 
+DEVICE_SIMULATORS = frozenset(
+    "brax genesis isaacgym isaacgymenvs isaaclab isaacsim mani_skill mjlab mujoco_playground omni".split()
+)
+"""Libraries whose environments run on the GPU: observations and rewards are tensors on the device."""
+
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
 _LOGS = Effect(EffectKind.LOGS, "writes to the log")

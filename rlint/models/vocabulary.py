@@ -173,6 +173,9 @@ READS_TENSOR = frozenset(
 )
 """Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
 
+SCALES = frozenset(words("div div_ divide true_divide mul mul_ multiply"))
+"""Methods that multiply or divide a tensor."""
+
 REWARDS_OF_BATCHES = frozenset(words("compute_reward compute_rewards"))
 """Methods of environments with goals, which by convention take batches: `env.compute_reward(got, goals)`."""
 

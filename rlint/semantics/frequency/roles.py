@@ -28,6 +28,8 @@ _HOT = _roles(
     is_called_per_batch="collate_fn",
     runs_per_observation="preprocess_observation preprocess_obs process_observation normalize_obs",
 )
+ACTS = frozenset(name for name, what in _HOT.items() if what == "acts") - {"policy"}
+"""Names of functions that select an action for an observation."""
 _LOSS_CLASS = regex(r"loss$", re.IGNORECASE)
 _COMPUTES_LOSS = regex(r"^_*(compute|calculate|calc)_(\w+_)?loss(es)?(_\w+)?$")
 _UPDATES_TARGET = regex(

@@ -10,6 +10,7 @@ from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.frame_networks import FrameNetworks
 from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.summary import (
     CallSite,
@@ -95,6 +96,14 @@ class ProgramSymbols:
         if known is None:
             known = self._scales[program] = self._scale_of_program(module)
         return known
+
+    def takes_frames(self, module: str) -> bool:
+        """Whether the code of a module works with a network that takes frames in bytes."""
+        return self._frame_networks.used_with(module)
+
+    @cached_property
+    def _frame_networks(self) -> FrameNetworks:
+        return FrameNetworks(self.index)
 
     def _scale_of_program(self, module: str) -> ProgramScale:
         files = self._torch_files(module)

@@ -39,6 +39,7 @@ from rlint.semantics.interprocedural.mentions.classes_used import classes_used
 from rlint.semantics.interprocedural.mentions.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.registered_attributes import registered_attributes
+from rlint.semantics.interprocedural.scaled_inputs import frame_networks
 from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.architecture import NetworkParts
@@ -119,6 +120,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""
     summary.write_only_attributes = write_only_attributes(analysis)
     summary.speedups = speedups_of(analysis)
+    summary.frame_networks = frame_networks(syntax)
     reader = NetworkParts(analysis)
     summary.parts = parts_of_file(analysis, reader)
     summary.forward_summaries = forward_summaries(

@@ -277,6 +277,7 @@ class ModuleSummary:
         frozenset()
     )  # those of them that it only adds to (see write_only.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see torch_settings.py)
+    frame_networks: frozenset[str] = frozenset()  # classes of networks (see scaled_inputs.py)
     constants: dict[str, Type] = field(default_factory=dict)
     parts: dict[str, tuple[NetworkPart, ...]] = field(
         default_factory=dict

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rlint.models import vocabulary
-from rlint.models.rl import LANGUAGE_MODELS, SIMULATORS
+from rlint.models.rl import DEVICE_SIMULATORS, LANGUAGE_MODELS, SIMULATORS
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.last_names import last_name
@@ -41,6 +41,8 @@ UNROLLED = "unrolled"
 """A gradient step runs a network for each time step, or uses conjugate gradients: it takes long."""
 SIMULATES = "simulates"
 """Environments that render or simulate: their step takes long."""
+DEVICE_ENVIRONMENTS = "device environments"
+"""Environments that run on the GPU: their observations are tensors there."""
 
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
@@ -92,6 +94,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update((TOKENS,) if parts[0] in LANGUAGE_MODELS else ())
         found.update((LARGE_LAYERS,) if parts[-1] in vocabulary.LARGE_LAYERS else ())
         found.update((SIMULATES,) if parts[0] in SIMULATORS else ())
+        found.update((DEVICE_ENVIRONMENTS,) if parts[0] in DEVICE_SIMULATORS else ())
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
             found.update((DYNAMO,) if parts == ["torch", "compile"] else ())

@@ -17,6 +17,9 @@ moves by a call of itself for each part, or that `map(lambda part: part.to(devic
 more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
 `states.to(device)`), except for results of an environment.
 
+`torch.as_tensor(part, device=device)` for each part of a parameter is reported in programs that pin memory
+(likely), since it cannot copy asynchronously.
+
 The rule does not flag:
 
 - tensors that a constructor creates and that are moved immediately: `create-then-move` covers these;
@@ -24,7 +27,8 @@ The rule does not flag:
   the data has arrived;
 - modules, and conversions of the dtype;
 - `non_blocking=False`, which shows intent;
-- tensors that may already be on the device;
+- tensors that may already be on the device, as in programs with environments that run on the GPU (Isaac Gym)
+  and no arrays;
 - branches that run only without an accelerator (the `else` of `if device_type == "cuda":`).
 
 ## Why is it slow
@@ -115,6 +119,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     is_joined_from_transitions,
     is_part_of_batch,
 )
+from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
@@ -128,6 +133,8 @@ from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
 KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
 LONGEST_SHOWN = 40
+_FIELDS = ("obs", "observations", "states", "actions", "rewards", "masks", "dones")
+"""Attributes of the buffers of a program."""
 _UNPINNED = "an asynchronous copy gains little while the source is not pinned"
 _NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
@@ -139,9 +146,13 @@ class BlockingTransfer(Rule):
     claims = ("sync:cuda", "time:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda"})
+    callees = frozenset({"to", "cuda", "as_tensor"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if isinstance(node, ast.Call) and (part := converted_part(node, model)) is not None:
+            if model.frequency.heat_of(node).level >= self.heat:
+                yield self._of_part(node, part, model)
+            return
         match node:
             case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
                 pass
@@ -187,6 +198,17 @@ class BlockingTransfer(Rule):
             advice=advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
             minor=minor_gain(kind, model),
+        )
+
+    def _of_part(self, call: ast.Call, part: ast.Name, model: SemanticModel) -> Finding:
+        """Return a finding for a part of a pinned batch that `torch.as_tensor` copies."""
+        return self.finding(
+            model,
+            call,
+            f"`torch.as_tensor` blocks on the copy of `{part.id}` to the device, though the program pins "
+            f"memory",
+            advice=f"The parts of a loader's batch are tensors: `{part.id}.to(device, non_blocking=True)`",
+            assumes=f"`{part.id}` is a tensor in host memory",
         )
 
     def _of_sample(
@@ -245,13 +267,30 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
         return False
     array = array_of(source, model)
     if array is not None:
+        if has_data_on_device(model):
+            return False
         given = model.types.type_of(array)
-        return is_converted_by_helper(source, model) and not given and not given.short
+        return is_converted_by_helper(source, model) and not given and not may_be_tensor(given)
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
         return True
     is_part: bool = is_likely_part(source, model)
     return is_part
+
+
+def has_data_on_device(model: SemanticModel) -> bool:
+    """Whether the project has environments that run on the GPU, and no class that holds their data in
+    arrays.
+    """
+    if not model.program.sets(torch_settings.DEVICE_ENVIRONMENTS, anywhere=True):
+        return False
+    return not any(TypeTag.NDARRAY in model.program.attribute_types(name) for name in _FIELDS)
+
+
+def may_be_tensor(kind: Type) -> bool:
+    """Whether one of the choices of an unknown type is a tensor, which may be on the device already."""
+    choices = kind.caveat.choices if kind.caveat is not None else ()
+    return any(choice.kind.tag is TypeTag.TENSOR for choice in choices)
 
 
 def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:

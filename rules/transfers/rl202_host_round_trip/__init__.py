@@ -14,13 +14,16 @@ Flags the following in hot code of programs that use accelerators:
   log their loss, so the work of the second is not queued before the first has finished.
 - A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
   read in a function that a step calls several times, in such a loop or one after the other.
+- A read that a loop only appends to a list, which is not used before the loop ends:
+  `values.append(value.cpu().numpy())`.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
   method that calls `value.item()`.
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
   of a network, in a loop.
-- A constructor that reads the tensors in a list one by one: `torch.tensor([x.sum(), y.sum()])`.
+- A constructor that reads the tensors in a list one by one, also if a loop has appended them:
+  `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back.
 - A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
   that is read as a number (`start = int(self.queue_start)`).
@@ -154,6 +157,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, storing_loop
+from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
     choice_in_loop,
@@ -381,6 +385,9 @@ class HostRoundTrip(Rule):
         caller = discarding_caller(read, model)
         if caller is not None:
             return self._of_discarded(read, caller, model)
+        collected = collecting_loop(read, model)
+        if collected is not None:
+            return self._of_collected(read, collected[1], model)
         return self._of_repeated(read, model) if is_repeated(read, model) else None
 
     def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
@@ -426,6 +433,18 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
             f"`{caller.shown}`, which discards the result",
             advice="Return the tensor, and read it in the callers that need it",
+            minor=why_cheap([read], model),
+        )
+
+    def _of_collected(self, read: HostRead, collected: ast.Name, model: SemanticModel) -> Finding:
+        """Return a finding for a read that a loop only collects in a list."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device in every step, though "
+            f"`{collected.id}` is not used before the loop ends",
+            advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
+            f"`torch.stack({collected.id}).cpu()`",
             minor=why_cheap([read], model),
         )
 

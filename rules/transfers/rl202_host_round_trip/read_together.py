@@ -71,8 +71,11 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     parts = dict.fromkeys(_methods_called_in(function, model))
     for call in _own_calls(function.name, model):
         step = model.function(call)
-        if step is not None and step is not function and _runs_each_time(call, model):
-            parts.update(dict.fromkeys([*_methods_called_in(step, model), step]))
+        if step is None or step is function or model.frequency.loops(call):
+            continue
+        parts.update(dict.fromkeys(_methods_called_in(step, model, next_to=call)))
+        if _runs_each_time(call, model):
+            parts[step] = None
     found: dict[ast.expr, HostRead] = {}
     for other in parts:
         if other is not function:
@@ -92,8 +95,20 @@ def _runs_each_time(call: ast.Call, model: SemanticModel) -> bool:
     return not model.frequency.loops(call) and model.frequency.runs_each_pass(call, innermost=True)
 
 
-def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
-    """Return the methods of its class that a method calls on `self` once, one after the other."""
+def _is_in_same_block(call: ast.Call, other: ast.Call | None, model: SemanticModel) -> bool:
+    """Whether two calls run one after the other, as statements of the same block."""
+    if other is None or model.frequency.loops(call):
+        return False
+    block, _ = model.syntax.block(model.syntax.statement(other))
+    return model.syntax.block(model.syntax.statement(call))[0] is block
+
+
+def _methods_called_in(
+    step: Function, model: SemanticModel, next_to: ast.Call | None = None
+) -> list[Function]:
+    """Return the methods of its class that a method calls on `self` once, one after the other: in each call,
+    or in the same block as the call `next_to`, which may be a branch.
+    """
     owner = model.class_of(step)
     if owner is None:
         return []
@@ -102,7 +117,9 @@ def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
     for node in descendants(step):
         match node:
             case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name in methods:
-                if model.names.is_self(receiver) and _runs_each_time(node, model):
+                if model.names.is_self(receiver) and (
+                    _runs_each_time(node, model) or _is_in_same_block(node, next_to, model)
+                ):
                     found[methods[name]] = None
     return list(found)
 

@@ -3,11 +3,13 @@
 ## What it does
 Flags three ways to create a tensor from a NumPy array in hot code:
 
-- `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), or with
-  an array that the function neither writes to nor stores;
+- `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), with an
+  array that the function neither writes to nor stores, or in a statement that only copies the tensor
+  (`target.copy_(torch.tensor(rows[:n]))`);
 - `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored;
 - `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an
-  observation: a result of `env.step()` or `env.reset()`, or a variable with such a name.
+  observation: a result of `env.step()` or `env.reset()`, a variable with such a name, or what a method that
+  selects actions takes first.
 
 The rule does not flag:
 
@@ -99,6 +101,7 @@ from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import (
     is_new,
     is_written_to,
 )
+from rlint.rules.transfers.rl208_copy_into_tensor.likely_arrays import is_likely_array, is_used_up
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
@@ -165,7 +168,7 @@ def of_class(
     kind = model.types.type_of(array)
     if call.keywords or not (
         (kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0)
-        or observations.is_observation(array, model)
+        or is_likely_array(array, model)
     ):
         return None
     dtype = legacy_tensors.class_dtype(maker)
@@ -227,7 +230,8 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
     if kind.tag is not TypeTag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
         return None
     new = is_new(array, call, model)
-    if not new and not (isinstance(array, ast.Name) and is_left_alone(array, model)):
+    is_shared = isinstance(array, ast.Name) and is_left_alone(array, model)
+    if not new and not is_shared and not is_used_up(call, model):
         return None
     why = ", which was created only for this call" if new else ""
     edit = None

@@ -5,7 +5,8 @@ Flags tensors in hot code that are indexed by
 
 - `range(…)`, `list(range(…))` and similar expressions, as the only index (`batch[list(range(start,
   stop))]`) or beside another one (`values[range(n), actions]`);
-- a list of numbers that indexes several tensors, or is the same in every iteration;
+- a list of numbers that indexes several tensors, alone or with other indices (`states[rows, t]`), or is the
+  same in every iteration, once for each block of statements that does so;
 - a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call.
 
 The rule does not flag arrays, lists that index one tensor once (converting them first takes as long), and
@@ -117,7 +118,9 @@ class IndexByList(Rule):
         again = len(places) > 1
         made_in = {*model.frequency.loops(binding.statement), binding.statement}
         lasts = bool(set(model.frequency.loops(node)) - made_in)
-        if places[:1] == [node] and (again or lasts):
+        block, _ = model.syntax.block(model.syntax.statement(node))
+        places_here = [place for place in places if is_in_block(place, block, model)]
+        if places_here[:1] == [node] and (again or lasts):
             name = binding.name
             often = f"in each of {len(places)} places" if again else "in every iteration"
             yield self.finding(
@@ -125,7 +128,7 @@ class IndexByList(Rule):
                 node,
                 f"The list `{name}` is converted to a tensor, number by number, {often} where it is an index",
                 advice=f"Convert it to a tensor once: `{name} = torch.tensor({name}, device=...)`",
-                related=[(place, "also indexed by it") for place in places[1:]],
+                related=[(place, "also indexed by it") for place in places_here[1:]],
             )
 
     def _by_attribute(
@@ -142,6 +145,11 @@ class IndexByList(Rule):
                 advice=f"Keep a tensor of indices instead: `{name} = torch.tensor(rows, device=...)`",
                 related=[(place, "also indexed by it") for place in places[1:]],
             )
+
+
+def is_in_block(place: ast.AST, block: list[ast.stmt], model: SemanticModel) -> bool:
+    """Whether a place is in a statement of this block itself, not in a loop or branch of it."""
+    return model.syntax.block(model.syntax.statement(place))[0] is block
 
 
 def shown(expression: ast.expr, otherwise: str, model: SemanticModel) -> str:

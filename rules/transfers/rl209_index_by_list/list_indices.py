@@ -117,9 +117,12 @@ def slice_text(counter: ast.Call, model: SemanticModel) -> str | None:
 
 
 def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
-    """Return the assignment that created the list of numbers in a variable, or the loop that iterates over
-    such lists.
+    """Return the assignment that created the list of numbers in a variable, alone or with other indices, or
+    the loop that iterates over such lists.
     """
+    if isinstance(index, ast.Tuple):
+        found = (listed_binding(part, model) for part in index.elts if isinstance(part, ast.Name))
+        return next((binding for binding in found if binding is not None), None)
     if not isinstance(index, ast.Name):
         return None
     made = model.dataflow.definitions(index)
@@ -168,8 +171,8 @@ def places_indexed_by(held: ast.Attribute, model: SemanticModel) -> list[ast.Sub
     return sorted(found, key=model.source.span)
 
 
-def _subscript_of(index: ast.Attribute, model: SemanticModel) -> ast.Subscript | None:
-    """Return the subscript of which an attribute is an index, alone or with others."""
+def _subscript_of(index: ast.expr, model: SemanticModel) -> ast.Subscript | None:
+    """Return the subscript of which an expression is an index, alone or with others."""
     part: ast.AST = index
     around = model.parent(index)
     if isinstance(around, ast.Tuple):
@@ -189,10 +192,9 @@ def tensors_indexed_by(binding: Binding, model: SemanticModel) -> list[ast.Subsc
         return []
     found = []
     for use in model.names.reads(binding.name, scope):
-        subscript = model.parent(use)
+        subscript = _subscript_of(use, model)
         if (
-            isinstance(subscript, ast.Subscript)
-            and subscript.slice is use
+            subscript is not None
             and model.dataflow.definitions(use) == [binding]
             and model.types.type_of(subscript.value).tag is TypeTag.TENSOR
         ):

@@ -4,7 +4,12 @@
 Flags data of a small dtype (uint8, int8, int16) in hot code that is converted to a larger one before it is
 copied to a device: `frames.float().to(device)`, `torch.from_numpy(frames.astype(np.float32)).cuda()`,
 `(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and `torch.tensor(frames,
-dtype=torch.float32, device=device)`. Data of unknown dtype is flagged where it is divided by 255.
+dtype=torch.float32, device=device)`. The conversion may be a statement of its own.
+
+Data of unknown dtype is flagged where it is divided by 255, where the channels of images are moved to the
+front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observation (`obs`,
+`batch.next_states`) in code that works with a network that divides its input by 255. Constructors count as
+conversions, too: `torch.FloatTensor(obs).to(device)`.
 
 The rule does not flag:
 
@@ -12,7 +17,7 @@ The rule does not flag:
 - small data such as flags;
 - data that is already on the device;
 - moves with `non_blocking=True`, which convert on the device;
-- `torch.tensor(...)` followed by `.to(device)`, which `create-then-move` covers.
+- `torch.tensor(...)` of data of a known dtype followed by `.to(device)`, which `create-then-move` covers.
 
 ## Why is it slow
 A float32 number takes four bytes, a byte of a frame one. The conversion on the host writes four times the
@@ -57,7 +62,7 @@ Safe where the dtype is known to be smaller and the target is certainly a device
 
 Unsafe in these cases:
 
-- Only a division by 255 suggests the dtype.
+- Only a division by 255, here or in a network, or the order of axes suggests the dtype.
 - Only the name of a variable suggests that it holds a device.
 - There is a `view` in between. `view` needs a suitable memory layout, which the conversion may have
   created.
@@ -78,6 +83,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     Device,
+    Driver,
     Edit,
     Finding,
     Fix,
@@ -93,16 +99,19 @@ from rlint.rule import (
 from rlint.rules.transfers._shared.made import made_by
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     CASTS,
+    MAKERS,
     WidenedMove,
     Widening,
+    are_frames,
     factor,
+    is_scaled,
     move_of,
     narrowness,
-    widening_in,
+    widening_before,
 )
 
-MAKERS = frozenset({"torch.tensor", "torch.as_tensor"})
 LONGEST_SHOWN = 40
+_ONE = "a single observation has few bytes"
 
 
 class WidenBeforeTransfer(Rule):
@@ -123,6 +132,7 @@ class WidenBeforeTransfer(Rule):
         data, kind, dtype, fix = found
         text = model.source.text(data)
         shown = "the data" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"
+        is_assumed = are_frames(data, model) and not is_scaled(node, model)
         yield self.finding(
             model,
             node,
@@ -130,7 +140,15 @@ class WidenBeforeTransfer(Rule):
             f"to the device",
             fix=fix,
             advice=f"Copy it unconverted, and convert on the device: `.to(device).{method_of(dtype)}`",
+            assumes=f"{shown} holds bytes" if is_assumed else None,
+            minor=_ONE if is_assumed and is_of_one_step(node, model) else None,
         )
+
+
+def is_of_one_step(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node runs in environment steps only, so that one observation is copied at a time."""
+    cadence = model.frequency.cadence(node)
+    return cadence is not None and cadence.drivers == {Driver.ENVIRONMENT_STEP}
 
 
 _Widened = tuple[ast.expr, Type, str, Fix | None]
@@ -149,13 +167,14 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
         if made_by(move.source, model) is not None:
             return None
         return move.source, kind, dtype, convert_after_transfer(call, move.dtype, move.device, kind, model)
-    widening = widening_in(move.source, model)
-    if widening is None or made_by(move.source, model) is not None:
+    widening = widening_before(move.source, model)
+    if widening is None:
         return None
     kind = narrowness(widening.data, call, model, scaled=widening.scale is not None)
     if kind is None:
         return None
-    return widening.data, kind, widening.dtype, fix_order(move, widening, kind, model)
+    fix = None if widening.is_apart else fix_order(move, widening, kind, model)
+    return widening.data, kind, widening.dtype, fix
 
 
 def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from rlint.rule import (
+    Binding,
     BindingKind,
     Device,
     SemanticModel,
@@ -16,13 +18,25 @@ from rlint.rule import (
     element_types,
     frozen,
     last_name,
+    legacy_tensors,
     models,
+    observations,
+    regex,
 )
+from rlint.rules.transfers._shared.made import made_by
 
+MAKERS = frozenset({"torch.tensor", "torch.as_tensor"})
 CASTS = {"float": "float32", "double": "float64"}
 NARROW = frozenset({"uint8", "int8", "int16", "uint16"})
 _VIEWS = models.having(Trait.RESHAPES, TypeTag.TENSOR) | {"contiguous"}
 _IMAGES = ("frame", "image", "img", "pixel", "screen", "rgb", "obs", "state", "observation")
+_STEPS = regex(r"^_?(s|o|ob|x)_?(t|tm1|tp1|t1|next|prime|batch)$")
+_OTHER_STATES = regex(
+    r"hidden|rnn|lstm|gru|cell|carry|belief|latent|core|proprio|vector|state_?dict|status|statistic|value"
+)
+_CHANNELS_FIRST = ((2, 0, 1), (0, 3, 1, 2), (0, 1, 4, 2, 3))
+_BRANCHES = 4
+"""Maximum number of assignments to a variable that are compared."""
 _SCALE = (255, 255.0, 256, 256.0)
 _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
 _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
@@ -48,6 +62,8 @@ class Widening:
     data: ast.expr
     dtype: str
     scale: ast.BinOp | None = None
+    is_apart: bool = False
+    """Whether another statement converts, or a constructor that copies the data, too."""
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
@@ -105,6 +121,56 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
     return None
 
 
+def widening_before(source: ast.expr, model: SemanticModel) -> Widening | None:
+    """Return the widening in the source of a move, in the statement before that creates it, or in a
+    constructor of its tensor: `torch.FloatTensor(frames)`.
+    """
+    found: Widening | None
+    if isinstance(source, ast.Name):
+        every = [_in_assignment(binding, model) for binding in model.dataflow.definitions(source)[:_BRANCHES]]
+        known = [each for each in every if each is not None]
+        if not known or len(known) < len(every):
+            return None
+        found = next((each for each in known if are_frames(each.data, model)), known[0])
+    else:
+        found = widening_in(source, model)
+        if found is not None:
+            return found if made_by(source, model) is None else None
+        found = _in_constructor(source, model)
+    return replace(found, is_apart=True) if found is not None else None
+
+
+def _in_assignment(binding: Binding, model: SemanticModel) -> Widening | None:
+    if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
+        return None
+    return widening_in(binding.value, model) or _in_constructor(binding.value, model)
+
+
+def _in_constructor(source: ast.expr, model: SemanticModel) -> Widening | None:
+    """Return the constructor that converts data of unknown dtype to floating point."""
+    current = source
+    while isinstance(current, ast.Call):
+        name = model.names.qualified(current.func)
+        if name is None:
+            match current:
+                case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _VIEWS:
+                    current = owner
+                    continue
+            return None
+        if len(current.args) != 1:
+            return None
+        dtype = None
+        if name in legacy_tensors.CLASSES and not current.keywords:
+            dtype = legacy_tensors.class_dtype(name)
+        elif name in MAKERS and [keyword.arg for keyword in current.keywords] == ["dtype"]:
+            dtype = model.analysis.types.dtype_of(current.keywords[0].value)
+        data = current.args[0]
+        if dtype not in element_types.FLOATS or isinstance(data, (ast.List, ast.Constant)):
+            return None
+        return Widening(current, data, dtype)
+    return None
+
+
 def _in_array(array: ast.expr, model: SemanticModel) -> Widening | None:
     match array:
         case ast.Call(func=ast.Attribute(value=data, attr="astype"), args=[dtype], keywords=[]):
@@ -114,8 +180,8 @@ def _in_array(array: ast.expr, model: SemanticModel) -> Widening | None:
 
 
 def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled: bool = False) -> Type | None:
-    """Return the type of the data if it is narrow and large, with unknown dtype if only a division by 255
-    shows it; else None.
+    """Return the type of the data if it is narrow and large, else None. The dtype is unknown if only a
+    division by 255 shows it, here or in the networks of the program.
     """
     kind = model.types.type_of(data)
     if kind.optional or (kind and kind.tag not in (TypeTag.TENSOR, TypeTag.NDARRAY)):
@@ -124,11 +190,58 @@ def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled:
         return None
     scaled = scaled or is_scaled(whole, model)
     if not kind.dtype:
-        return kind if scaled else None
+        return kind if scaled or are_frames(data, model) else None
     if kind.dtype not in NARROW:
         return None
     large = (kind.rank or 0) >= 3 or any(_names_images(name) for name in _names(data, model))
     return kind if scaled or large else None
+
+
+def are_frames(data: ast.expr, model: SemanticModel) -> bool:
+    """Whether data of unknown dtype are likely frames in bytes: images of which the program moves the
+    channels to the front, or observations, in code that works with a network that divides its input by 255.
+    """
+    if model.types.type_of(data).dtype:
+        return False
+    if has_moved_channels(data, model):
+        return True
+    return model.program.takes_frames() and any(names_observations(name) for name in _names(data, model))
+
+
+def has_moved_channels(data: ast.expr, model: SemanticModel) -> bool:
+    """Whether the axes of the data, or of one of the values of a variable, are those of images with the
+    channels moved to the front: `np.transpose(frames, (0, 3, 1, 2))`.
+    """
+    if isinstance(data, ast.Call) and model.names.qualified(data.func) == "torch.from_numpy" and data.args:
+        data = data.args[0]
+    values: list[ast.expr | None] = [data]
+    if isinstance(data, ast.Name):
+        values += [binding.value for binding in model.dataflow.definitions(data) if not binding.path]
+    return any(_moves_channels(value) for value in values)
+
+
+def _moves_channels(value: ast.expr | None) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr="transpose" | "permute"), args=[*_, ast.Tuple(elts=axes)]):
+            pass
+        case ast.Call(func=ast.Attribute(attr="transpose" | "permute"), args=axes):
+            pass
+        case _:
+            return False
+    order = tuple(axis.value for axis in axes if isinstance(axis, ast.Constant))
+    return len(order) == len(axes) and order in _CHANNELS_FIRST
+
+
+def names_observations(name: str) -> bool:
+    """Whether it is a common name for observations or frames: `obs`, `next_states`, `s_t`, `pixels`."""
+    if _OTHER_STATES.search(name):
+        return False
+    return (
+        observations.names_one(name)
+        or observations.names_several(name)
+        or bool(_STEPS.match(name))
+        or _names_images(name)
+    )
 
 
 def _names_images(name: str) -> bool:

@@ -1,0 +1,58 @@
+"""Reads that a loop of steps only collects in a list, which is not used before the loop has ended."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import BindingKind, Loop, SemanticModel, is_in
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+
+
+def collecting_loop(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.Name] | None:
+    """Return the loop whose iterations append what they read to a list that only code after the loop uses,
+    and the list: `values.append(value.cpu().numpy())` in a rollout.
+    """
+    loops = model.frequency.loops(read.node)
+    if not loops or not isinstance(loops[0], (ast.For, ast.AsyncFor, ast.While)):
+        return None
+    loop = loops[0]
+    match model.syntax.statement(read.node):
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name() as collected, attr="append"), args=[value])
+        ) if _is_of_read(value, read.node):
+            pass
+        case _:
+            return None
+    scope = model.names.scope(collected).lookup(collected.id)
+    if scope is None or not scope.is_function or model.names.is_captured(collected.id, scope):
+        return None
+    if any(is_in(binding.node, loop) for binding in model.dataflow.definitions(collected)):
+        return None
+    if any(binding.kind is not BindingKind.ASSIGN for binding in model.dataflow.definitions(collected)):
+        return None
+    uses = [use for use in model.names.uses(collected.id, scope) if is_in(use, loop)]
+    return (loop, collected) if all(_is_appended_to(use, model) for use in uses) else None
+
+
+def _is_of_read(value: ast.expr, read: ast.AST) -> bool:
+    """Whether a value is what was read, or a view of it: `x.cpu().numpy().squeeze()`, `x.tolist()[0]`."""
+    while value is not read:
+        match value:
+            case ast.Call(func=ast.Attribute(value=owner), args=arguments) if all(
+                isinstance(argument, (ast.Constant, ast.UnaryOp)) for argument in arguments
+            ):
+                value = owner
+            case ast.Subscript(value=owner, slice=ast.Constant()):
+                value = owner
+            case _:
+                return False
+    return True
+
+
+def _is_appended_to(use: ast.Name, model: SemanticModel) -> bool:
+    method = model.parent(use)
+    return (
+        isinstance(method, ast.Attribute)
+        and method.attr == "append"
+        and isinstance(model.parent(method), ast.Call)
+    )
