@@ -10,7 +10,6 @@ from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
-from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.summary import (
     CallSite,
     ClassSummary,
@@ -115,14 +114,6 @@ class ProgramSymbols:
             if not each.is_test
             if any(target.partition(".")[0] == "torch" for target in each.imports.values())
         ]
-
-    def is_unused(self, cls: ClassSummary) -> bool:
-        """Whether no code of the project uses a class, though other files use other classes of its file."""
-        return self._unused.includes(cls)
-
-    @cached_property
-    def _unused(self) -> UnusedClasses:
-        return UnusedClasses(self.index, self._imported, self._attributes_read)
 
     def is_imported(self, path: str) -> bool:
         """Whether any file imports a dotted path."""

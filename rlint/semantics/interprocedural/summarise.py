@@ -27,6 +27,8 @@ from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.branches.declared_options import options_of
+from rlint.semantics.frequency.branches.switched_classes import switched_classes
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import settings_of
@@ -36,6 +38,7 @@ from rlint.semantics.interprocedural.given_attributes import given_attributes
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.lambda_summaries import reading_lambdas
 from rlint.semantics.interprocedural.mentions.classes_used import classes_used
+from rlint.semantics.interprocedural.mentions.definition_uses import definition_uses
 from rlint.semantics.interprocedural.mentions.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.registered_attributes import registered_attributes
@@ -99,6 +102,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     summary.settings = settings_of(syntax)
+    summary.options = options_of(syntax)
     summary.stored = stored_callables(analysis)
     summary.registered = registered_callables(analysis)
     gradients = GradientSummaries(analysis)
@@ -111,6 +115,9 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
     summary.attributes_read = _attributes_read(analysis)
     summary.classes_used = classes_used(analysis, summary.star_imports)
+    summary.classes_created = classes_used(analysis, summary.star_imports, created=True)
+    summary.definition_uses = definition_uses(analysis, summary.star_imports)
+    summary.switched = switched_classes(analysis)
     summary.replaced = replaced_in(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
     summary.observed = observed_in(syntax, analysis.names)
