@@ -434,6 +434,10 @@ def train(loader, memory):
         ("errors = value.abs().detach().cpu().numpy()\n        memory.update(errors + 1e-6)", True),
         ("total_loss = loss.detach().cpu().numpy()\n        memory.log(total_loss)", False),
         ("memory.append(value[3].sum().item())", False),
+        (
+            "kl = value[3].sum().item()\n        if memory.limit is not None and kl > 1:\n            break",
+            False,
+        ),
     ],
 )
 def test_reads_beside_one_that_the_program_needs_cost_little(

@@ -82,18 +82,31 @@ def test_a_decorator_may_register_a_class() -> None:
     assert not unreached({"agents.py": agents, "train.py": f"from agents import *\n{RUNS}"})
 
 
-@pytest.mark.parametrize(("imported", "is_orphan"), [("", True), ("import agents.sac\n", False)])
-def test_a_file_that_no_file_imports(imported: str, is_orphan: bool) -> None:
-    """Scripts use the other files of its package."""
-    files = {
-        "agents/__init__.py": "",
-        "agents/ppo.py": AGENTS,
-        "agents/sac.py": AGENTS,
-        "train.py": f"from agents.ppo import Unused\n{imported}Unused()\n",
-    }
-    assert unreached(files, "self.net(state)", "agents/sac.py")
-    files["train.py"] += "agents.sac.Agent()\n" if imported else ""
+@pytest.mark.parametrize(
+    ("imported", "is_orphan"),
+    [
+        ("import agents.ppo, agents.dqn\nagents.ppo.Agent(), agents.dqn.Agent()\n", True),
+        ("import agents.ppo, agents.dqn, agents.sac\nagents.ppo.Agent(), agents.dqn.Agent()\n", True),
+        ("import agents.ppo, agents.dqn, agents.sac as sac\nsac.Agent()\nagents.dqn.Agent()\n", False),
+        ("import agents.ppo\nagents.ppo.Agent()\n", False),
+    ],
+)
+def test_a_file_of_which_scripts_use_nothing(imported: str, is_orphan: bool) -> None:
+    """Scripts use nearly all other files of its package: of many agents, users choose one by an import."""
+    files = {f"agents/{name}.py": AGENTS for name in ("ppo", "dqn", "sac")}
+    files |= {"agents/__init__.py": "", "train.py": imported}
     assert unreached(files, "self.net(state)", "agents/sac.py") == is_orphan
+
+
+@pytest.mark.parametrize("exported", ["from . import sac\n", "from .sac import *\n"])
+def test_what_a_package_exports_as_a_module(exported: str) -> None:
+    """Other programs may use all of it."""
+    files = {f"agents/{name}.py": AGENTS for name in ("ppo", "dqn", "sac")}
+    files |= {
+        "agents/__init__.py": exported,
+        "train.py": "import agents.ppo, agents.dqn\nagents.ppo.Agent()\n",
+    }
+    assert not unreached(files, "self.net(state)", "agents/sac.py")
 
 
 BASES = """\

@@ -24,7 +24,6 @@ _SOME = 12
 _LONG_STEP = "a few reads beside the gradient step of a large network, which takes far longer"
 NEEDED = "the loop needs what it reads: with fewer tests, it would run on for some iterations"
 _WAITS = "the program needs one of the values at once: the others are copied when the device is done"
-_NETWORKS = frozenset({"torch.nn.Module", "torch.nn.Sequential", "torch.nn.ModuleList"})
 _STATISTIC = regex(r"loss|entropy|(^|_)(kl|norm|mean|std|grad|ratio|acc|accuracy)(_|$)")
 _PARTS = "one read for each of a few parts, once per step"
 
@@ -34,7 +33,7 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     takes a call and a wait for kernels that the step waits for in any case. A long gradient step may have
     more of them. If the program needs one of the values at once, it waits for all of them.
     """
-    if len(reads) <= _FEW + 1 and any(is_needed(read, model) for read in reads):
+    if 1 < len(reads) <= _FEW + 1 and any(is_needed(read, model) for read in reads):
         loops = model.frequency.loops(reads[0].node)
         if not is_repeated(reads[0].node, model) or (loops and why_few_parts(loops[0], model)):
             return _WAITS
@@ -85,26 +84,41 @@ def _uses(node: ast.expr, model: SemanticModel) -> list[ast.expr]:
 
 
 def _is_tested(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether a condition of an `if` or a loop contains a value."""
+    """Whether a condition of an `if` or a loop contains a value, whatever the settings: `if self.limit is not
+    None and kl > self.limit` often tests nothing.
+    """
+    child: ast.AST = use
     for around in model.ancestors(use):
         if isinstance(around, (ast.If, ast.While)):
-            return _is_part(use, around.test)
+            return child is around.test and not any(map(_is_given, _tests_around(around, model)))
         if isinstance(around, ast.stmt):
             return False
+        if isinstance(around, ast.BoolOp) and any(map(_is_given, around.values)):
+            return False
+        child = around
     return False
 
 
-def _is_part(node: ast.AST, whole: ast.AST) -> bool:
-    return any(part is node for part in descendants(whole)) or node is whole
+def _tests_around(statement: ast.stmt, model: SemanticModel) -> Iterator[ast.expr]:
+    for around in model.ancestors(statement):
+        if isinstance(around, ast.If):
+            yield around.test
+        elif not isinstance(around, ast.With):
+            return
+
+
+def _is_given(test: ast.expr) -> bool:
+    """Whether a test asks whether a setting is given: `self.limit is not None`, `self.stops_early`."""
+    match test:
+        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
+    return isinstance(test, ast.Attribute)
 
 
 def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node is part of a layer, of which a network has many: a class derived from a layer of
-    torch.
-    """
-    cls = model.class_of(node)
-    bases = [model.names.qualified(base) or "" for base in cls.bases] if cls is not None else []
-    return any(base.startswith("torch.nn.") and base not in _NETWORKS for base in bases)
+    """Whether a node is part of the forward pass of a module, of which a network may have many."""
+    function = model.function(node)
+    return function is not None and function.name == "forward" and model.class_of(node) is not None
 
 
 def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:

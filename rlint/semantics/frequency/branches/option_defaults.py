@@ -11,7 +11,9 @@ _NO_FEATURE = regex(
     r"|env\w*|seed|x|out)($|_)"
 )
 """Switches that say where or whether training runs, or that describe its task."""
-_CONFIGURED = frozenset({"gin", "hydra", "ml_collections", "omegaconf", "ruamel", "sacred", "yaml"})
+_CONFIGURED = frozenset(
+    "draccus gin hydra jsonargparse ml_collections omegaconf pyrallis ruamel sacred yaml".split()
+)
 """Libraries that read settings from other files, which override what the code declares."""
 
 

@@ -12,6 +12,8 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 _PACKAGE = "__init__.py"
 _ENTRIES = frozenset({"main", "cli"})
 """Functions that installed commands call."""
+_FAR_MORE = 2
+"""Minimum number of files of a package that scripts use, for each that they do not use."""
 _TRIES = regex(r"(^|[._])(check|demo|test|try|unit)s?(_|$)|^unittest|^pytest")
 Definition = tuple[str, str]
 """A module, and the name of a function or class at its top level; "" for the code of the module."""
@@ -38,23 +40,30 @@ class ReachedDefinitions:
 
     def misses(self, module: str, name: str) -> bool:
         """Whether no script of the project reaches a definition, though scripts use other definitions of
-        its file, or other files of its package.
+        its file, or nearly all other files of its package: of many agents, users choose one by an import.
         """
         file = self._index.modules[module]
         if (module, name) in self._reached or file.is_test or name not in file.definition_uses:
             return False
         if not self._reached:
             return False
-        if any((module, other) in self._reached for other in file.definition_uses if other):
+        if self._is_reached(file):
             return True
         if MAIN in file.definition_uses:
             return False
         package = module.rpartition(".")[0]
-        return any(
-            other.module.rpartition(".")[0] == package and (other.module, "") in self._reached
+        beside = [
+            other
             for other in self._files
-            if other is not file and not other.path.endswith(_PACKAGE)
-        )
+            if other.module.rpartition(".")[0] == package and not other.path.endswith(_PACKAGE)
+        ]
+        reached = sum(self._is_reached(other) for other in beside)
+        return reached >= _FAR_MORE * (len(beside) - reached)
+
+    def _is_reached(self, file: ModuleSummary) -> bool:
+        """Whether scripts reach a definition of a file, or the file if it has none."""
+        names = [name for name in file.definition_uses if name] or [""]
+        return any((file.module, name) in self._reached for name in names)
 
     def _scripts(self) -> Iterator[Definition]:
         """Yield the code of the files that are run by themselves, and what installed commands call."""
@@ -78,15 +87,15 @@ class ReachedDefinitions:
             return
         for target in file.imports.values():
             yield from self._meant(target, file.module)
-            yield from self._all_of(target, file.module)
+            yield from self._all_of(target, file.module, deep=False)
         for source in file.star_imports:
-            yield from self._all_of(source, file.module)
+            yield from self._all_of(source, file.module, deep=False)
 
-    def _all_of(self, target: str, importer: str) -> Iterator[Definition]:
-        """Yield all definitions of a module, and of the modules in a package."""
+    def _all_of(self, target: str, importer: str, *, deep: bool = True) -> Iterator[Definition]:
+        """Yield all definitions of a module, and if `deep` those of the modules in a package."""
         found = self._index.symbol(target, importer)
         if isinstance(found, ModuleSummary):
-            package = f"{found.module}." if found.path.endswith(_PACKAGE) else None
+            package = f"{found.module}." if deep and found.path.endswith(_PACKAGE) else None
             for each in self._files:
                 if each is found or (package and each.module.startswith(package)):
                     yield from ((each.module, name) for name in each.definition_uses if name != MAIN)
