@@ -407,6 +407,47 @@ def test_a_few_reads_of_a_step_cost_little(number: int, level: str, tmp_path: Pa
     assert found["impact"]["level"] == level
 
 
+LOGGED = """\
+import torch
+from torch import nn
+
+net = nn.LAYER
+optimizer = torch.optim.Adam(net.parameters())
+
+
+def train(loader):
+    for batch in loader:
+        loss = net(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        WRITES
+
+
+train(make())
+"""
+LINE = "print('loss', loss)"
+
+
+@pytest.mark.parametrize(
+    ("layer", "writes", "is_small"),
+    [
+        ("Conv2d(4, 2, 3)", LINE, True),
+        ("Conv2d(4, 2, 3)", f"{LINE}\n        {LINE}", False),
+        ("Linear(4, 2)", LINE, False),
+    ],
+)
+def test_one_line_beside_a_long_step_costs_little(
+    layer: str, writes: str, is_small: bool, tmp_path: Path
+) -> None:
+    """The step of a network for images takes far longer than writing a line."""
+    (tmp_path / "train.py").write_text(LOGGED.replace("LAYER", layer).replace("WRITES", writes))
+    options = ["--isolated", "--no-cache", "--select", "RL604", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert ("one line beside" in found["impact"]["basis"]) == is_small
+
+
 NEEDED = """\
 import torch
 from torch import nn

@@ -15,7 +15,7 @@ _ENTRIES = frozenset({"main", "cli"})
 _FAR_MORE = 2
 """Minimum number of files of a package that scripts use, for each that they do not use."""
 _TRIES = regex(r"(^|[._])(check|demo|test|try|unit)s?(_|$)|^unittest|^pytest")
-Definition = tuple[str, str]
+UsedDefinition = tuple[str, str]
 """A module, and the name of a function or class at its top level; "" for the code of the module."""
 
 
@@ -26,13 +26,13 @@ class ReachedDefinitions:
 
     def __init__(self, index: ProjectIndex) -> None:
         self._index = index
-        self._named: dict[str, list[Definition]] = {}
+        self._named: dict[str, list[UsedDefinition]] = {}
         self._files = [file for file in index.every_module() if not file.is_test]
         for file in self._files:
             for name in file.definition_uses:
                 if name:
                     self._named.setdefault(name, []).append((file.module, name))
-        self._reached: set[Definition] = set()
+        self._reached: set[UsedDefinition] = set()
         scripts = list(self._scripts())
         if scripts:
             exported = (each for file in self._files for each in self._exported(file))
@@ -65,7 +65,7 @@ class ReachedDefinitions:
         names = [name for name in file.definition_uses if name] or [""]
         return any((file.module, name) in self._reached for name in names)
 
-    def _scripts(self) -> Iterator[Definition]:
+    def _scripts(self) -> Iterator[UsedDefinition]:
         """Yield the code of the files that are run by themselves, and what installed commands call."""
         imported = {each for file in self._files for each in self._imports(file)}
         for file in self._files:
@@ -81,7 +81,7 @@ class ReachedDefinitions:
                 yield from ((file.module, name) for name in uses if name in _ENTRIES)
             yield from ((file.module, name) for name in file.entries)
 
-    def _exported(self, file: ModuleSummary) -> Iterator[Definition]:
+    def _exported(self, file: ModuleSummary) -> Iterator[UsedDefinition]:
         """Yield what a package imports for other programs: definitions, and whole modules."""
         if not file.path.endswith(_PACKAGE):
             return
@@ -91,7 +91,7 @@ class ReachedDefinitions:
         for source in file.star_imports:
             yield from self._all_of(source, file.module, deep=False)
 
-    def _all_of(self, target: str, importer: str, *, deep: bool = True) -> Iterator[Definition]:
+    def _all_of(self, target: str, importer: str, *, deep: bool = True) -> Iterator[UsedDefinition]:
         """Yield all definitions of a module, and if `deep` those of the modules in a package."""
         found = self._index.symbol(target, importer)
         if isinstance(found, ModuleSummary):
@@ -100,7 +100,7 @@ class ReachedDefinitions:
                 if each is found or (package and each.module.startswith(package)):
                     yield from ((each.module, name) for name in each.definition_uses if name != MAIN)
 
-    def _reach(self, roots: Iterable[Definition]) -> None:
+    def _reach(self, roots: Iterable[UsedDefinition]) -> None:
         pending = list(roots)
         while pending:
             definition = pending.pop()
@@ -127,7 +127,7 @@ class ReachedDefinitions:
                     yield found.module
                     break
 
-    def _meanings(self, use: str, file: ModuleSummary) -> Iterator[Definition]:
+    def _meanings(self, use: str, file: ModuleSummary) -> Iterator[UsedDefinition]:
         if use.startswith(BY_NAME):
             yield from self._named.get(use[1:], ())
         elif use == ANY:
@@ -143,7 +143,7 @@ class ReachedDefinitions:
             for source in file.star_imports:
                 yield from self._meant(f"{source}.{use}", file.module)
 
-    def _meant(self, dotted: str, importer: str) -> Iterator[Definition]:
+    def _meant(self, dotted: str, importer: str) -> Iterator[UsedDefinition]:
         """Yield the definition of a dotted name, or of the object whose attribute it is."""
         parts = dotted.split(".")
         for cut in range(len(parts), 0, -1):
