@@ -52,13 +52,13 @@ class ReachedDefinitions:
         if MAIN in file.definition_uses:
             return False
         package = module.rpartition(".")[0]
-        beside = [
+        siblings = [
             other
             for other in self._files
             if other.module.rpartition(".")[0] == package and not other.path.endswith(_PACKAGE)
         ]
-        reached = sum(self._is_reached(other) for other in beside)
-        return reached >= _FAR_MORE * (len(beside) - reached)
+        reached = sum(self._is_reached(other) for other in siblings)
+        return reached >= _FAR_MORE * (len(siblings) - reached)
 
     def _is_reached(self, file: ModuleSummary) -> bool:
         """Whether scripts reach a definition of a file, or the file if it has none."""
