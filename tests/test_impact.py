@@ -437,7 +437,7 @@ LINE = "print('loss', loss)"
         ("Linear(4, 2)", LINE, False),
     ],
 )
-def test_one_line_beside_a_long_step_costs_little(
+def test_one_line_in_a_long_step_costs_little(
     layer: str, writes: str, is_small: bool, tmp_path: Path
 ) -> None:
     """The step of a network for images takes far longer than writing a line."""
@@ -481,7 +481,7 @@ def train(loader, memory):
         ),
     ],
 )
-def test_reads_beside_one_that_the_program_needs_cost_little(
+def test_reads_with_one_that_the_program_needs_cost_little(
     first: str, is_needed: bool, tmp_path: Path
 ) -> None:
     """The device is waited for anyway."""
