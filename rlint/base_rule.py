@@ -133,12 +133,19 @@ class Rule:
         usage = model.usage
         if usage.is_unused(node):
             return "no code of this project uses the class"
+        if usage.is_unreached(node):
+            return "no script of this project uses it"
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
         if usage.is_exploration(node):
             return "it runs only when the agent explores at random"
+        if usage.is_overridden(node):
+            return "all classes of this project override the method"
         unreached = usage.why_unreached(node)
-        return f"it does not run: {unreached}" if unreached else None
+        if unreached:
+            return f"it does not run: {unreached}"
+        off = usage.why_off(node)
+        return f"it only runs if an option is set: {off}" if off else None
 
 
 def _steps(

@@ -416,6 +416,155 @@ def test_a_few_reads_of_a_step_cost_little(number: int, level: str, tmp_path: Pa
     assert found["impact"]["level"] == level
 
 
+LOGGED = """\
+import torch
+from torch import nn
+
+net = nn.LAYER
+optimizer = torch.optim.Adam(net.parameters())
+
+
+def train(loader):
+    for batch in loader:
+        loss = net(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        WRITES
+
+
+train(make())
+"""
+LINE = "print('loss', loss)"
+
+
+@pytest.mark.parametrize(
+    ("layer", "writes", "is_small"),
+    [
+        ("Conv2d(4, 2, 3)", LINE, True),
+        ("Conv2d(4, 2, 3)", f"{LINE}\n        {LINE}", False),
+        ("Linear(4, 2)", LINE, False),
+    ],
+)
+def test_one_line_in_a_long_step_costs_little(
+    layer: str, writes: str, is_small: bool, tmp_path: Path
+) -> None:
+    """The step of a network for images takes far longer than writing a line."""
+    (tmp_path / "train.py").write_text(LOGGED.replace("LAYER", layer).replace("WRITES", writes))
+    options = ["--isolated", "--no-cache", "--select", "RL604", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert ("one line beside" in found["impact"]["basis"]) == is_small
+
+
+NEEDED = """\
+import torch
+from torch import nn
+
+net, optimizer = nn.Linear(4, 2).cuda(), torch.optim.Adam([])
+
+
+def train(loader, memory):
+    losses = []
+    for batch in loader:
+        value = net(batch.cuda())
+        loss = value.mean()
+        loss.backward()
+        optimizer.step()
+        FIRST
+        losses.append((value[0].sum().item(), value[1].sum().item(), value[2].sum().item(), loss.item()))
+    return losses
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "is_needed"),
+    [
+        ("kl = value[3].sum().item()\n        if kl > 1:\n            break", True),
+        ("errors = value.abs().detach().cpu().numpy()\n        memory.update(errors + 1e-6)", True),
+        ("total_loss = loss.detach().cpu().numpy()\n        memory.log(total_loss)", False),
+        ("memory.append(value[3].sum().item())", False),
+        (
+            "kl = value[3].sum().item()\n        if memory.limit is not None and kl > 1:\n            break",
+            False,
+        ),
+    ],
+)
+def test_reads_with_one_that_the_program_needs_cost_little(
+    first: str, is_needed: bool, tmp_path: Path
+) -> None:
+    """The device is waited for anyway."""
+    (tmp_path / "train.py").write_text(NEEDED.replace("FIRST", first))
+    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert "5" in found["message"] or "3 more" in found["message"]
+    assert (found["impact"]["level"] == "low") == is_needed
+    assert ("needs one of the values" in found["impact"]["basis"]) == is_needed
+
+
+MOVED = """\
+import torch
+from torch import nn
+
+LAYERS
+optimizer = torch.optim.Adam(net.parameters())
+
+
+def train(env, loader, state):
+    for batch in loader:
+        STEP
+        made = CREATED.to(batch.device)
+        nn.functional.mse_loss(net(batch), made).backward()
+        optimizer.step()
+
+
+def play(env, state):
+    while True:
+        state, done = env.step(net(state))
+        state = state + OTHER.to(state.device)
+
+
+train(make(), make(), make())
+play(make(), make())
+"""
+DENSE_NET, CONVOLUTION = "net = nn.Linear(4, 2).cuda()", "net = nn.Conv2d(4, 2, 3).cuda()"
+
+
+@pytest.mark.parametrize(
+    ("layers", "created", "other", "levels"),
+    [
+        (DENSE_NET, "torch.randn(64, 2)", "torch.zeros(env.num_envs)", ["unknown", "low"]),
+        (DENSE_NET, "torch.zeros(64, 2, 5)", "torch.randn(env.num_envs, 4)", ["unknown", "unknown"]),
+        (CONVOLUTION, "torch.zeros(64, 2, 5)", "torch.zeros(env.num_envs, 4)", ["low", "low"]),
+        (CONVOLUTION, "torch.rand(len(batch))", "torch.zeros(4)", ["low", "low"]),
+        (CONVOLUTION, "torch.randn(64, 2)", "torch.zeros(4)", ["unknown", "low"]),
+    ],
+)
+def test_copies_of_small_constants_cost_little(
+    layers: str, created: str, other: str, levels: list[str], tmp_path: Path
+) -> None:
+    """One constant in each step, and one copy beside the gradient step of a large network."""
+    text = MOVED.replace("LAYERS", layers).replace("STEP", "pass")
+    (tmp_path / "train.py").write_text(text.replace("CREATED", created).replace("OTHER", other))
+    options = ["--isolated", "--no-cache", "--select", "RL205", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    assert [each["impact"]["level"] for each in json.loads(ran.output)] == levels
+
+
+def test_a_read_that_ends_a_loop_costs_little(tmp_path: Path) -> None:
+    """Without it, the loop would run on."""
+    text = READS_OF_PARTS.replace(
+        "READ", "for _ in range(50):\n            values = values / 2\n            if values.sum() < 1:\n"
+        "                break"
+    )  # fmt: skip
+    (tmp_path / "train.py").write_text(text)
+    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["basis"].startswith("the loop needs what it reads")
+
+
 READS_OF_PARTS = """\
 import torch
 from torch import nn
@@ -528,6 +677,60 @@ def test_a_loop_that_renders_and_does_not_learn_is_a_demonstration(
 ) -> None:
     """So is the code of a script with the name of one."""
     (tmp_path / file).write_text(DEMONSTRATED.replace("SHOWN", shown).replace("LEARNS", learns))
+    assert _is_for_evaluation(tmp_path) == only_evaluates
+
+
+OFFLINE = """\
+from torch import nn, optim
+from torch.distributions import Normal
+
+
+class Learner:
+    def __init__(self):
+        self.net = nn.Linear(4, 2)
+        self.optimizer = optim.Adam(self.net.parameters())
+
+    def select_action(self, obs):
+        return Normal(self.net(obs), 1.0).sample()
+
+    def train(self, dataset):
+        for batch in dataset:
+            self.net(batch).mean().backward()
+            self.optimizer.step()
+
+
+def NAME(policy, env):
+    for _ in range(10):
+        obs, done = env.reset(), False
+        while not done:
+            obs, reward, done, _ = env.step(policy.select_action(obs))
+
+
+def main(env, dataset):
+    learner = Learner()
+    while True:
+        learner.train(dataset)
+        NAME(learner, env)
+        CALLED
+
+
+main(make(), make())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "only_evaluates"),
+    [
+        ("evaluate_policy", "pass", True),
+        ("collect", "pass", False),
+        ("evaluate_policy", "env.step(learner.select_action(0))", False),
+    ],
+)
+def test_a_policy_that_acts_only_in_evaluations(
+    name: str, called: str, only_evaluates: bool, tmp_path: Path
+) -> None:
+    """Offline learning steps environments in evaluations only."""
+    (tmp_path / "train.py").write_text(OFFLINE.replace("NAME", name).replace("CALLED", called))
     assert _is_for_evaluation(tmp_path) == only_evaluates
 
 

@@ -26,7 +26,7 @@ class UsageQueries:
 
     def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
         self._model = model
-        self._symbols = program.program_symbols
+        self._program = program.usage
         self._heat = program.heat
 
     def is_unused(self, node: ast.AST) -> bool:
@@ -34,7 +34,15 @@ class UsageQueries:
         classes of its file.
         """
         cls = self._model.symbols.class_at(node)
-        return cls is not None and "." not in cls.qualname and self._symbols.is_unused(cls)
+        return cls is not None and "." not in cls.qualname and self._program.is_unused(cls)
+
+    def is_unreached(self, node: ast.AST) -> bool:
+        """Whether a node is part of a function or class that no script of the project reaches, though scripts
+        use others of its file or package.
+        """
+        function = self._model.symbols.function_at(node)
+        name = function.qualname.partition(".")[0] if function is not None else ""
+        return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
 
     def is_evaluation(self, node: ast.AST) -> bool:
         """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no
@@ -60,19 +68,38 @@ class UsageQueries:
         """Return why a node does not run, if a test around it, or around all calls of its function, always
         has the other outcome in this project: by constants, and by what all calls pass. "" if it may run.
         """
-        return self._why_unreached(node, _MOST_CALLS)
+        return self._why_not_taken(node, self._settled, _MOST_CALLS, "in this project")
 
-    def _why_unreached(self, node: ast.AST, depth: int) -> str:
+    def why_off(self, node: ast.AST) -> str:
+        """Return why a node does not run unless the user of the program turns an option on: a test around it,
+        or around all calls of its function or all uses of its class, fails by default. "" if it may run.
+        """
+        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, "by default")
+        if known:
+            return known
+        cls = self._model.symbols.class_at(node)
+        option = self._program.why_off(cls) if cls is not None else ""
+        return f"`{option}` is off by default" if option else ""
+
+    def is_overridden(self, node: ast.AST) -> bool:
+        """Whether a node is part of a method that all classes of the project override of which objects are
+        created.
+        """
+        function = self._model.symbols.function_at(node)
+        return function is not None and function.is_method and self._program.is_overridden(function)
+
+    def _why_not_taken(self, node: ast.AST, settled: SettledTests, depth: int, when: str) -> str:
         for test, taken in self._tests.of(node):
-            outcome = self._settled.outcome(test)
+            outcome = settled.outcome(test)
             if outcome is not None and outcome is not taken:
                 text = " ".join(self._model.source.text(test).split())
                 shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-                return f"`{shown}` is always {str(outcome).lower()} in this project"
+                return f"`{shown}` is {'always ' if 'project' in when else ''}{str(outcome).lower()} {when}"
         function = self._model.symbols.function_at(node) if depth else None
         if function is None or not function.qualname:
             return ""
-        reasons = [self._why_unreached(call, depth - 1) for call in self._settled.calls_of(function)]
+        calls = settled.calls_of(function)
+        reasons = [self._why_not_taken(call, settled, depth - 1, when) for call in calls]
         return reasons[0] if reasons and all(reasons) else ""
 
     @cached_property
@@ -82,3 +109,7 @@ class UsageQueries:
     @cached_property
     def _settled(self) -> SettledTests:
         return SettledTests(self._model, self._heat)
+
+    @cached_property
+    def _by_default(self) -> SettledTests:
+        return SettledTests(self._model, self._heat, self._program)

@@ -19,6 +19,7 @@ PARTS = (
     "graph",
     "heat",
     "program_symbols",
+    "usage",
     "guesses",
     "workers",
     "channels",

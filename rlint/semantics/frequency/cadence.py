@@ -121,8 +121,12 @@ class Cadences(CallerWalk[Cadence]):
         return call.level is not Heat.COLD
 
     def join(self, answers: Iterator[tuple[IncomingCall, Cadence]]) -> Cadence | None:
-        """Return the cadence from the hottest call; of several, the one with the fewest conditions."""
+        """Return the cadence from the hottest call; of several, the one with the fewest conditions. Calls in
+        evaluations count only if there are no others.
+        """
         ways = list(answers)
+        if len(ways) > 1:
+            ways = [way for way in ways if not self._heat.is_evaluation(way[0].place)] or ways
         way = min(ways, key=lambda way: (-way[0].level, len(way[1].guards), way[1].calls), default=None)
         if way is None:
             return None

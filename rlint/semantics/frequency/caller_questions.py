@@ -5,6 +5,7 @@ for an evaluation.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
@@ -128,8 +129,31 @@ class InEvaluation(CallerWalk[bool]):
         if not function.name and self._heat.is_evaluation_script(function):
             return True
         if self._heat.has_role(function):
-            return False  # code outside of the project may call it in training
+            # code outside of the project may call it in training
+            return function.is_method and self._is_called_by_evaluations(function)
         return None if self._heat.callers(function) else False
+
+    def _is_called_by_evaluations(self, method: FunctionSummary) -> bool:
+        """Whether the project calls methods of this name, and only in functions that evaluate: as offline
+        learning does, where the policy acts in no other place.
+        """
+        callers = self._by_name.get(method.name, ())
+        return bool(callers) and all(
+            not self._heat.learns(caller)
+            and evaluates(caller.name)
+            and (any(self._heat.driven_by(caller)) or self._loops(caller))
+            for caller in callers
+        )
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[FunctionSummary]]:
+        """Return the functions that call methods, by the name of the method."""
+        found: dict[str, list[FunctionSummary]] = {}
+        for module in self._heat.index.modules.values():
+            for caller in () if module.is_test else module.functions.values():
+                for name in {site.method for site in caller.calls} - {""}:
+                    found.setdefault(name, []).append(caller)
+        return found
 
     def _loops(self, function: FunctionSummary) -> bool:
         """Whether a function has a loop, and is no method of a network: `policy.evaluate(batch)` may be part

@@ -11,7 +11,6 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.frame_networks import FrameNetworks
-from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.summary import (
     CallSite,
     ClassSummary,
@@ -124,14 +123,6 @@ class ProgramSymbols:
             if not each.is_test
             if any(target.partition(".")[0] == "torch" for target in each.imports.values())
         ]
-
-    def is_unused(self, cls: ClassSummary) -> bool:
-        """Whether no code of the project uses a class, though other files use other classes of its file."""
-        return self._unused.includes(cls)
-
-    @cached_property
-    def _unused(self) -> UnusedClasses:
-        return UnusedClasses(self.index, self._imported, self._attributes_read)
 
     def is_imported(self, path: str) -> bool:
         """Whether any file imports a dotted path."""

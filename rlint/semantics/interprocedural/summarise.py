@@ -27,6 +27,8 @@ from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.branches.declared_options import options_of
+from rlint.semantics.frequency.branches.switched_classes import switched_classes
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import settings_of
@@ -36,16 +38,17 @@ from rlint.semantics.interprocedural.given_attributes import given_attributes
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.lambda_summaries import reading_lambdas
 from rlint.semantics.interprocedural.mentions.classes_used import classes_used
+from rlint.semantics.interprocedural.mentions.definition_uses import definition_uses
 from rlint.semantics.interprocedural.mentions.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.registered_attributes import registered_attributes
-from rlint.semantics.interprocedural.scaled_inputs import frame_networks
 from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.architecture_summary import parts_of_file
 from rlint.semantics.nn.checkpoints import functions_that_save
 from rlint.semantics.nn.forward.forward_summary import forward_summaries
+from rlint.semantics.nn.forward.scaled_inputs import frame_networks
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.separate_outputs import conditional_outputs, outputs_of, run_each
 from rlint.semantics.nn.torch_settings import speedups_of
@@ -100,6 +103,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     summary.settings = settings_of(syntax)
+    summary.options = options_of(syntax)
     summary.stored = stored_callables(analysis)
     summary.registered = registered_callables(analysis)
     gradients = GradientSummaries(analysis)
@@ -112,6 +116,9 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
     summary.attributes_read = _attributes_read(analysis)
     summary.classes_used = classes_used(analysis, summary.star_imports)
+    summary.classes_created = classes_used(analysis, summary.star_imports, created=True)
+    summary.definition_uses = definition_uses(analysis, summary.star_imports)
+    summary.switched = switched_classes(analysis)
     summary.replaced = replaced_in(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
     summary.observed = observed_in(syntax, analysis.names)
@@ -129,17 +136,22 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.frozen = gradients.frozen()
     summary.made = made_in(analysis)
     summary.carried = carried_in(analysis)
+    _describe_functions(summary, analysis)
+    return summary
+
+
+def _describe_functions(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Add to the summaries of functions what is found for a whole file at once."""
     for saving in functions_that_save(analysis):
         summary.functions[saving].saves = True
     for name, guards in log_guards(analysis).items():
         summary.functions[name].log_guards = guards
     for name in relaying(analysis):
         summary.functions[name].relays_log = True
-    for maker, stores in stores_of(syntax).items():
-        summary.functions[syntax.qualname(maker)].stores = stores
+    for maker, stores in stores_of(analysis.syntax).items():
+        summary.functions[analysis.syntax.qualname(maker)].stores = stores
     for name, attributes in sets(analysis).items():
         summary.functions[name].sets = attributes
-    return summary
 
 
 def _add_functions(

@@ -8,6 +8,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import Type
+from rlint.semantics.frequency.branches.declared_options import Choices, Given
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.mentions.reference import Reference
@@ -268,6 +269,9 @@ class ModuleSummary:
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
     classes_used: frozenset[str] = frozenset()  # their last names (see classes_used.py)
+    classes_created: frozenset[str] = frozenset()  # those of which it may create objects
+    # names that each definition at the top level uses (see definition_uses.py)
+    definition_uses: dict[str, tuple[str, ...]] = field(default_factory=dict)
     replaced: frozenset[str] = (
         frozenset()
     )  # functions and methods that the file replaces (see replaced_functions.py)
@@ -299,6 +303,10 @@ class ModuleSummary:
     settings: dict[str, tuple[bool | int | None, ...]] = field(
         default_factory=dict
     )  # (see program_settings.py)
+    # settings, with the constants that the file gives to them (see declared_options.py)
+    options: dict[str, tuple[Given, ...]] = field(default_factory=dict)
+    # classes that it uses only in branches, with the option that each use needs (see switched_classes.py)
+    switched: dict[str, tuple[Choices, ...]] = field(default_factory=dict)
     stored: tuple[tuple[str, tuple[str, ...]], ...] = ()  # attributes, with functions that they may hold
     given: tuple[tuple[str, str, Type], ...] = ()  # attributes set on known objects (see given_attributes.py)
     registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with the purpose

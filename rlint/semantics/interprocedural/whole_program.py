@@ -10,6 +10,7 @@ from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.likely_index import LikelyIndex
+from rlint.semantics.interprocedural.mentions.program_usage import ProgramUsage
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -29,6 +30,11 @@ class WholeProgram:
         self.heat = HeatMap(self.index, self.graph)
         self.program_symbols = ProgramSymbols(self.graph)
         self.sum_trees = SumTreeUses(self.index)
+
+    @cached_property
+    def usage(self) -> ProgramUsage:
+        """Return the definitions that scripts use, and the options that they leave off."""
+        return ProgramUsage(self.graph)
 
     @cached_property
     def likely_index(self) -> ProjectIndex:
@@ -70,6 +76,11 @@ class LikelyProgram(WholeProgram):
         self.heat = sure.heat
         self.program_symbols = sure.program_symbols
         self.sum_trees = sure.sum_trees
+
+    @property
+    def usage(self) -> ProgramUsage:
+        """Return the definitions that scripts use, and the options that they leave off."""
+        return self._sure.usage
 
     @property
     def guesses(self) -> AutogradGuesses:

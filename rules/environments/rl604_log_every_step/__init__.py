@@ -24,6 +24,8 @@ The rule does not flag:
 - values that are only collected (`logger.record`, `list.append`), and `debug` records;
 - the training of large models, where a single step takes far longer than writing a line.
 
+One line in each gradient step of a network for images or sequences has low impact.
+
 ## Why is it slow
 The text is formatted and written to a terminal, a file or another thread, thousands of times a minute. If
 the value is a CUDA tensor, reading it also synchronises with the device. For small networks and fast
@@ -84,7 +86,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Driver, Finding, Fix, Heat, Rule, SemanticModel, last_name, trip_count
+from rlint.rule import (
+    Applicability,
+    Driver,
+    Finding,
+    Fix,
+    Heat,
+    ProgramScale,
+    Rule,
+    SemanticModel,
+    last_name,
+    trip_count,
+)
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
@@ -96,6 +109,7 @@ from rlint.rules.environments.rl604_log_every_step.step_logs import (
 )
 
 PERIOD = 100
+_LONG_STEP = "one line beside the gradient step of a large network, which takes far longer"
 
 
 class LogEveryStep(Rule):
@@ -150,6 +164,7 @@ class LogEveryStep(Rule):
             advice=advice(statement, step.value, model),
             related=[(other, "writes just as often") for other in run[1:]],
             assumes=assumes,
+            minor=_LONG_STEP if is_far_shorter(run, step, model) else None,
         )
 
 
@@ -165,6 +180,12 @@ def step_if_switched_on(
     switches = [guard for guard in (beat.guards if beat is not None else ()) if is_switch(guard)]
     step = unguarded_step(place, model, apart_from=switches.__contains__) if switches else None
     return step, f"`{switches[0].text}` holds" if switches else None
+
+
+def is_far_shorter(run: list[ast.stmt], step: Driver, model: SemanticModel) -> bool:
+    """Whether writing one line takes far less than the step: the gradient step of a large network."""
+    is_large = model.program.scale() is ProgramScale.LARGE
+    return len(run) == 1 and step is Driver.GRADIENT_STEP and is_large
 
 
 def is_short(statement: ast.stmt, model: SemanticModel) -> bool:

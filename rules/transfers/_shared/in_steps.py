@@ -17,3 +17,9 @@ def is_in_gradient_steps(node: ast.AST, model: SemanticModel) -> bool:
     """Whether the training loop around a node takes a gradient step in each iteration."""
     cadence = model.frequency.cadence(node)
     return cadence is not None and Driver.GRADIENT_STEP in cadence.drivers
+
+
+def is_in_environment_steps(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether the loop around a node steps an environment in each iteration."""
+    cadence = model.frequency.cadence(node)
+    return cadence is not None and Driver.ENVIRONMENT_STEP in cadence.drivers

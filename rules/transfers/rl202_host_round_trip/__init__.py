@@ -144,7 +144,12 @@ from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
 from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
 from rlint.rules.transfers.rl202_host_round_trip.discarded import discarding_caller
-from rlint.rules.transfers.rl202_host_round_trip.few_reads import why_cheap, why_few_parts
+from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
+    NEEDED,
+    is_in_layer,
+    why_cheap,
+    why_few_parts,
+)
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -467,6 +472,7 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
             advice="Keep a Python number or bool beside it, and use that",
+            minor=None if is_in_layer(read.node, model) else why_cheap([read], model),
         )
 
     def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:
@@ -523,6 +529,7 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
             f"decide whether it goes on",
             advice="Test it in every few iterations only, or run a fixed number of iterations",
+            minor=NEEDED,
         )
 
     def _of_choice(self, read: HostRead, model: SemanticModel) -> Finding:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rlint.rule import AnyLoop, ProgramScale, SemanticModel, descendants, trip_count, vocabulary
+from rlint.rule import (
+    AnyLoop,
+    ProgramScale,
+    SemanticModel,
+    descendants,
+    last_name,
+    regex,
+    trip_count,
+    vocabulary,
+)
 from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
@@ -13,20 +22,103 @@ _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
 _SOME = 12
 _LONG_STEP = "a few reads beside the gradient step of a large network, which takes far longer"
+NEEDED = "the loop needs what it reads: with fewer tests, it would run on for some iterations"
+_WAITS = "the program needs one of the values at once: the others are copied when the device is done"
+_STATISTIC = regex(r"loss|entropy|(^|_)(kl|norm|mean|std|grad|ratio|acc|accuracy)(_|$)")
 _PARTS = "one read for each of a few parts, once per step"
 
 
 def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return why these reads of one step cost little together: there are few, and none is repeated. Each
     takes a call and a wait for kernels that the step waits for in any case. A long gradient step may have
-    more of them.
+    more of them. If the program needs one of the values at once, it waits for all of them.
     """
+    if 1 < len(reads) <= _FEW + 1 and any(is_needed(read, model) for read in reads):
+        loops = model.frequency.loops(reads[0].node)
+        if not is_repeated(reads[0].node, model) or (loops and why_few_parts(loops[0], model)):
+            return _WAITS
     is_long = all(_is_in_long_step(read.node, model) for read in reads)
     if len(reads) > (_SOME if is_long else _FEW):
         return None
     if any(is_repeated(read.node, model) for read in reads):
         return None
     return _CHEAP if len(reads) <= _FEW else _LONG_STEP
+
+
+def is_needed(read: HostRead, model: SemanticModel) -> bool:
+    """Whether the program needs what is read before it goes on: a condition tests it, or it is an array that
+    the host computes with. Losses and other statistics are read to be logged.
+    """
+    if read.method in ("if", "bool", "slice"):
+        return True
+    uses = _uses(read.node, model)
+    if any(_is_tested(use, model) for use in uses):
+        return True
+    if read.method not in ("numpy", "tolist"):
+        return False
+    if not any(map(_STATISTIC.search, last_names_in(read.tensor))):
+        return model.types.type_of(read.tensor).rank != 0
+    return any(isinstance(model.parent(use), (ast.BinOp, ast.Subscript)) for use in uses)
+
+
+def last_names_in(tensor: ast.expr) -> Iterator[str]:
+    """Yield the names in an expression."""
+    for node in descendants(tensor):
+        name = last_name(node)
+        if name:
+            yield name
+
+
+def _uses(node: ast.expr, model: SemanticModel) -> list[ast.expr]:
+    """Return a read, or the places where the variable is used that holds it."""
+    for around in model.ancestors(node):
+        if isinstance(around, ast.Assign):
+            match around.targets:
+                case [ast.Name(id=name) as target]:
+                    scope = model.names.scope(target).lookup(name)
+                    return [node, *(model.names.reads(name, scope) if scope is not None else ())]
+            break
+        if isinstance(around, ast.stmt):
+            break
+    return [node]
+
+
+def _is_tested(use: ast.expr, model: SemanticModel) -> bool:
+    """Whether a condition of an `if` or a loop contains a value, whatever the settings: `if self.limit is not
+    None and kl > self.limit` often tests nothing.
+    """
+    child: ast.AST = use
+    for around in model.ancestors(use):
+        if isinstance(around, (ast.If, ast.While)):
+            return child is around.test and not any(map(_is_given, _tests_around(around, model)))
+        if isinstance(around, ast.stmt):
+            return False
+        if isinstance(around, ast.BoolOp) and any(map(_is_given, around.values)):
+            return False
+        child = around
+    return False
+
+
+def _tests_around(statement: ast.stmt, model: SemanticModel) -> Iterator[ast.expr]:
+    for around in model.ancestors(statement):
+        if isinstance(around, ast.If):
+            yield around.test
+        elif not isinstance(around, ast.With):
+            return
+
+
+def _is_given(test: ast.expr) -> bool:
+    """Whether a test asks whether a setting is given: `self.limit is not None`, `self.stops_early`."""
+    match test:
+        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
+    return isinstance(test, ast.Attribute)
+
+
+def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is part of the forward pass of a module, of which a network may have many."""
+    function = model.function(node)
+    return function is not None and function.name == "forward" and model.class_of(node) is not None
 
 
 def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:

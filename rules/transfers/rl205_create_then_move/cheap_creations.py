@@ -4,31 +4,58 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, models
-from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
-from rlint.rules.transfers._shared.made import LEGACY, Creation, copies_nothing
+from rlint.rule import ProgramScale, SemanticModel, Trait, models
+from rlint.rules.transfers._shared.in_steps import (
+    is_in_environment_steps,
+    is_in_gradient_steps,
+    is_repeated,
+)
+from rlint.rules.transfers._shared.made import LEGACY, Creation, MadeTensor, copies_nothing
 
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
 _HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"
-_CONSTANT = "it is one small constant in each gradient step, which takes far longer than a copy of it"
+_CONSTANT = "it is one small constant in each step, which takes far longer than a copy of it"
+_LONG_STEP = "one copy beside the gradient step of a large network, which takes far longer"
 _FILLS = models.having(Trait.ALLOCATES, "torch") | {"torch.arange", "torch.linspace"}
+_DRAWS = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
 _FEW_DIMENSIONS = 2
 
 
 def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str | None:
     """Return why a creation costs little: host data have to be moved, constants and random numbers do not,
-    and a small constant takes microseconds.
+    a small constant takes microseconds, and a gradient step of a large network far longer than a copy.
     """
     if copies_nothing(creation, model):
         return _SHARED
     calls = creation.made.calls
     if data and len(data) == len(calls):
         return _HOST_DATA
-    if creation.made.drawn_from or not all(_is_small_constant(call, model) for call in calls):
-        return None
     move = creation.move.call
-    once = is_in_gradient_steps(move, model) and not is_repeated(move, model)
-    return _CONSTANT if once else None
+    if is_repeated(move, model):
+        return None
+    learns = is_in_gradient_steps(move, model)
+    if learns and model.program.scale() is ProgramScale.LARGE and not _draws_many(creation.made, model):
+        return _LONG_STEP
+    is_constant = not creation.made.drawn_from and all(_is_small_constant(call, model) for call in calls)
+    return _CONSTANT if is_constant and (learns or is_in_environment_steps(move, model)) else None
+
+
+def _draws_many(made: MadeTensor, model: SemanticModel) -> bool:
+    """Whether random numbers are drawn for more than one dimension, which takes long on the host, or for an
+    unknown number of them.
+    """
+    if made.drawn_from or made.drawn_by or made.filled_by:
+        return True
+    return any(
+        model.names.qualified(call.func) in _DRAWS and not _has_one_dimension(call) for call in made.calls
+    )
+
+
+def _has_one_dimension(draw: ast.Call) -> bool:
+    match draw.args:
+        case [ast.Constant() | ast.Call(func=ast.Name(id="len"))]:
+            return True
+    return False
 
 
 def _is_small_constant(call: ast.Call, model: SemanticModel) -> bool:

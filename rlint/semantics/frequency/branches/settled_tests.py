@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from rlint.models import vocabulary
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import arguments_by_name, defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
@@ -16,6 +17,7 @@ from rlint.syntax.syntax_index import Function
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
     from rlint.semantics.interprocedural.call_graph import CallEdge
+    from rlint.semantics.interprocedural.mentions.program_usage import ProgramUsage
     from rlint.semantics.interprocedural.summary import FunctionSummary
     from rlint.semantics.model import SemanticModel
 
@@ -41,12 +43,14 @@ Values = frozenset[object]
 
 class SettledTests:
     """The outcomes of the tests of one file, as far as every value in them is a constant: a literal, a name
-    or a setting bound to one, or a parameter to which all calls of the project pass one (or nothing).
+    or a setting bound to one, or a parameter to which all calls of the project pass one (or nothing). With
+    `defaults`, switches that are off by default count as constants.
     """
 
-    def __init__(self, model: SemanticModel, heat: HeatMap) -> None:
+    def __init__(self, model: SemanticModel, heat: HeatMap, defaults: ProgramUsage | None = None) -> None:
         self._model = model
         self._heat = heat
+        self._defaults = defaults
         self._parameters: dict[tuple[str, str], Values | None] = {}
 
     def outcome(self, test: ast.expr, depth: int = _DEPTH) -> bool | None:
@@ -79,6 +83,54 @@ class SettledTests:
     def _values(self, expression: ast.expr, depth: int) -> Values | None:
         if depth <= 0:
             return None
+        known = self._flowing(expression, depth)
+        return known if known is not None or self._defaults is None else self._by_default(expression)
+
+    def _by_default(self, expression: ast.expr) -> Values | None:
+        """Return the values of an option: `args.use_per`, `config["use_per"]`, a setting of an object, or a
+        parameter of its constructor.
+        """
+        assert self._defaults is not None
+        match expression:
+            case (
+                ast.Attribute(value=owner, attr=name)
+                | ast.Subscript(value=owner, slice=ast.Constant(value=str(name)))
+            ):
+                is_known = self._holds_options(owner) or (
+                    isinstance(expression, ast.Attribute) and self._is_kept_option(expression)
+                )
+            case (
+                ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_])
+                | ast.Call(
+                    func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(name)), *_]
+                )
+            ):
+                is_known = self._holds_options(owner)
+            case ast.Name(id=name):
+                function = self._model.function(expression)
+                bindings = self._model.dataflow.definitions(expression)
+                is_parameter = len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER
+                is_known = is_parameter and function is not None and function.name == "__init__"
+            case _:
+                return None
+        return self._defaults.off_values(name, self._model.module.module) if is_known else None
+
+    @staticmethod
+    def _holds_options(owner: ast.expr) -> bool:
+        """Whether an object holds the options of a program, judging by its name."""
+        name = (last_name(owner) or "").lower().strip("_")
+        return not vocabulary.OPTIONS.isdisjoint(name.split("_"))
+
+    def _is_kept_option(self, attribute: ast.Attribute) -> bool:
+        """Whether an attribute of `self` is a setting that the constructor takes from an option or parameter
+        of the same name.
+        """
+        if not self._model.names.is_self(attribute.value):
+            return False
+        stored = self._stored_values(attribute)
+        return len(stored) == 1 and last_name(_item_or_itself(stored[0])) == attribute.attr.lstrip("_")
+
+    def _flowing(self, expression: ast.expr, depth: int) -> Values | None:
         match expression:
             case ast.Constant(value=value):
                 return frozenset({value})
@@ -104,18 +156,21 @@ class SettledTests:
 
     def _stored(self, attribute: ast.Attribute, depth: int) -> Values | None:
         """Return the values that the constructor stores in an attribute, if nothing else does."""
+        stored = self._stored_values(attribute)
+        return self._values(stored[0], depth - 1) if len(stored) == 1 else None
+
+    def _stored_values(self, attribute: ast.Attribute) -> list[ast.expr]:
         cls = self._model.class_of(attribute)
         maker = self._model.method(cls, "__init__") if cls is not None else None
         if maker is None or not self._model.types.is_setting(attribute):
-            return None
-        stored = [
+            return []
+        return [
             statement.value
             for statement in ast.walk(maker)
             if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None
             for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
             if isinstance(target, ast.Attribute) and target.attr == attribute.attr
         ]
-        return self._values(stored[0], depth - 1) if len(stored) == 1 else None
 
     def _passed(self, function: Function, name: str, depth: int) -> Values | None:
         """Return the values that all calls of a function of this file pass to a parameter."""
@@ -196,6 +251,19 @@ class SettledTests:
         for call in self._model.syntax.of_type(ast.Call):
             found.setdefault(call.lineno, []).append(call)
         return found
+
+
+def _item_or_itself(value: ast.expr) -> ast.expr:
+    """Return the key of `config["use_per"]` as a name, other values as they are."""
+    match value:
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return ast.Name(key)
+        case ast.Call(
+            func=ast.Attribute(attr="get") | ast.Name(id="getattr"),
+            args=[ast.Constant(value=str(key)), *_] | [_, ast.Constant(value=str(key)), *_],
+        ):
+            return ast.Name(key)
+    return value
 
 
 def _common(outcomes: Iterable[bool]) -> bool | None:

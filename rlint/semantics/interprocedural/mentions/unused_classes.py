@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
 from functools import cached_property
 
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _NAMES_CLASSES = frozenset({"hydra", "gin", "mmcv", "mmengine"})
 """Libraries that create the objects which configuration files name."""
@@ -15,16 +14,14 @@ _PACKAGE = "__init__.py"
 
 
 class UnusedClasses:
-    """The unused classes of a project. `imported` are the dotted paths that its files import,
-    `attributes_read` the names of the attributes that they read.
-    """
+    """The unused classes of a project."""
 
-    def __init__(
-        self, index: ProjectIndex, imported: Collection[str], attributes_read: Collection[str]
-    ) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self._index = index
-        self._imported = imported
-        self._attributes_read = attributes_read
+
+    def is_attribute(self, name: str) -> bool:
+        """Whether any file reads an attribute of this name: `module.Class`."""
+        return name in self._attributes_read
 
     def includes(self, cls: ClassSummary) -> bool:
         """Whether no code of the project uses a class, while other files use other classes of its file. False
@@ -42,6 +39,40 @@ class UnusedClasses:
             if not user.is_test and user.module != cls.module and _imports(user, cls.module)
         )
 
+    def is_overridden(self, method: FunctionSummary) -> bool:
+        """Whether no object of the project runs a method: no code creates objects of its class, and all
+        classes derived from it of which objects are created override it and do not call it.
+        """
+        cls = self._index.owner_of(method)
+        if cls is None or "." in cls.qualname or self.reads_configurations:
+            return False
+        derived = self._index.subclasses(cls)
+        if not derived or any(self._calls_next(each, method) for each in derived):
+            return False
+        created = [each for each in (cls, *derived) if self._may_be_created(each)]
+        return bool(created) and all(
+            self._index.method(each, method.name) not in (method, None) for each in created
+        )
+
+    def _may_be_created(self, cls: ClassSummary) -> bool:
+        name = cls.qualname.rpartition(".")[2]
+        return (
+            name.islower()
+            or name in self._created
+            or name in self._attributes_read
+            or self._is_exported(cls)
+            or self._may_be_named_at_run_time(cls.module)
+        )
+
+    def _calls_next(self, cls: ClassSummary, method: FunctionSummary) -> bool:
+        """Whether a derived class calls an inherited method: `super().name()`, `Base.name(self)`."""
+        return any(
+            site.receiver != "self" and method.name in (site.method, site.path.rpartition(".")[2])
+            for function in self._index.modules[cls.module].functions.values()
+            if function.qualname.startswith(f"{cls.qualname}.")
+            for site in function.calls
+        )
+
     def _is_exported(self, cls: ClassSummary) -> bool:
         return any(
             cls.path in module.imports.values() or cls.module in module.star_imports
@@ -54,15 +85,29 @@ class UnusedClasses:
         module or its package.
         """
         packages = {module, module.rpartition(".")[0]}
-        return self._reads_configurations or any(
+        return self.reads_configurations or any(
             not packages.isdisjoint(each.imports.values())
             for each in self._index.modules.values()
             if each.looks_up_names
         )
 
     @cached_property
-    def _reads_configurations(self) -> bool:
-        return any(target.partition(".")[0] in _NAMES_CLASSES for target in self._imported)
+    def reads_configurations(self) -> bool:
+        """Whether the project uses a library that creates the objects which configuration files name."""
+        files = self._index.modules.values()
+        imported = (target for file in files for target in file.imports.values())
+        return any(target.partition(".")[0] in _NAMES_CLASSES for target in imported)
+
+    @cached_property
+    def _attributes_read(self) -> frozenset[str]:
+        files = self._index.modules.values()
+        return frozenset(itertools.chain.from_iterable(file.attributes_read for file in files))
+
+    @cached_property
+    def _created(self) -> frozenset[str]:
+        """Return the names of the classes of which files may create objects, tests excluded."""
+        files = (file for file in self._index.modules.values() if not file.is_test)
+        return frozenset(itertools.chain.from_iterable(file.classes_created for file in files))
 
     @cached_property
     def _used(self) -> frozenset[str]:

@@ -1,0 +1,139 @@
+"""Values that a file gives to settings: options of the command line, fields, parameters, and attributes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import defaults_of
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+
+Given = tuple["bool | int | str | None", bool]
+"""A constant, and whether it is the default of a declaration; other values are `UNKNOWN_VALUE`."""
+Choices = tuple[tuple[str, bool], ...]
+"""Options, and whether a line needs each to be on."""
+
+UNKNOWN_VALUE: Final = "?"
+ANY_TEXT: Final = "text"
+"""Stands for all strings, of which only the truth is of interest."""
+_OPTION_CALLS = frozenset({"add_argument", "option"})
+_FLAGS = {"store_true": False, "store_false": True}
+_MAKER = "__init__"
+_MOST_VALUES = 6
+
+
+def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
+    """Return the values that a file gives to settings by their names, without values that it only passes on
+    (`Agent(use_per=args.use_per)`).
+    """
+    found: dict[str, dict[tuple[str, Given], None]] = {}
+    for name, value, is_declared in (
+        *_of_functions(syntax),
+        *_of_stores(syntax),
+        *(each for call in syntax.of_type(ast.Call) for each in _of_call(call)),
+        *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display)),
+    ):
+        if not isinstance(value, _PassedOn):
+            known = found.setdefault(name, {})
+            if len(known) <= _MOST_VALUES:
+                known[repr(value), (value, is_declared)] = None  # 1 and True are equal
+    return {name: tuple(given for _, given in values) for name, values in sorted(found.items())}
+
+
+class _PassedOn:
+    """The value of a setting of the same name."""
+
+
+_PASSED_ON = _PassedOn()
+_Named = tuple[str, "bool | int | str | _PassedOn | None", bool]
+
+
+def _of_functions(syntax: SyntaxIndex) -> Iterator[_Named]:
+    """Yield the defaults of parameters. Those of constructors declare settings of a class."""
+    for function in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(function, FUNCTIONS)
+        for name, default in defaults_of(function.args).items():
+            yield name, _value(name, default), function.name == _MAKER
+
+
+def _of_stores(syntax: SyntaxIndex) -> Iterator[_Named]:
+    """Yield the values of fields, attributes, items by name and constants of a module."""
+    for statement in (*syntax.of_type(ast.Assign), *syntax.of_type(ast.AnnAssign)):
+        assert isinstance(statement, (ast.Assign, ast.AnnAssign))
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if statement.value is None:
+            continue
+        for target in targets:
+            match target:
+                case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+                    yield name, _value(name, statement.value), False
+                case ast.Name(id=name) if syntax.function(target) is None:
+                    is_field = isinstance(syntax.parents[statement], ast.ClassDef)
+                    yield name, _value(name, statement.value), is_field
+    for counted in syntax.of_type(ast.AugAssign):
+        assert isinstance(counted, ast.AugAssign)
+        if isinstance(counted.target, ast.Attribute):
+            yield counted.target.attr, UNKNOWN_VALUE, False
+
+
+def _of_display(display: ast.Dict) -> Iterator[_Named]:
+    """Yield the items of a dict with names as keys, as settings are kept: `{"use_per": False}`."""
+    for key, value in zip(display.keys, display.values, strict=True):
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
+            yield key.value, _value(key.value, value), True
+
+
+def _of_call(call: ast.Call) -> Iterator[_Named]:
+    """Yield the option that a call declares, or its keyword arguments."""
+    if call.args and last_name(call.func) in _OPTION_CALLS:
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        for flag in call.args:
+            if isinstance(flag, ast.Constant) and isinstance(flag.value, str) and flag.value.startswith("--"):
+                name = flag.value.partition("/")[0].lstrip("-").replace("-", "_")
+                match given.get("dest"):
+                    case ast.Constant(value=str(destination)):
+                        name = destination
+                yield name, _of_option(given), True
+        return
+    is_dict = isinstance(call.func, ast.Name) and call.func.id == "dict"
+    for keyword in call.keywords:
+        if keyword.arg:
+            yield keyword.arg, _value(keyword.arg, keyword.value), is_dict
+
+
+def _of_option(given: dict[str | None, ast.expr]) -> bool | int | str | _PassedOn | None:
+    """Return the default of an option."""
+    default, action = given.get("default"), given.get("action")
+    if "required" in given or None in given:
+        return UNKNOWN_VALUE
+    if default is not None:
+        return _value("", default)
+    match action, given.get("is_flag"):
+        case ast.Constant(value=str(name)), _:
+            return _FLAGS.get(name)
+        case _, ast.Constant(value=True):
+            return False
+    return None
+
+
+def _value(name: str, value: ast.expr) -> bool | int | str | _PassedOn | None:
+    match value:
+        case ast.Constant(value=None | bool() as constant):
+            return constant
+        case ast.Constant(value=str(text)):
+            return ANY_TEXT if text else ""
+        case ast.Constant(value=int() | float() as number):
+            return int(bool(number))
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(), default]):
+            return _value(name, default)
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key)]) if key == name:
+            return _PASSED_ON
+        case ast.Call(keywords=[*_, ast.keyword(arg="default", value=default)]):
+            return _value(name, default)  # `field(default=False)`
+        case ast.Subscript(slice=ast.Constant(value=key)) if key == name:
+            return _PASSED_ON
+        case ast.Name() | ast.Attribute() if name and last_name(value) == name:
+            return _PASSED_ON
+    return UNKNOWN_VALUE

@@ -1,0 +1,110 @@
+"""Names that each function and class at the top level of a file uses."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from rlint.regex import regex
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.import_statements import absolute_module
+from rlint.syntax.walk import descendants
+
+MAIN = "__main__"
+"""The block that only runs if the file is run by itself."""
+_CLASS_IN_TEXT = regex(r"(?:^|[.:])(\w*[A-Z]\w*)$")
+_LONGEST = 200
+_BUILTINS = frozenset(dir(builtins))
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+BY_NAME = "'"
+"""Begins the names that strings contain."""
+ANY = "*"
+"""Stands for all definitions that a file imports, or at the end of a dotted name for those of a module."""
+_ANY_NAME = frozenset({"eval", "exec", "globals", "__import__", "import_module", "locate"})
+
+
+def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the names that each definition at the top level uses, that the code of the module uses itself
+    (`""`), and those of the block for scripts (`MAIN`): names of the same file, and dotted names of imports.
+    """
+    syntax = analysis.syntax
+    module = syntax.module
+    own = {node.name for node in module.body if isinstance(node, _DEFINITIONS)}
+    imported: dict[str, list[str]] = {}  # branches may import different objects under one name
+    for name, target in _imported(analysis):
+        imported.setdefault(name, []).append(target)
+    found: dict[str, set[str]] = {"": set()}
+    for statement in module.body:
+        if isinstance(statement, _DEFINITIONS):
+            where = found.setdefault(statement.name, set())
+            if statement.decorator_list:
+                found[""].add(statement.name)
+        elif isinstance(statement, ast.If) and _is_main(statement.test):
+            where = found.setdefault(MAIN, set())
+        else:
+            where = found[""]
+        for node in (statement, *descendants(statement)):
+            where.update(_used(node, own, imported, starred=bool(star_imports)))
+            if isinstance(node, ast.Name) and not isinstance(syntax.parents[node], ast.Attribute):
+                # a module that is kept as a value
+                where.update(f"{target}.{ANY}" for target in imported.get(node.id, ()))
+    return {name: tuple(sorted(uses)) for name, uses in sorted(found.items())}
+
+
+def _imported(analysis: FileAnalysis) -> Iterator[tuple[str, str]]:
+    """Yield the names that import statements bind anywhere in a file, and what they mean."""
+    syntax = analysis.syntax
+    for statement in syntax.of_type(ast.ImportFrom):
+        assert isinstance(statement, ast.ImportFrom)
+        source = absolute_module(statement.module or "", statement.level, syntax.package)
+        for alias in statement.names:
+            yield alias.asname or alias.name, f"{source}.{alias.name}"
+    for plain in syntax.of_type(ast.Import):
+        assert isinstance(plain, ast.Import)
+        for alias in plain.names:
+            name = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or name, name
+
+
+def _used(node: ast.AST, own: set[str], imported: dict[str, list[str]], *, starred: bool) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()):
+            if name in own:
+                yield name
+            if name in imported:
+                yield from imported[name]
+            elif starred and name not in own and name not in _BUILTINS:
+                yield name
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=name), given, *_]) if name in imported:
+            if not isinstance(given, ast.Constant):
+                yield from (f"{target}.{ANY}" for target in imported[name])
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr="import_module" as name)) if (
+            name in _ANY_NAME
+        ):
+            yield ANY
+        case ast.Attribute():
+            yield from _dotted(node, imported)
+        case ast.Constant(value=str(text)) if len(text) <= _LONGEST:
+            matched = _CLASS_IN_TEXT.search(text)
+            if matched is not None:
+                yield BY_NAME + matched.group(1)
+
+
+def _dotted(node: ast.Attribute, imported: dict[str, list[str]]) -> Iterator[str]:
+    parts = []
+    value: ast.expr = node
+    while isinstance(value, ast.Attribute):
+        parts.append(value.attr)
+        value = value.value
+    if isinstance(value, ast.Name):
+        for target in imported.get(value.id, ()):
+            yield ".".join([target, *reversed(parts)])
+
+
+def _is_main(test: ast.expr) -> bool:
+    match test:
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()]):
+            return True
+    return False

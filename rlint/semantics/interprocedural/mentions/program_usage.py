@@ -1,0 +1,67 @@
+"""Definitions of a project that its scripts use, and options that they leave off."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from rlint.semantics.frequency.branches.option_defaults import OptionDefaults
+from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.mentions.reached_definitions import ReachedDefinitions
+from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+
+
+class ProgramUsage:
+    """Answers whether the programs of a project use what they define."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self._graph = graph
+        self._index = graph.index
+
+    def is_unused(self, cls: ClassSummary) -> bool:
+        """Whether no code of the project uses a class, though other files use other classes of its file."""
+        return self._unused.includes(cls)
+
+    def is_unreached(self, module: str, name: str) -> bool:
+        """Whether no script of the project reaches a function or class at the top level of a module, though
+        scripts reach others of its file or package.
+        """
+        return not self._unused.reads_configurations and self._reached.misses(module, name)
+
+    def is_overridden(self, method: FunctionSummary) -> bool:
+        """Whether all classes of the project of which objects are created override a method."""
+        return self._unused.is_overridden(method)
+
+    def off_values(self, name: str, module: str) -> frozenset[object] | None:
+        """Return the values of a switch of the program that is off by default; None if it may be on."""
+        return self._options.values(name, module)
+
+    def why_off(self, cls: ClassSummary) -> str:
+        """Return the option without which the program creates no object of a class, if it is off by default:
+        all files that use the class do so in branches on such options. "" otherwise.
+        """
+        name = cls.qualname.rpartition(".")[2]
+        if "." in cls.qualname or self._unused.is_attribute(name):
+            return ""
+        found = ""
+        for module in self._index.every_module():
+            if module.is_test or name not in module.classes_created:
+                continue
+            for choices in module.switched.get(name, ((),)):
+                options = (option for option, on in choices if on)
+                found = next((each for each in options if self._options.values(each, module.module)), "")
+                if not found:
+                    return ""
+        return found
+
+    @cached_property
+    def _options(self) -> OptionDefaults:
+        return OptionDefaults(self._graph)
+
+    @cached_property
+    def _reached(self) -> ReachedDefinitions:
+        return ReachedDefinitions(self._index)
+
+    @cached_property
+    def _unused(self) -> UnusedClasses:
+        return UnusedClasses(self._index)

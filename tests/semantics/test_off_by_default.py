@@ -1,0 +1,159 @@
+"""Code that only runs if the user of a program turns on an option which is off by default."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rlint.cli import cli
+
+TRAIN = """\
+import argparse
+from agent import Agent, Prioritized
+IMPORTS
+
+parser = argparse.ArgumentParser()
+OPTION
+args = parser.parse_args()
+
+
+def train(env):
+    agent = Agent(ARGUMENTS)
+    MEMORY
+    state = env.reset()
+    while True:
+        action = agent.act(state)
+        state = env.step(action)
+        agent.net(state).sum().backward()
+        agent.optimizer.step()
+
+
+if __name__ == "__main__":
+    train(make())
+"""
+AGENT = """\
+import torch
+from torch.distributions import Normal
+
+
+class Prioritized:
+    def act(self, state):
+        return Normal(self.net(state), 3.0).sample()
+
+
+class Agent:
+    def __init__(self, args, use_per=False, **options):
+        self.net = torch.nn.Linear(4, 2)
+        self.args = args
+        self.memory = make(Prioritized)
+        STORED
+
+    def act(self, state):
+        if TEST:
+            return Normal(self.net(state), 1.0).sample()
+        return Normal(self.net(state), 2.0).sample()
+"""
+FLAG = 'parser.add_argument("--use-per", action="store_true")'
+USED = {"AGENT": AGENT.replace("        self.memory = make(Prioritized)\n", "")}
+
+
+def impacts(tmp_path: Path, agent: str = AGENT, **parts: str) -> dict[float, str]:
+    """Return the basis of the impact of each `Normal`, by its scale."""
+    given = {
+        "OPTION": FLAG, "ARGUMENTS": "args, use_per=args.use_per", "STORED": "self.use_per = use_per",
+        "TEST": "self.use_per", "MEMORY": "memory = Prioritized()", "IMPORTS": "",
+    }  # fmt: skip
+    text = TRAIN
+    for name, part in {**given, **parts}.items():
+        text, agent = text.replace(name, part), agent.replace(name, part)
+    (tmp_path / "train.py").write_text(text)
+    (tmp_path / "agent.py").write_text(agent)
+    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    lines = agent.splitlines()
+    return {
+        float(lines[each["location"]["row"] - 1].partition("), ")[2][:3]): each["impact"]["basis"]
+        for each in json.loads(ran.output)
+    }
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"OPTION": 'parser.add_argument("--use-per", type=bool, default=False)'},
+        {"OPTION": 'parser.add_argument("--prio", dest="use_per", action="store_true")'},
+        {"STORED": "self.use_per = args.use_per", "ARGUMENTS": "args"},
+        {"TEST": "self.args.use_per", "ARGUMENTS": "args"},
+        {"TEST": "self.args['use_per']", "ARGUMENTS": "vars(args)"},
+        {"STORED": "self.use_per = args.get('use_per', False)", "ARGUMENTS": "vars(args)"},
+        {"TEST": "getattr(self.args, 'use_per', False)", "ARGUMENTS": "args"},
+        {"TEST": "self.use_per is True and len(state)"},
+        {
+            "OPTION": 'parser.add_argument("--noise", type=float, default=0.0)',
+            "TEST": "self.args.noise > 0",
+            "ARGUMENTS": "args",
+        },
+        {
+            "OPTION": 'parser.add_argument("--noise", type=float)',
+            "TEST": "self.args.noise is not None",
+            "ARGUMENTS": "args",
+        },
+        {"OPTION": "", "ARGUMENTS": "args, **options"},
+    ],
+)
+def test_what_an_option_enables_has_a_low_impact(parts: dict[str, str], tmp_path: Path) -> None:
+    """By a test of the option, of an attribute that holds it, or of a parameter of the constructor."""
+    found = impacts(tmp_path, **parts)
+    assert found[1.0].startswith("it only runs if an option is set")
+    assert "option" not in found[2.0]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"OPTION": 'parser.add_argument("--use-per", action="store_false")'},
+        {"OPTION": 'parser.add_argument("--use-per", required=True)'},
+        {"ARGUMENTS": "args, use_per=True"},
+        {"ARGUMENTS": "args, use_per=env.has_priorities"},
+        {"OPTION": f"{FLAG}\nparser.set_defaults(use_per=True)"},
+        {"IMPORTS": "import yaml"},
+        {"TEST": "not self.use_per"},
+        {"TEST": "self.use_per or len(state)"},
+        {
+            "OPTION": 'parser.add_argument("--cuda", action="store_true")',
+            "TEST": "self.args.cuda",
+            "ARGUMENTS": "args",
+        },
+        {
+            "OPTION": 'parser.add_argument("--algorithm", default="ppo")',
+            "TEST": "self.args.algorithm == 'sac'",
+            "ARGUMENTS": "args",
+        },
+    ],
+)
+def test_what_may_be_on_keeps_its_impact(parts: dict[str, str], tmp_path: Path) -> None:
+    """If it is on by default or at any place, if other files set it, or if it selects a device or one of
+    several algorithms.
+    """
+    assert "option" not in impacts(tmp_path, **parts).get(1.0, "")
+
+
+@pytest.mark.parametrize(
+    ("memory", "is_off"),
+    [
+        ("memory = Prioritized() if args.use_per else None", True),
+        ("if args.use_per: memory = Prioritized()", True),
+        ("if not args.use_per: memory = None\n    else: memory = Prioritized()", True),
+        ("memory = None if args.use_per else Prioritized()", False),
+        ("memory = Prioritized()", False),
+        ("memory = Prioritized() if args.env else None", False),
+    ],
+)
+def test_a_class_that_only_an_option_selects(memory: str, is_off: bool, tmp_path: Path) -> None:
+    """All places where objects of it are created depend on options that are off by default."""
+    found = impacts(tmp_path, USED["AGENT"], MEMORY=memory)
+    assert (found[3.0] == "it only runs if an option is set: `use_per` is off by default") == is_off

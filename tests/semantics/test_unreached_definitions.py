@@ -1,0 +1,164 @@
+"""Definitions that no script of a project reaches, and methods that all used classes override."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.project_builder import build, find
+
+AGENTS = """\
+class Agent:
+    def act(self, state):
+        return self.net(state)
+
+
+class Unused:
+    def act(self, state):
+        return self.other(state)
+
+
+class OfUnused(Unused):
+    pass
+
+
+def helper(state):
+    return state + 1
+"""
+RUNS = 'if __name__ == "__main__":\n    Agent().act(helper(0))\n'
+
+
+def unreached(files: dict[str, str], source: str = "self.other(state)", name: str = "agents.py") -> bool:
+    """Whether no script reaches the definition around an expression."""
+    model = build(files)[name]
+    return model.usage.is_unreached(find(model, source))
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        f"from agents import Agent, helper\n{RUNS}",
+        f"from agents import Agent, helper, Unused\n{RUNS}",
+        f"from agents import *\n{RUNS}",
+        f"import agents\nAgent, helper = agents.Agent, agents.helper\n{RUNS}",
+        f"from agents import Agent as First, helper\nAgent = First\n{RUNS}",
+        f"def run():\n    from agents import Agent, helper\n    Agent().act(helper(0))\n{RUNS}",
+    ],
+)
+def test_what_no_script_uses(train: str) -> None:
+    """Scripts use other classes of the file, however they import them."""
+    files = {"agents.py": AGENTS, "train.py": train}
+    assert unreached(files)
+    assert not unreached(files, "state + 1")
+    assert not unreached(files, "self.net(state)")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"train.py": "from agents import Agent, helper, OfUnused\nOfUnused()\n"},
+        {"train.py": "import agents\nagents.Unused().act(0)\n"},
+        {"train.py": "import agents\ngetattr(agents, make())\n"},
+        {"train.py": "from agents import *\nglobals()[make()]()\n"},
+        {"train.py": "import agents\nmake('agents.Unused')\n"},
+        {"train.py": "from agents import *\nUnused().act(0)\n"},
+        {
+            "train.py": "import names\nnames.KINDS[0]()\n",
+            "names.py": "from agents import *\nKINDS = [Unused]\n",
+        },
+        {"lib/__init__.py": "from agents import Unused\n", "train.py": "from agents import Agent\nAgent()\n"},
+        {},
+    ],
+)
+def test_what_a_script_may_use(files: dict[str, str]) -> None:
+    """By derived classes, other files, packages that export it, and names known only at run time; or there
+    is no script.
+    """
+    assert not unreached({"agents.py": AGENTS, **files})
+
+
+def test_a_decorator_may_register_a_class() -> None:
+    """A registry keeps classes that nothing else names."""
+    agents = AGENTS.replace("class Unused", "@register\nclass Unused")
+    assert not unreached({"agents.py": agents, "train.py": f"from agents import *\n{RUNS}"})
+
+
+@pytest.mark.parametrize(
+    ("imported", "is_orphan"),
+    [
+        ("import agents.ppo, agents.dqn\nagents.ppo.Agent(), agents.dqn.Agent()\n", True),
+        ("import agents.ppo, agents.dqn, agents.sac\nagents.ppo.Agent(), agents.dqn.Agent()\n", True),
+        ("import agents.ppo, agents.dqn, agents.sac as sac\nsac.Agent()\nagents.dqn.Agent()\n", False),
+        ("import agents.ppo\nagents.ppo.Agent()\n", False),
+    ],
+)
+def test_a_file_of_which_scripts_use_nothing(imported: str, is_orphan: bool) -> None:
+    """Scripts use nearly all other files of its package: of many agents, users choose one by an import."""
+    files = {f"agents/{name}.py": AGENTS for name in ("ppo", "dqn", "sac")}
+    files |= {"agents/__init__.py": "", "train.py": imported}
+    assert unreached(files, "self.net(state)", "agents/sac.py") == is_orphan
+
+
+@pytest.mark.parametrize("exported", ["from . import sac\n", "from .sac import *\n"])
+def test_what_a_package_exports_as_a_module(exported: str) -> None:
+    """Other programs may use all of it."""
+    files = {f"agents/{name}.py": AGENTS for name in ("ppo", "dqn", "sac")}
+    files |= {
+        "agents/__init__.py": exported,
+        "train.py": "import agents.ppo, agents.dqn\nagents.ppo.Agent()\n",
+    }
+    assert not unreached(files, "self.net(state)", "agents/sac.py")
+
+
+BASES = """\
+class Base:
+    def act(self, state):
+        return self.guess(state)
+
+    def train(self):
+        self.act(0)
+
+
+class Agent(Base):
+    def act(self, state):
+        return BODY
+
+
+class Other(Base):
+    OTHER
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_overridden"),
+    [
+        ({}, True),
+        ({"OTHER": "def act(self, state): return 2", "USED": "Agent(), Other()"}, True),
+        ({"USED": "Agent(), Other()"}, False),
+        ({"USED": "Agent(), Base()"}, False),
+        ({"BODY": "super().act(state)"}, False),
+        ({"BODY": "Base.act(self, state)"}, False),
+        ({"USED": "make(Base)"}, False),
+        ({"USED": "isinstance(Agent(), Base)"}, True),
+    ],
+)
+def test_a_method_that_all_classes_override(parts: dict[str, str], is_overridden: bool) -> None:
+    """No object is created that has the method itself, and none of the overriding methods calls it."""
+    agents, train = BASES, "from agents import *\nfrom agents import Agent, Base, Other\nUSED\n"
+    for name, part in {"BODY": "1", "OTHER": "size = 1", "USED": "Agent()", **parts}.items():
+        agents, train = agents.replace(name, part), train.replace(name, part)
+    model = build({"agents.py": agents, "train.py": train})["agents.py"]
+    assert model.usage.is_overridden(find(model, "self.guess(state)")) == is_overridden
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "import agents\nKINDS = {1: agents}\nKINDS[make()].Unused()\n",
+        "if make():\n    from agents import Unused as Chosen\nelse:\n    from others import Other as Chosen\n"
+        "Chosen().act(0)\n",
+    ],
+)
+def test_modules_and_classes_that_are_chosen_at_run_time(train: str) -> None:
+    """A module in a dict, and a name that branches import from different files."""
+    files = {"agents.py": AGENTS, "others.py": "class Other:\n    pass\n", "train.py": train}
+    assert not unreached(files)
