@@ -32,8 +32,7 @@ def names_registries(model: SemanticModel) -> bool:
     if not any(name in text for name in _REGISTRIES):
         return False
     return any(map(model.names.attribute_uses, _REGISTRIES)) or any(
-        isinstance(constant, ast.Constant) and constant.value in _REGISTRIES
-        for constant in model.syntax.of_type(ast.Constant)
+        constant.value in _REGISTRIES for constant in model.syntax.of_type(ast.Constant)
     )
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rlint.rule import FUNCTIONS, Binding, SemanticModel, descendants
 from rlint.rules.transfers._shared.made import Creation
 
-_TELLS_DEVICE = ("device", "is_cuda")
+_DEVICE_READS = ("device", "is_cuda")
 _UNAVAILABLE = "the device must be available: otherwise the error is raised before `{}`"
-_TELLS = "`{}` returns the new device"
+_MOVED = "`{}` returns the new device"
 _LONGEST_SHOWN = 40
 
 
@@ -37,7 +37,7 @@ def doubts_between(creation: Creation, model: SemanticModel) -> Iterator[str]:
     holders = _holders(creation.move.source, model)
     for node in (*(inner for part in parts for inner in descendants(part)), *before):
         if _reads_device(node, holders, model):
-            yield _TELLS.format(model.source.text(node))
+            yield _MOVED.format(model.source.text(node))
             break
 
 
@@ -45,7 +45,7 @@ def _acts(part: ast.AST, model: SemanticModel) -> bool:
     """Whether a statement or expression does more than compute values and bind local variables."""
     if isinstance(part, (*FUNCTIONS, ast.ClassDef)):
         return False
-    return isinstance(part, (ast.stmt, ast.expr)) and not model.effects.effect_of(part).quiet
+    return isinstance(part, (ast.stmt, ast.expr)) and not model.analysis.effects.effect_of(part).quiet
 
 
 def _holders(source: ast.expr, model: SemanticModel) -> list[Binding]:
@@ -64,7 +64,7 @@ def _holders(source: ast.expr, model: SemanticModel) -> list[Binding]:
 def _reads_device(node: ast.AST, holders: list[Binding], model: SemanticModel) -> bool:
     """Whether a node reads the device of one of the variables."""
     match node:
-        case ast.Attribute(value=ast.Name() as owner, attr=name, ctx=ast.Load()) if name in _TELLS_DEVICE:
+        case ast.Attribute(value=ast.Name() as owner, attr=name, ctx=ast.Load()) if name in _DEVICE_READS:
             return any(binding in holders for binding in model.dataflow.definitions(owner))
     return False
 
