@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Fix
@@ -13,6 +14,7 @@ from rlint.semantics.model import SemanticModel
 
 _BOUND = regex(r"^(?:class |def |import )?([^\W\d]\w*)\b(?! import)", 8)
 """Names that lines of new code bind at module level. In multiline mode."""
+_ASSIGNED = regex(r"^\s*([^\W\d]\w*) = ", 8)
 _COMPILERS = frozenset(
     {"torch.jit.export", "torch.jit.script", "torch.jit.script_method"}
     | {f"numba.{name}" for name in ("guvectorize", "jit", "njit", "vectorize")}
@@ -23,9 +25,11 @@ _COMPILERS = frozenset(
 def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     """Return why other code would see, use or miss a variable that a fix adds to the module."""
     added = [name for edit in fix.edits if edit.shared for name in _BOUND.findall(new_code(edit))]
-    if not added:
-        return None
     module = model.symbols.module.module
+    if not added:
+        if model.index.is_observed(module) and (name := _added_in_place(fix, model)):
+            return f"`{name}` would be one of the variables of the module, which other code iterates over"
+        return None
     if model.index.is_observed(module):
         return f"`{added[-1]}` would be one of the variables of the module, which other code iterates over"
     taken = sorted(_functions(fix, model))
@@ -43,6 +47,16 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
             or model.program.is_read_in_other_file(name)
         ):
             return f"other code may use a variable `{name}` of this module"
+    return None
+
+
+def _added_in_place(fix: Fix, model: SemanticModel) -> str | None:
+    """Return a new variable that a fix binds at module level, outside of functions and classes."""
+    for edit in fix.edits:
+        if not edit.shared and not any(True for _ in _definitions(replace(fix, edits=(edit,)), model)):
+            for name in _ASSIGNED.findall(new_code(edit)):
+                if name not in model.syntax.scopes[model.syntax.module].bindings:
+                    return str(name)
     return None
 
 

@@ -374,12 +374,20 @@ def is_written_float(factor: ast.expr) -> bool:
     return isinstance(factor, ast.Constant) and isinstance(factor.value, float)
 
 
+def is_tensor_or_array(owner: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is a tensor, or an array read by `shape`; other objects may have an integer there."""
+    return model.types.type_of(owner).tag in (TypeTag.TENSOR, TypeTag.NDARRAY)
+
+
 def size_of(ones: ast.Call, model: SemanticModel) -> str | None:
     """Return the size as one argument; None if it may be a number or a tuple."""
     match ones.args:
-        case [ast.Tuple() | ast.List() | ast.Attribute(attr="shape") as size]:
+        case [ast.Tuple() | ast.List() as size]:
             return model.source.text(size)
-        case [ast.Call(func=ast.Attribute(attr="size"), args=[], keywords=[]) as size]:
+        case [
+            ast.Attribute(value=owner, attr="shape")
+            | ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[], keywords=[]) as size
+        ] if is_tensor_or_array(owner, model) or model.types.type_of(size).tag is TypeTag.TUPLE:
             return model.source.text(size)
         case [ast.expr() as size]:
             return f"({model.source.text(size)},)" if integers.is_integer(size, model) is True else None

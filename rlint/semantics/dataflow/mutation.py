@@ -330,7 +330,8 @@ class _Watched:
     def _is_in_other_function(self, node: ast.AST) -> bool:
         match node:
             case ast.Call():
-                return self.analysis.names.qualified(node.func) not in _REFLECTS
+                known = self.analysis.names.qualified(node.func) in _REFLECTS
+                return not known and not self._starts_worker(node)
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 return True
             case ast.Subscript() | ast.Attribute():
@@ -357,11 +358,30 @@ class _Watched:
             return False
         if any(isinstance(child, ast.Name) and child.id in self.mutable for child in self._handed(node)):
             return False
+        if self._starts_worker(node):
+            return False
         if not isinstance(node.func, ast.Name):
             return True
         _, bindings = self.analysis.names.bindings(node.func)
         return not any(
             b.kind is BindingKind.FUNCTION and self.analysis.syntax.function(b.node) for b in bindings
+        )
+
+    def _starts_worker(self, call: ast.Call) -> bool:
+        """Whether a call starts a thread that was passed what the value depends on, or waits for it:
+        `worker = Thread(target=fill, args=(values,))`, `worker.start()`.
+        """
+        match call.func:
+            case ast.Attribute(value=ast.Name() as worker):
+                if self.analysis.types.type_of(worker).tag is not TypeTag.THREAD:
+                    return False
+            case _:
+                return False
+        return any(
+            isinstance(part, ast.Name) and part.id in self.mutable
+            for binding in self.analysis.names.bindings(worker)[1]
+            if binding.value is not None
+            for part in descendants(binding.value)
         )
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
@@ -469,6 +489,8 @@ class _Watched:
         if effect.does_only(_HARMLESS):
             return False
         if effect.acts and not effect.kind & EffectKind.INDIRECT and self.analysis.is_library_call(call):
+            if self._starts_worker(call):
+                return True
             touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}
             attributes: set[str] = set()
             if isinstance(call.func, ast.Attribute):

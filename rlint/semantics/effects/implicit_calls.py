@@ -19,6 +19,9 @@ from rlint.syntax.syntax_index import Function, SyntaxIndex
 _GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
 _ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 _LOOKED_UP = ("__getattribute__", "__getattr__")
+_STORES = "="
+"""Ends the names of the setters of properties, which have the name of the property itself."""
+_WRITES = ("__setitem__", "__delitem__", "__setattr__", "__delattr__")
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
     ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or",
@@ -51,6 +54,7 @@ _METHODS = (
             _ENTERS,
             SHOWS,
             _LOOKED_UP,
+            _WRITES,
             *OF_BUILTINS.values(),
         )
         for name in names
@@ -62,7 +66,7 @@ _METHODS = (
 
 class ImplicitCalls:
     """The properties and operators of a file's classes that do more than return a value. Effects that are
-    merely possible are ignored: reading a network's device is assumed to only read it.
+    merely possible are ignored, except in stores: reading a network's device is assumed to only read it.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class ImplicitCalls:
                 effect = self._effect_of(function)
                 if function.name == "__iter__" and self._gives_its_own(function):
                     effect = effect.joined(USES_UP)
-                if effect.acts:
+                if effect.acts or (name in _WRITES and not effect.quiet):
                     found[name] = effect
             self._named = found
         return self._named
@@ -128,6 +132,8 @@ class ImplicitCalls:
                     node.name in _METHODS or self._is_getter(node)
                 ):
                     yield node.name, node
+                elif isinstance(node, ast.FunctionDef) and _is_setter(node):
+                    yield f"{node.name}{_STORES}", node
                 elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call):
                     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                     for getter in self._getters_of(node.value):
@@ -153,6 +159,11 @@ class ImplicitCalls:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 if not (name.startswith("__") or self.names.qualified(node)):
                     yield node.value, (name, *_LOOKED_UP)
+            case ast.Attribute(value=owner, attr=name, ctx=ast.Store() | ast.Del()):
+                hook = "__setattr__" if isinstance(node.ctx, ast.Store) else "__delattr__"
+                yield owner, (f"{name}{_STORES}", hook)
+            case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+                yield owner, ("__setitem__" if isinstance(node.ctx, ast.Store) else "__delitem__",)
             case ast.Subscript(value=owner, ctx=ast.Load()):
                 yield owner, ("__getitem__",)
             case ast.BinOp(left=left, op=op, right=right):
@@ -188,7 +199,10 @@ class ImplicitCalls:
             case ast.BoolOp():
                 return TRUTH
             case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) | ast.comprehension(iter=iterable):
-                return ITERATES if iterable is node else ()
+                if iterable is node:
+                    return ITERATES
+                parent = self.syntax.parents[node]
+                return TRUTH if isinstance(parent, ast.comprehension) and node in parent.ifs else ()
             case ast.withitem(context_expr=context):
                 return _ENTERS if context is node else ()
         return ()
@@ -201,3 +215,11 @@ class ImplicitCalls:
                 name = _OPERATORS[type(op)]
                 yield left, (f"__{name}__",)
                 yield right, (f"__{_REFLECTED[type(op)]}__",)
+
+
+def _is_setter(function: ast.FunctionDef) -> bool:
+    """Whether a decorator makes a method the setter or deleter of a property: `@size.setter`."""
+    return any(
+        isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter")
+        for decorator in function.decorator_list
+    )

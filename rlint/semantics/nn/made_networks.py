@@ -12,6 +12,7 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.effects.own_parts import names_registries, replaces_own_part, takes_existing_parts
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -221,7 +222,8 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
             return all(_is_new(argument, model, depth - 1) for argument in given)
         return is_layer(models.canonical(path))
     structure = model.nn.architecture(call, None)
-    return structure.complete and not structure.passes_on and not _may_share_memory(model)
+    takes_over: bool = model.once(takes_existing_parts, model.syntax.module)
+    return structure.complete and not structure.passes_on and not takes_over and not _may_share_memory(model)
 
 
 def _may_share_memory(model: SemanticModel) -> bool:
@@ -303,16 +305,6 @@ def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def _is_registry(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Attribute) and expression.attr in (
-        "_modules",
-        "_parameters",
-        "_buffers",
-        "_forward_hooks",
-        "_forward_pre_hooks",
-    )
-
-
 def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether a container belongs to a network, outside of that network's constructor."""
     function = model.function(expression)
@@ -340,18 +332,19 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
         is_own = isinstance(store.value, ast.Name) and model.names.is_self(store.value)
         if store.attr not in _STATES and not is_own and _may_change_a_network(store, model):
             return True
-    for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
-        if model.types.type_of(item.value).tag is TypeTag.MODULE or _is_registry(item.value):
+        if is_own and replaces_own_part(store, model):
             return True
+    if any(model.types.type_of(item.value).tag is TypeTag.MODULE for item in written.item_stores):
+        return True  # `net[0] = other[0]`
+    if names_registries(model):
+        return True
     if any(function.module != model.module.module for _, function in model.index.setters("data")):
         return True
     writes = model.analysis.names.writes
     if any(write.owner is not None and write.name != ANY_NAME for write in writes):
         return True
     for call in written.calls_of(_GROWS):
-        if isinstance(call.func, ast.Attribute) and (
-            _is_registry(call.func.value) or _is_part_of_a_network(call.func.value, model)
-        ):
+        if isinstance(call.func, ast.Attribute) and _is_part_of_a_network(call.func.value, model):
             return True
     for call in model.syntax.written.calls_of(_ADDS):
         if not (isinstance(call.func, ast.Attribute) and model.names.is_self(call.func.value)):

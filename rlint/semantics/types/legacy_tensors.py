@@ -17,6 +17,7 @@ CLASSES = frozenset(
     for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
 )
 """The legacy tensor classes, whose call creates a tensor."""
+_RESIZES = ("resize_", "resize_as_")
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 
@@ -51,9 +52,32 @@ def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
 
 def sharing_doubt(model: SemanticModel) -> str | None:
     """Return why a tensor that shares the memory of an array could fail where a copy does not."""
-    if model.program.is_attribute_read("resize_"):
-        return "`resize_` raises an error if it must enlarge a tensor that shares the memory of an array"
+    for method in _RESIZES:
+        if model.program.is_attribute_read(method):
+            return (
+                f"`{method}` raises an error if it must enlarge a tensor that shares the memory of an array"
+            )
+    if model.once(_writes_to_out, model.syntax.module):
+        return "`out=` raises an error if it must enlarge a tensor that shares the memory of an array"
     return None
+
+
+def _writes_to_out(_: ast.Module, model: SemanticModel) -> bool:
+    """Whether a call of the file may write to a tensor by `out=`, which enlarges a small tensor."""
+    return "out=" in model.syntax.text.replace(" ", "") and any(
+        keyword.arg == "out" and not _is_of_numpy(call, model)
+        for call in model.syntax.of_type(ast.Call)
+        for keyword in call.keywords
+    )
+
+
+def _is_of_numpy(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is a function of numpy or a method of an array, whose `out=` has a fixed size."""
+    if (model.names.qualified(call.func) or "").startswith("numpy."):
+        return True
+    return isinstance(call.func, ast.Attribute) and (
+        model.types.type_of(call.func.value).tag is TypeTag.NDARRAY
+    )
 
 
 def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:

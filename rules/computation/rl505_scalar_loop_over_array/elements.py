@@ -19,7 +19,7 @@ _OF_NUMBERS = (
 """Functions with a counterpart of another name for whole arrays."""
 
 
-_OF_ARRAYS = frozenset({"reshape", "ravel", "flatten", "squeeze", "numpy"})
+_OF_ARRAYS = models.having(Trait.KEEPS_ORDER, TypeTag.NDARRAY, TypeTag.TENSOR) | {"numpy"}
 """Methods that only arrays and tensors have; they return one."""
 
 

@@ -138,9 +138,42 @@ def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
 
 
 def _may_hold_integers(model: SemanticModel) -> bool:
-    """Whether the program creates parameters without gradient, the only ones that may be integers."""
-    for call in model.syntax.written.calls_of(("Parameter", "register_parameter")):
-        if len(call.args) > 1 or call.keywords:
+    """Whether the file may create parameters without gradient, the only ones that may be integers."""
+    found: bool = model.once(_creates_without_gradient, model.syntax.module)
+    return found
+
+
+def _creates_without_gradient(_: ast.Module, model: SemanticModel) -> bool:
+    if any(
+        len(call.args) > 1 or call.keywords
+        for call in model.syntax.written.calls_of(("Parameter", "register_parameter"))
+    ):
+        return True
+    if any(
+        (model.names.qualified(use) or "").startswith("torch.nn.")
+        for use in model.names.attribute_uses("from_pretrained")
+    ):
+        return True
+    # under another name: `frozen = functools.partial(nn.Parameter, requires_grad=False)`
+    mentions = [*model.syntax.of_type(ast.Name), *model.names.attribute_uses("Parameter")]
+    return any(
+        model.names.qualified(node) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+        and not _is_called_or_tested(node, model)
+        for node in mentions
+        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    )
+
+
+def _is_called_or_tested(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether a class is called here by its own name, names a type, or is compared with one."""
+    match model.parent(node):
+        case ast.Call(func=func):
+            if func is node:
+                return (
+                    node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+                ) == "Parameter"
+            return model.names.qualified(func) in ("builtins.isinstance", "builtins.issubclass")
+        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.Subscript() | ast.BinOp() | ast.Tuple():
             return True
     return False
 

@@ -51,6 +51,10 @@ Unsafe in these cases:
 - The loop also checks something else, which it then notices slightly later.
 - An event or queue is shared with processes that this file kills. A process killed during a wait can leave
   the internal lock held.
+- A thread is polled in a program that handles signals or `KeyboardInterrupt`, or inside `try … finally` or
+  `with`. Until Python 3.12, a `join` that an exception interrupts marks the thread as ended.
+- An `asyncio.Event` may be set by another thread, which does not wake the coroutine, or by a function that is
+  no coroutine; or the file runs several event loops.
 - The loop keeps polling, for data or flags: the fix lets the pause grow to a hundredth of a second, and
   resets it when there is work. This trades latency for processor time. An event or a condition variable
   that the other side sets costs neither.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Fix, SemanticModel, TypeTag, descendants
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
+from rlint.rules.processes.rl401_busy_wait_sleep.interrupted import interruptions
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import calls_off
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
@@ -90,6 +91,7 @@ def _doubts(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]:
         yield from overridden(poll.subject, (_WAITS[poll.sort], _name_of(poll)), model)
     if poll.sort is PollKind.EVENT:
         yield from hazards(poll.kind, model)
+    yield from interruptions(wait, poll, model)
 
 
 def _name_of(poll: Poll) -> str:

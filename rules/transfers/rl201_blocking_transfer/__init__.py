@@ -85,6 +85,9 @@ it.
 Unsafe otherwise: pinned memory is read asynchronously, so a later write to it may reach the device. On
 devices other than CUDA the same holds for any memory. On the CPU the argument has no effect.
 
+Also unsafe in programs that use CUDA streams: an asynchronous copy is ordered only on the stream that is
+current at the copy, so that kernels on another stream may read the tensor too early.
+
 ## References
 - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html
@@ -135,6 +138,8 @@ KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
 LONGEST_SHOWN = 40
 _FIELDS = ("obs", "observations", "states", "actions", "rewards", "masks", "dones")
 """Attributes of the buffers of a program."""
+_STREAMS = ("Stream", "ExternalStream", "StreamContext", "set_stream", "stream")
+"""Names of torch that create CUDA streams, or make them current."""
 _UNPINNED = "an asynchronous copy gains little while the source is not pinned"
 _NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
@@ -398,6 +403,8 @@ def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticM
 
 def doubt(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> str | None:
     """Return the condition of the fix; None if it is safe."""
+    if model.program.mentions(*_STREAMS):
+        return "the tensor must be used on the stream that copies it: other streams do not wait for the copy"
     kind = model.types.type_of(source)
     if batches.is_pinned(kind):
         condition = "the source is pinned and must not be written to before the copy is done"

@@ -16,6 +16,7 @@ from rlint.rules.transfers._shared.made import (
     is_data,
     type_given,
 )
+from rlint.rules.transfers.rl205_create_then_move.between import doubts_between
 
 _DEVICE_AROUND = "this must not run inside `with torch.device(...)`, which sets the default device"
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
@@ -36,6 +37,7 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
     reasons = [doubt] if doubt else []
     if legacy_tensors.may_have_device_around(move.call, model):
         reasons.append(_DEVICE_AROUND)
+    reasons += doubts_between(creation, model)
     keywords, converted = {"device": device}, made.casts if data else ()
     if converted or move.dtype is not None:
         dtype = dtype_text(move, made, converted, model)

@@ -62,7 +62,8 @@ def act(policy: torch.nn.Module, state: np.ndarray) -> int:
 ## Fix safety
 Replacing `torch.tensor` is safe if nothing else refers to the array. It is unsafe if a variable does,
 because a write to the array would change the tensor. It is also unsafe in a program that enlarges tensors
-in place (`resize_`), which fails for a tensor that shares an array's memory.
+in place (`resize_`, `resize_as_`), and in a file that passes tensors as `out=`: both fail for a tensor that
+shares an array's memory.
 
 Replacing a legacy constructor keeps the values and the sharing of memory. It is safe if the argument is
 known to be an array with at least one dimension; an integer would be a size, and a tensor is handled

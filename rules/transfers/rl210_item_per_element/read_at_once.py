@@ -34,6 +34,7 @@ _SAME_BY = {
 _TAKES_LISTS = models.having(Trait.ITERATES, "builtins") - (
     models.giving(TypeTag.ITERATOR, "builtins") | {"builtins.bytearray", "builtins.bytes", "builtins.next"}
 )
+_TAKE_ALL = ("extend", "extendleft", "join", "update")
 _GIVES_COMPLEX = sorted(element_types.COMPLEX)
 WARNS = "`{}` must not require grad: PyTorch warns if such an element is converted to a number"
 _READS = ("item", "tolist", "flatten", "__iter__", "__getitem__", "__float__", "__int__", "__bool__")
@@ -159,14 +160,15 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
 
 def modifies_while_iterating(read: TensorRead, model: SemanticModel) -> bool:
     """Whether the loop also iterates, by `zip`, over another iterable that may modify the tensor in each
-    iteration: a generator that is passed the tensor, or any generator if the tensor is not a local variable.
+    iteration: a generator or an object of the project that is passed the tensor, or any of these if the
+    tensor is not a local variable.
     """
     value, adjacent = read.binding.value, []
     while isinstance(value, ast.Call) and value is not read.tensor:
         adjacent += [argument for argument in value.args if read.tensor not in descendants(argument)]
         value = next((argument for argument in value.args if read.tensor in descendants(argument)), None)
     return any(
-        model.types.type_of(argument).tag is TypeTag.ITERATOR
+        model.types.type_of(argument).tag in (TypeTag.ITERATOR, TypeTag.INSTANCE)
         or (not model.types.type_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
         for argument in adjacent
         if may_reach(argument, read.tensor, model)
@@ -199,7 +201,8 @@ def is_used_up(generator: ast.GeneratorExp, model: SemanticModel) -> bool:
     if not isinstance(call, ast.Call) or generator not in call.args:
         return False
     if isinstance(call.func, ast.Attribute):
-        return call.func.attr in ("extend", "extendleft", "join", "update")
+        owner = model.types.type_of(call.func.value).tag
+        return models.method_fact(owner, call.func.attr, 1) is not None and call.func.attr in _TAKE_ALL
     return model.names.qualified(call.func) in _TAKES_LISTS
 
 

@@ -22,7 +22,9 @@ BY_NAME = "'"
 """Begins the names that strings contain."""
 ANY = "*"
 """Stands for all definitions that a file imports, or at the end of a dotted name for those of a module."""
-_ANY_NAME = frozenset({"eval", "exec", "globals", "__import__", "import_module", "locate"})
+_RUNS_TEXT = frozenset({"eval", "exec"})
+_BY_NAME = frozenset({"globals", "__import__", "import_module", "locate"})
+"""Functions that find modules and definitions by name."""
 
 
 def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -81,7 +83,7 @@ def _used(node: ast.AST, own: set[str], imported: dict[str, list[str]], *, starr
             if not isinstance(given, ast.Constant):
                 yield from (f"{target}.{ANY}" for target in imported[name])
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr="import_module" as name)) if (
-            name in _ANY_NAME
+            name in _RUNS_TEXT | _BY_NAME
         ):
             yield ANY
         case ast.Attribute():
