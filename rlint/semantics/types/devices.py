@@ -14,7 +14,7 @@ _CHECKS = regex(
     r"(is_available|is_initialized|is_built|device_count)$"
 )
 _ACCELERATOR = regex(r"^(cuda|gpu|mps|xpu|npu|hpu)(:\d+)?$")
-_USED = regex(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
+_USED = regex(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(is_)?(avail\w*|avbl|enabled|active|flag|on|used))?$|^is_cuda$")
 _WORD = regex(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|str))?$|device$")
 
 

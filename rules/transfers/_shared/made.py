@@ -61,8 +61,8 @@ _ON_CONDITION = (
 _OF_TO = ("device", "dtype", "non_blocking")
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 _DEPTH = 8
-_WRITES = frozenset({"scatter_", "index_fill_", "masked_fill_", "fill_diagonal_"})
-"""Methods that fill parts of a tensor with a number."""
+_WRITES = frozenset({"scatter_", "index_fill_", "masked_fill_", "fill_diagonal_"}) | _FIXED
+"""Methods that fill a tensor, or parts of it, with a number."""
 _MOST_WRITES = 2
 """Assignments to parts of a tensor: on the device, each launches a kernel of its own."""
 
@@ -378,12 +378,27 @@ def _computed_by_function(call: ast.Call, name: str, model: SemanticModel, depth
         return _joined(call, model, depth)
     if name in _VIEW and call.args:
         return made_by(call.args[0], model, depth - 1)
-    if name not in _COMPUTE or not call.args:
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if name not in _COMPUTE or not given:
         return None
-    made = made_by(call.args[0], model, depth - 1)
-    if made is None or not all(_is_number(part, model) for part in (*call.args[1:], *call.keywords)):
+    made = made_by(given[0], model, depth - 1)
+    if made is None and name in _DRAW:
+        made = _made_for_several(given[0], model)
+    if made is None or not all(
+        _is_number(part, model) or (name in _DRAW and not model.types.type_of(part)) for part in given[1:]
+    ):
         return None
     return replace(made, is_computed=True, drawn_by=call if name in _DRAW else made.drawn_by)
+
+
+def _made_for_several(operand: ast.expr, model: SemanticModel) -> MadeTensor | None:
+    """Return the constructor of a tensor from which several others are drawn: `mean = torch.zeros(4)`."""
+    made = model.dataflow.definitions(operand) if isinstance(operand, ast.Name) else []
+    if len(made) != 1 or not isinstance(made[0].value, ast.Call) or made[0].path:
+        return None
+    name = model.names.qualified(made[0].value.func)
+    is_sized = name is not None and is_constructor(made[0].value, name, model)
+    return MadeTensor((made[0].value,), is_named=True) if is_sized else None
 
 
 def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> MadeTensor | None:
@@ -647,8 +662,10 @@ def _write_between(read: ast.Name, block: list[ast.stmt], model: SemanticModel) 
             is_part = isinstance(part, ast.Subscript) and part.value is read
             is_plain = is_part and (_is_number(value, model) or _is_made(value, part, model))
             return statement if is_plain else None
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method) as called)) if called is part:
-            return statement if method in _WRITES and statement in block else None
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method) as called)):
+            is_data = owner is part and isinstance(part, ast.Attribute) and part.attr == "data"
+            is_written = method in _WRITES and (called is part or is_data)
+            return statement if is_written and statement in block else None
     return None
 
 

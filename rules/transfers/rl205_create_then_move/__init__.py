@@ -214,7 +214,8 @@ def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
 
 def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
     """Return the message: what is created, and where it is moved."""
-    constructor = model.source.text(creation.made.calls[0].func)
+    made = creation.made.drawn_by or creation.made.calls[0]
+    constructor = model.source.text(made.func)
     assert isinstance(move.call.func, ast.Attribute)
     given = move.device if move.device is not None else move.like
     if given is None and move.call.args:
@@ -231,7 +232,7 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
         return f"`{constructor}` wraps an array on the host; `{shown}` then blocks on a host-to-device copy"
     if data:
         return f"`{constructor}` copies its data within host memory before `{shown}` copies it to the device"
-    if creation.made.drawn_from:
+    if creation.made.drawn_from or creation.made.drawn_by is not None:
         return f"`{constructor}` draws on the host; `{shown}` then blocks on a host-to-device copy"
     return f"`{constructor}` is allocated on the host; `{shown}` then blocks on a host-to-device copy"
 

@@ -36,7 +36,9 @@ def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) ->
     learns = is_in_gradient_steps(move, model)
     if learns and model.program.scale() is ProgramScale.LARGE and not _draws_many(creation.made, model):
         return _LONG_STEP
-    is_constant = not creation.made.drawn_from and all(_is_small_constant(call, model) for call in calls)
+    made = creation.made
+    is_drawn = made.drawn_from or made.drawn_by is not None or made.filled_by is not None
+    is_constant = not is_drawn and all(_is_small_constant(call, model) for call in calls)
     return _CONSTANT if is_constant and (learns or is_in_environment_steps(move, model)) else None
 
 
@@ -65,4 +67,6 @@ def _is_small_constant(call: ast.Call, model: SemanticModel) -> bool:
     sizes = call.args
     if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)):
         sizes = sizes[0].elts
+    if any(isinstance(size, ast.Attribute) and size.attr == "shape" for size in sizes):
+        return False  # of any number of dimensions
     return len(sizes) <= _FEW_DIMENSIONS or qualified.endswith(("range", "space"))
