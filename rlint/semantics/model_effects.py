@@ -11,7 +11,6 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, Ite
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, TreeDirection, storage_of
 from rlint.semantics.effects import purity
 from rlint.semantics.effects.copied_arguments import CopiedArguments
-from rlint.semantics.effects.errors_read import reading_blocks
 from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.tensors_passed import tensors_passed
@@ -74,20 +73,6 @@ class EffectQueries:
             targets = self._types.call_targets(call)
             return bool(targets) and not any(self._work.does_work(target) for target in targets)
         return cheap
-
-    def is_error_read(self, node: ast.AST) -> bool:
-        """Whether code of the program may read the text of an error that a node raises: a handler around it,
-        or around a call of its function or of a caller.
-        """
-        around = {node, *self._syntax.ancestors(node)}
-        if any(statement in around for block in self._reading_blocks for statement in block):
-            return True
-        function = self._symbols.function_at(node)
-        return function is not None and self._program.program_symbols.is_error_read(function)
-
-    @cached_property
-    def _reading_blocks(self) -> list[list[ast.stmt]]:
-        return list(reading_blocks(self._syntax, self._analysis.names))
 
     def writes_checkpoint(self, call: ast.Call) -> bool:
         """Whether a call writes a checkpoint each time that it runs."""

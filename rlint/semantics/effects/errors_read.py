@@ -14,7 +14,6 @@ ANY_CALL = "*"
 """Stands for all calls of a program whose uncaught errors are read."""
 _READERS = frozenset({"exc_info", "exception", "format_exc", "print_exc", "print_exception"})
 """Functions that read the error being handled."""
-_WITHS = (ast.With, ast.AsyncWith)
 
 
 def reading_blocks(syntax: SyntaxIndex, names: QualifiedNames) -> Iterator[list[ast.stmt]]:
@@ -22,18 +21,20 @@ def reading_blocks(syntax: SyntaxIndex, names: QualifiedNames) -> Iterator[list[
     the file defines it.
     """
     for kind in dict.fromkeys(TRIES):
-        for block in syntax.of_type(kind):
-            if any(_reads(handler, handler.name) for handler in block.handlers):
-                yield block.body
+        for trying in syntax.of_type(kind):
+            if any(_reads(handler, handler.name) for handler in trying.handlers):
+                yield trying.body
     managers = _managers_that_read(syntax, names)
-    for kind in _WITHS if managers else ():
-        for block in syntax.of_type(kind):
-            called = (
-                item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
-                for item in block.items
-            )
-            if any(names.qualified(manager) in managers for manager in called):
-                yield block.body
+    if not managers:
+        return
+    blocks: list[ast.With | ast.AsyncWith] = [*syntax.of_type(ast.With), *syntax.of_type(ast.AsyncWith)]
+    for block in blocks:
+        called = (
+            item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
+            for item in block.items
+        )
+        if any(names.qualified(manager) in managers for manager in called):
+            yield block.body
 
 
 def calls_with_errors_read(syntax: SyntaxIndex, names: QualifiedNames) -> frozenset[str]:
@@ -66,15 +67,18 @@ def _reads(handler: ast.AST, name: str | None) -> bool:
 def _managers_that_read(syntax: SyntaxIndex, names: QualifiedNames) -> frozenset[str]:
     """Return the dotted names of the file's context managers that read the error."""
     found = set()
-    for kind in (ast.FunctionDef, ast.AsyncFunctionDef):
-        for function in syntax.of_type(kind):
-            around = syntax.parents.get(function)
-            if function.name in ("__exit__", "__aexit__") and isinstance(around, ast.ClassDef):
-                given = [parameter.arg for parameter in function.args.args][2:3]
-                if function.args.vararg is not None or (given and _reads(function, given[0])):
-                    found.add(f"{names.module}.{syntax.qualname(around)}")
-            elif any(last_name(each) == "contextmanager" for each in function.decorator_list):
-                handlers = (node for node in descendants(function) if isinstance(node, ast.ExceptHandler))
-                if any(_reads(handler, handler.name) for handler in handlers):
-                    found.add(f"{names.module}.{syntax.qualname(function)}")
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = [
+        *syntax.of_type(ast.FunctionDef),
+        *syntax.of_type(ast.AsyncFunctionDef),
+    ]
+    for function in functions:
+        around = syntax.parents.get(function)
+        if function.name in ("__exit__", "__aexit__") and isinstance(around, ast.ClassDef):
+            given = [parameter.arg for parameter in function.args.args][2:3]
+            if function.args.vararg is not None or (given and _reads(function, given[0])):
+                found.add(f"{names.module}.{syntax.qualname(around)}")
+        elif any(last_name(each) == "contextmanager" for each in function.decorator_list):
+            handlers = (node for node in descendants(function) if isinstance(node, ast.ExceptHandler))
+            if any(_reads(handler, handler.name) for handler in handlers):
+                found.add(f"{names.module}.{syntax.qualname(function)}")
     return frozenset(found)

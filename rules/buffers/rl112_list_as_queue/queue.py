@@ -132,7 +132,7 @@ def _doubt(front: QueueFront, model: SemanticModel, *, plain: bool) -> str | Non
             f"code that reads `{held}`, or unpickles an old object, must work with a deque instead of a list"
         )
     unguarded = [use for use in _uses(front, model) if not _is_guarded(use, model)]
-    if any(map(model.effects.is_error_read, unguarded)):
+    if any(map(model.usage.is_error_read, unguarded)):
         return f"if `{held}` is empty, the `IndexError` whose text the program reads has another text"
     if model.index.defines_method("__del__"):
         return "objects with `__del__` are deleted in another order"

@@ -37,7 +37,7 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
     first = shown(draw.given["a"], model)
     if not population.sure:
         return f"`{first}` must be an integer: from an array or a list, `choice` draws items"
-    if not holds_some(population, model) and model.effects.is_error_read(draw.call):
+    if not holds_some(population, model) and model.usage.is_error_read(draw.call):
         return "if there is nothing to draw from, the `ValueError` whose text is read here has another text"
     single = draw.size is None
     kind = model.types.type_of(draw.size) if draw.size is not None else None
