@@ -76,6 +76,7 @@ class _Doubts:
             return finding
         reason = (
             self._dispatching
+            or self._frame_reason()
             or self._replaced_reason(fix)
             or self._variable_reason(fix)
             or self._mode_reason(fix)
@@ -107,6 +108,11 @@ class _Doubts:
             return f"{called} is replaced in this program and may behave differently"
         return None
 
+    def _frame_reason(self) -> str | None:
+        """Return which code observes the local variables of functions that run, or that failed."""
+        sees = self._model.program.mentions("f_locals")
+        return "`f_locals` in this program reads local variables of other functions" if sees else None
+
     def _mode_reason(self, fix: Fix) -> str | None:
         """Return which code observes the tensors that autograd saves, and so whether it is on."""
         sees = self._model.program.mentions("saved_tensors_hooks")
@@ -118,6 +124,7 @@ class _Doubts:
         if not self._variables:
             return None
         around = _words(map(self._model.source.text, _around(fix, self._model)))
+        around |= _words(map(new_code, fix.edits))
         for name in sorted(self._variables & (around | {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "any variable of the module"
             return f"{called} may be set by other code"
@@ -125,10 +132,10 @@ class _Doubts:
 
 
 def _set_variables(model: SemanticModel) -> frozenset[str]:
-    """Return the variables used in this file whose value other code may set by name, or through the module
-    that they were imported from.
+    """Return the variables used in this file whose value this or other code may set by name, or through the
+    module that they were imported from.
     """
-    found = model.index.names_set_by_other_files(model.module.module)
+    found = model.index.names_set_by_other_files(model.module.module) | model.analysis.names.set_by_text
     if model.analysis.names.sets_any_name():
         found |= {ANY_NAME}
     return found

@@ -18,6 +18,12 @@ _PARAMETRIZATIONS = tuple(
     f"torch.nn.utils.parametrizations.{name}" for name in ("orthogonal", "spectral_norm", "weight_norm")
 )
 
+_SET_BY_NAME = frozenset(
+    {"_modules", "_parameters", "add_module", "register_module", "register_parameter", "set_submodule"}
+    | {"__delattr__", "__setattr__"}
+)
+"""Attributes and methods by which code replaces parts of a network."""
+
 
 class ProgramQueries:
     """Answers where the files of a project read, import or set a name. A name counts on any object: answers
@@ -39,6 +45,15 @@ class ProgramQueries:
     def is_attribute_read(self, attribute: str) -> bool:
         """Whether any file of the project reads an attribute of this name, on any object."""
         return self._names.is_attribute_read(attribute)
+
+    def may_replace(self, *attributes: str) -> bool:
+        """Whether code of the project, besides constructors for their own object, sets or deletes attributes
+        of these names on any object, or attributes, layers and parameters by names known only at run time.
+        """
+        return any(map(self._index.setters, attributes)) or any(
+            not module.is_test and (module.restores or not module.attributes_read.isdisjoint(_SET_BY_NAME))
+            for module in self._index.modules.values()
+        )
 
     def is_read_in_other_file(self, attribute: str, of: ast.AST | None = None) -> bool:
         """Whether another file of the project reads an attribute of this name, on any object. `of` is a node

@@ -1,4 +1,4 @@
-"""Queries about the use of code in a project: whether training runs it at all."""
+"""Queries about the use of code: whether training runs it at all, and whether code reads its errors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.semantics.effects.errors_read import reading_blocks
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
@@ -20,8 +21,8 @@ _MOST_CALLS = 2
 
 
 class UsageQueries:
-    """Answers whether code that is hot by its place is used in training. None of the answers affects heat:
-    they lower the impact of a finding.
+    """Answers whether code that is hot by its place is used in training, which lowers the impact of a finding
+    but does not affect heat; and whether its errors are read.
     """
 
     def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
@@ -43,6 +44,20 @@ class UsageQueries:
         function = self._model.symbols.function_at(node)
         name = function.qualname.partition(".")[0] if function is not None else ""
         return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
+
+    def is_error_read(self, node: ast.AST) -> bool:
+        """Whether code of the program may read the text of an error that a node raises: a handler around it,
+        or around a call of its function or of a caller.
+        """
+        around = {node, *self._model.syntax.ancestors(node)}
+        if any(statement in around for block in self._reading_blocks for statement in block):
+            return True
+        function = self._model.symbols.function_at(node)
+        return function is not None and self._symbols.is_error_read(function)
+
+    @cached_property
+    def _reading_blocks(self) -> list[list[ast.stmt]]:
+        return list(reading_blocks(self._model.syntax, self._model.analysis.names))
 
     def is_evaluation(self, node: ast.AST) -> bool:
         """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no

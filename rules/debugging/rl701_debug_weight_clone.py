@@ -60,6 +60,10 @@ Unsafe in these cases:
   program whose classes override or hook them.
 - The program uses `torch.nn.utils.parametrize`: reading `layer.weight` then runs a module, which may draw
   numbers or update its state, as `spectral_norm` does.
+- The layer, or its weight, may be replaced after construction: other code than a constructor sets an
+  attribute of this name, or attributes by names known only at run time.
+- A layer may be on the device `meta`, from which nothing can be copied.
+- The variable belongs to a module, and the program may look it up there by its name.
 - The fix removes an attribute, which code outside the project may read.
 - The fix also removes the comparison and its message.
 
@@ -151,6 +155,9 @@ class DebugWeightClone(Rule):
                 every or any(model.source.span(each) < model.source.span(node) for each in deleted)
             ):
                 return  # code that deletes it first, or reads it afterwards, fails otherwise
+            if not copy.doubt and _may_be_looked_up(name, node, model):
+                reason = f"other code may read the variable `{name}` of the module"
+                copy = copies.WeightCopy(copy.node, copy.source, reason)
             yield self._unread(node, [node, *deleted], copy, message, model)
         elif trace.compared:
             use = "only compared in a log message" if trace.logs else "only used for an unused result"
@@ -187,6 +194,17 @@ class DebugWeightClone(Rule):
             f"`{_shown(copy.source, model)}`, is never read"
         )
         yield self.finding(model, node, message, fix=fix, advice="Remove the copy")
+
+
+def _may_be_looked_up(name: str, node: ast.stmt, model: SemanticModel) -> bool:
+    """Whether code may read a variable of the module through the module's object, or by its name as text."""
+    if model.names.scope(node).lookup(name) is not model.syntax.scopes[model.syntax.module]:
+        return False
+    return (
+        model.program.is_attribute_read(name)
+        or model.index.is_observed(model.module.module)
+        or any(constant.value == name for constant in model.syntax.of_type(ast.Constant))
+    )
 
 
 def _without_comparison(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.semantics.dataflow.replaced_classes import doubt_replaced_classes
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
@@ -56,6 +57,7 @@ def doubt_attributes(
             _forget(summary.classes[base])  # not all writes by derived classes were examined
     for call in analysis.syntax.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
         _set_by_name(call, summary, analysis, self_class)
+    doubt_replaced_classes(summary, analysis, self_class)
     _set_in_namespaces(summary, analysis, self_class)
     for method in analysis.syntax.of_type(ast.FunctionDef):
         around = analysis.syntax.parents[method]
@@ -223,6 +225,12 @@ def _set_in_namespaces(summary: ModuleSummary, analysis: FileAnalysis, self_clas
     if "__dict__" not in analysis.syntax.text and "vars" not in analysis.syntax.text:
         return
     written = analysis.syntax.written
+    for call in written.calls_of(("__setitem__", "__delitem__", "setdefault", "pop", "popitem", "clear")):
+        held = (
+            _owner_of_namespace(call.func.value, analysis) if isinstance(call.func, ast.Attribute) else None
+        )
+        if held is not None:
+            _set(held, call.args[0] if call.args else None, call, summary, analysis, self_class)
     for item in written.item_stores:
         owner = _owner_of_namespace(item.value, analysis) if isinstance(item.ctx, ast.Store) else None
         if owner is not None:

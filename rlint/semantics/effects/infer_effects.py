@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterator
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 from rlint import models
@@ -77,6 +78,7 @@ class EffectInference:
         self.hidden = ImplicitCalls(syntax, names, types, self._effect_of_body)
         self._calls: dict[tuple[ast.Call, bool], tuple[tuple[Effect, str | None], Noted]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
+        self._own_methods: dict[str, Effect] = {}
         self._immutable: dict[tuple[Scope | None, str], bool] = {}
 
     def effect_of(self, expression: ast.AST) -> Effect:
@@ -291,10 +293,33 @@ class EffectInference:
         count = len(call.args) + len(call.keywords)
         known = models.method_on_unknown(func.attr, count, text_first=text_first)
         if known is not None:
-            effect = known.effect
+            own = self._own_method(func.attr)
+            effect = own if own.acts else known.effect
         else:
             effect = PURE if is_move_of_tensor(call, self.types) else self._unknown(func)
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
+
+    def _own_method(self, name: str) -> Effect:
+        """Return the effect of the methods of this name that classes of the file define, which an object of
+        unknown class may have. Empty while it is being computed.
+        """
+        known = self._own_methods.get(name)
+        if known is None:
+            known = self._own_methods[name] = PURE
+            for method in self._methods.get(name, ()):
+                known = known.joined(self._effect_of_body(method))
+            self._own_methods[name] = known
+        return known
+
+    @cached_property
+    def _methods(self) -> dict[str, list[Function]]:
+        """Return the methods of the file's classes, by name."""
+        found: dict[str, list[Function]] = {}
+        for cls in self.syntax.of_type(ast.ClassDef):
+            for part in cls.body:
+                if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    found.setdefault(part.name, []).append(part)
+        return found
 
     def _is_own_item(self, value: ast.expr) -> bool:
         """Whether an expression is an item of a local container that holds only objects created by the

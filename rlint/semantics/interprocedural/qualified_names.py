@@ -84,7 +84,7 @@ class QualifiedNames:
         return name_writes(self.syntax)
 
     @functools.cached_property
-    def _set_by_text(self) -> frozenset[str]:
+    def set_by_text(self) -> frozenset[str]:
         """Return the names of the module that are bound dynamically."""
         own = {write.name for write in self.writes if write.owner is None}
         return replaced_code(self.syntax) | own - {ANY_NAME}
@@ -95,7 +95,7 @@ class QualifiedNames:
 
     def is_set_by_text(self, name: ast.Name) -> bool:
         """Whether a name is a module variable that is bound dynamically."""
-        if name.id not in self._set_by_text:
+        if name.id not in self.set_by_text:
             return False
         scope = self.syntax.scope(name).lookup(name.id)
         return scope is None or scope.parent is None
@@ -130,7 +130,7 @@ class QualifiedNames:
         if scope is None:
             return None, []
         found = scope.bindings[name.id]
-        if scope.parent is None and name.id in self._set_by_text:
+        if scope.parent is None and name.id in self.set_by_text:
             return scope, [
                 *found,
                 Binding(name.id, BindingKind.MATCH, self.syntax.module, self.syntax.module),
@@ -203,7 +203,7 @@ class QualifiedNames:
         return known
 
     def _unbound(self, name: ast.Name) -> str | None:
-        if name.id in self._set_by_text:
+        if name.id in self.set_by_text:
             return None
         return self._starred.target(name.id)
 

@@ -277,6 +277,7 @@ class ModuleSummary:
     )  # functions and methods that the file replaces (see replaced_functions.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
+    caught: frozenset[str] = frozenset()  # last names of functions whose errors it reads (see errors_read.py)
     write_only_attributes: frozenset[str] = (
         frozenset()
     )  # those of them that it only adds to (see write_only.py)

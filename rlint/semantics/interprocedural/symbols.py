@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from rlint import models
 from rlint.frozen import frozen
@@ -236,7 +237,16 @@ class SymbolTable:
 
     def defines_method(self, name: str) -> bool:
         """Whether any class of the project defines a method of this name."""
-        return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
+        return name in self._methods_defined
+
+    @cached_property
+    def _methods_defined(self) -> frozenset[str]:
+        return frozenset(
+            name
+            for module in self.modules.values()
+            for cls in module.classes.values()
+            for name in cls.methods
+        )
 
     def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:
         """Whether an object of this type may be of a project class that defines one of these methods itself,

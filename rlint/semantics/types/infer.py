@@ -186,7 +186,12 @@ class TypeInference(CallInference, LiteralInference):
         return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
 
     def _kind_by_use(self, binding: Binding) -> Type:
-        kind = self.by_use.type_of(binding, self._parameter_kind if self.project is not None else None)
+        project = self.project
+        kind = self.by_use.type_of(
+            binding,
+            self._parameter_kind if project is not None else None,
+            project.defines_method if project is not None else None,
+        )
         parameter, function = binding.node, binding.statement
         if kind and isinstance(parameter, ast.arg) and isinstance(function, FUNCTIONS):
             default = defaults_of(function.args).get(parameter.arg)

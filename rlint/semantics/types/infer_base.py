@@ -26,6 +26,9 @@ class TypeResolver(Protocol):
     def parameter_kind(self, path: str, module: str, argument: str) -> Type:
         """Return the type that a function declares for the parameter that receives an argument."""
 
+    def defines_method(self, name: str) -> bool:
+        """Whether any class of the project defines a method of this name."""
+
 
 Handlers = dict[type[ast.AST], Callable[..., Type]]
 """Maps the node type of an expression to the method that infers its type."""

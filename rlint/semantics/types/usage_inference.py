@@ -46,10 +46,17 @@ project.
 """
 
 
+Defines = Callable[[str], bool]
+"""Whether a class of the project defines a method of this name."""
+
+
 class _Uses(NamedTuple):
-    """The uses of a variable: methods that only strings have, or else the calls that it is passed to."""
+    """The uses of a variable: methods that of all library types only strings have, and the calls that it is
+    passed to.
+    """
 
     of_text: bool = False
+    text_methods: frozenset[str] = frozenset()
     of_tensor: bool = False
     may_be_text: bool = False
     may_be_tensor: bool = False
@@ -65,8 +72,12 @@ class UsageInference:
         self.definitions = definitions
         self._uses: dict[Binding, _Uses] = {}
 
-    def type_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
-        """Return the type of a parameter or loop variable that nothing else binds, or UNKNOWN."""
+    def type_of(
+        self, binding: Binding, parameter_kind: ParameterKind | None, defines: Defines | None = None
+    ) -> Type:
+        """Return the type of a parameter or loop variable that nothing else binds, or UNKNOWN. Methods of
+        strings that a class of the project also defines imply nothing.
+        """
         if binding.kind not in INFERRED_FROM_USE or binding.name in ("self", "cls"):
             return UNKNOWN
         if binding.kind not in BOUND_ONCE and binding.name not in self._given_to_torch:
@@ -74,7 +85,7 @@ class UsageInference:
         uses = self._uses.get(binding)
         if uses is None:
             uses = self._uses[binding] = self._find_uses(binding)
-        if uses.of_text and binding.kind in BOUND_ONCE:
+        if binding.kind in BOUND_ONCE and (uses.of_text or self._only_texts_have(uses.text_methods, defines)):
             return PLAIN[TypeTag.STR]
         if uses.of_tensor:
             return PLAIN[TypeTag.TENSOR]
@@ -86,6 +97,23 @@ class UsageInference:
                 if kind.tag is TypeTag.TENSOR and uses.may_be_tensor:
                     return Type(TypeTag.TENSOR, optional=kind.optional)
         return UNKNOWN
+
+    def _only_texts_have(self, methods: frozenset[str], defines: Defines | None) -> bool:
+        """Whether one of some methods is only defined by strings."""
+        return any(
+            method not in self._own_methods and not (defines is not None and defines(method))
+            for method in sorted(methods)
+        )
+
+    @cached_property
+    def _own_methods(self) -> frozenset[str]:
+        """Return the names of the methods that the classes of this file define."""
+        return frozenset(
+            part.name
+            for cls in self.syntax.of_type(ast.ClassDef)
+            for part in cls.body
+            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))
+        )
 
     def _find_uses(self, binding: Binding) -> _Uses:
         scope = self.syntax.scopes.get(binding.statement) or self.syntax.scope(binding.node).lookup(
@@ -101,13 +129,21 @@ class UsageInference:
         if is_tensor:
             return _Uses(of_tensor=True)
         handed = []
+        methods = set()
         for name in named:
             use = self._use(name)
             if use is True and is_bound_once:
                 return _Uses(of_text=True)
+            if isinstance(use, str) and is_bound_once:
+                methods.add(use)
             if isinstance(use, tuple):
                 handed.append(use)
-        return _Uses(handed=tuple(handed), may_be_text=is_bound_once, may_be_tensor=is_tensor is False)
+        return _Uses(
+            text_methods=frozenset(methods),
+            handed=tuple(handed),
+            may_be_text=is_bound_once,
+            may_be_tensor=is_tensor is False,
+        )
 
     @cached_property
     def _given_to_torch(self) -> frozenset[str]:
@@ -158,18 +194,20 @@ class UsageInference:
             and self.names.qualified(call.args[1]) != "builtins.str"
         )
 
-    def _use(self, name: ast.Name) -> bool | tuple[ast.Call, str]:
-        """Whether the value is a string at one of its uses. If that depends on the call that it is passed to:
-        this call, and the argument.
+    def _use(self, name: ast.Name) -> bool | str | tuple[ast.Call, str]:
+        """Whether the value is a string at one of its uses. If that depends on the classes of the project:
+        the method; if it depends on the call that it is passed to: this call, and the argument.
         """
         parent = self.syntax.parents.get(name)
         if isinstance(parent, ast.Attribute):
             call = self.syntax.call_of(parent)
             if call is None:
                 return False
-            if parent.attr in _SPLITS:
-                return not call.args or isinstance(getattr(call.args[0], "value", None), str)
-            return parent.attr in _TEXT_METHODS
+            if parent.attr in _SPLITS and call.args:
+                is_text = isinstance(getattr(call.args[0], "value", None), str)
+            else:
+                is_text = parent.attr in _SPLITS or parent.attr in _TEXT_METHODS
+            return parent.attr if is_text else False
         if isinstance(parent, ast.keyword):
             around = self.syntax.parents.get(parent)
             return isinstance(around, ast.Call) and (around, parent.arg or "")

@@ -59,6 +59,10 @@ Unsafe in these cases:
 - The list is an attribute, even a private one. A subclass, `vars`, a notebook and a pickle then see a
   deque, and an object that was pickled before the fix still has a list.
 - Code iterates over it: a deque must not be changed during iteration.
+- An operation may find it empty, and the program reads the error: a deque raises an `IndexError` with another
+  text.
+- Classes of the program define `__del__`, or `__len__` where it is extended: a deque deletes its items in
+  another order, and does not ask for lengths.
 - Code calls `random.sample` on it: access to the middle of a deque is slow.
 
 A replay buffer that is sampled from is best kept in a ring buffer of preallocated arrays.

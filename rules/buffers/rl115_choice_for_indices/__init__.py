@@ -57,7 +57,8 @@ class Replay:
 ## Fix safety
 Safe where the first argument is certainly an integer: `randint` draws the same numbers from the same
 stream, as the same type, and leaves the generator in the same state. If there is nothing to draw from, both
-raise a `ValueError`, with another text: unsafe if a handler around the call reads it.
+raise a `ValueError`, with another text: unsafe if a handler around the call, or around a call of the
+function, reads it.
 
 Unsafe in these cases:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Fix, Number, SemanticModel, TypeTag, descendants, numbers
+from rlint.rule import Applicability, Fix, Number, SemanticModel, TypeTag, numbers
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
 
 
@@ -37,7 +37,7 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
     first = shown(draw.given["a"], model)
     if not population.sure:
         return f"`{first}` must be an integer: from an array or a list, `choice` draws items"
-    if not holds_some(population, model) and _is_error_read(draw.call, model):
+    if not holds_some(population, model) and model.usage.is_error_read(draw.call):
         return "if there is nothing to draw from, the `ValueError` whose text is read here has another text"
     single = draw.size is None
     kind = model.types.type_of(draw.size) if draw.size is not None else None
@@ -57,23 +57,6 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
                 f"instead of a float one"
             )
     return None
-
-
-def _is_error_read(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether an enclosing block of the same function catches exceptions and reads them."""
-    child: ast.AST = call
-    for parent in model.ancestors(call):
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            return False
-        if isinstance(parent, ast.Try) and child in parent.body:
-            for handler in parent.handlers:
-                reads = (node for part in handler.body for node in descendants(part))
-                if handler.name and any(
-                    isinstance(node, ast.Name) and node.id == handler.name for node in reads
-                ):
-                    return True
-        child = parent
-    return False
 
 
 def holds_some(population: Population, model: SemanticModel) -> bool:

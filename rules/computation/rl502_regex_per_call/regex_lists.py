@@ -150,7 +150,7 @@ def _over_module_list(patterns: PatternList, alias: str, flags: str, model: Sema
     if len(scope.bindings[source.name]) != 1 or model.program.is_imported(source.name):
         return None
     if not isinstance(patterns.display, ast.Tuple) and (
-        model.program.is_read_in_other_file(source.name)
+        model.program.is_attribute_read(source.name)
         or not all(_only_reads(read, model) for read in model.names.reads(source.name, scope))
     ):
         return None

@@ -42,6 +42,8 @@ _INDEXED = frozenset(
 _METHODS = _COPYING_METHODS | _KEEPING_METHODS
 _FUNCTIONS = _COPYING_FUNCTIONS | _KEEPING_FUNCTIONS
 _MAY_COPY = frozenset({ast.Attribute, ast.ListComp, ast.GeneratorExp, ast.DictComp})
+_OF_TENSORS = frozenset({"data", "grad", "T"})
+_META = regex(r"""["']meta["']""")
 _DEPTH = 4
 
 
@@ -205,6 +207,19 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
                 return "the expression may do more than copy"
     if model.program.mentions(*made_networks.LAZY_LAYERS):
         return "the parameters of a lazy layer (`LazyLinear`) raise an error until its first forward pass"
+    names = [
+        node.attr
+        for node in descendants(value)
+        if isinstance(node, ast.Attribute)
+        and node.attr not in _OF_TENSORS
+        and model.syntax.call_of(node) is None
+        and model.names.qualified(node) is None
+    ]
+    if names and (model.program.may_replace(*names) or _sets_by_name(names, model)):
+        shown = "`, `".join(dict.fromkeys(names))
+        return f"`{shown}` may be replaced after construction: an error of the copy is no longer raised"
+    if _META.search(model.syntax.text):
+        return "a tensor on the device `meta` cannot be copied: this error is no longer raised"
     failing = next(
         (node for node in descendants(value) if raised_errors.may_raise(node, are_weights, model)), None
     )
@@ -214,6 +229,14 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
             f"`{' '.join(model.source.text(failing).split())}` may raise an error, which is no longer raised"
         )
     return ""
+
+
+def _sets_by_name(names: list[str], model: SemanticModel) -> bool:
+    """Whether the file sets one of some attributes by name, or attributes whose names it computes."""
+    return any(
+        write.owner is not None and (write.name in names or not write.name.isidentifier())
+        for write in model.analysis.names.writes
+    )
 
 
 def _doubt_about_call(call: ast.Call, callee: ast.expr, model: SemanticModel) -> str:
