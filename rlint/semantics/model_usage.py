@@ -28,6 +28,7 @@ class UsageQueries:
     def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
         self._model = model
         self._program = program.usage
+        self._symbols = program.program_symbols
         self._heat = program.heat
 
     def is_unused(self, node: ast.AST) -> bool:
