@@ -44,14 +44,14 @@ def uses_libcst(folder: Path, *options: str) -> tuple[str, bool]:
 
 
 @pytest.mark.parametrize("options", [["--output-format", "concise"], ["--statistics"]])
-@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_what_shows_no_edits_does_not_import_libcst(options: list[str], step: int) -> None:
     """Importing LibCST takes longer than checking many files: over a sample of the fixtures, and over all."""
     programs = [
         path.name + "/before.py" for path in sorted(FIXTURES.iterdir()) if (path / "before.py").exists()
     ]
     printed, imported = uses_libcst(FIXTURES, "--no-cache", *options, *programs[::step])
-    assert printed.count("\n") > 10
+    assert printed.count("\n") > 5
     assert not imported
 
 

@@ -51,21 +51,22 @@ _DEPTH = 8
 class EscapingTensors:
     """Answers, for single nodes of a file, whether a tensor of the enclosing function escapes there."""
 
-    def __init__(self, analysis: FileAnalysis, enclosing: Callable[[ast.AST], Function | None]) -> None:
+    def __init__(self, analysis: FileAnalysis) -> None:
         self._analysis = analysis
         self._syntax = analysis.syntax
         self._names = analysis.names
-        self._enclosing = enclosing
 
-    def functions(self) -> Iterator[Function]:
-        """Yield the functions with statements and displays through which tensors escape; some repeatedly."""
+    def functions(self, enclosing: Callable[[ast.AST], Function | None]) -> Iterator[Function]:
+        """Yield the functions with statements and displays through which tensors escape; some repeatedly.
+        `enclosing` gives the function to which a node counts.
+        """
         for node in self._places():
-            function = self._enclosing(node)
+            function = enclosing(node)
             if function is not None:
                 yield function
         for function in self._syntax.functions.values():
             if not all(map(self._is_transparent, function.decorator_list)):
-                yield self._enclosing(function) or function
+                yield enclosing(function) or function
 
     def _places(self) -> Iterator[ast.AST]:
         yield from self._syntax.of_type(ast.Nonlocal)

@@ -85,7 +85,7 @@ class _Reader:
         self.found: dict[str, ForwardSummary] = {}
         self._of_function: dict[ast.AST, ForwardSummary] = {}
         self._enclosing_definitions: dict[Function | None, Function | None] = {}
-        self._escaping = EscapingTensors(analysis, self._enclosing_definition)
+        self._escaping = EscapingTensors(analysis)
 
     def read(self) -> dict[str, ForwardSummary]:
         for call in self.syntax.of_type(ast.Call):
@@ -115,7 +115,7 @@ class _Reader:
                 self._note_kept(attribute, item)
             if self._is_of_others(item.value):
                 self._forward_summary(function).opaque = True
-        for function in self._escaping.functions():
+        for function in self._escaping.functions(self._enclosing_definition):
             self._forward_summary(function).escapes = True
         self._read_properties()
         return self.found
