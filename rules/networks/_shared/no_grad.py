@@ -197,6 +197,8 @@ def _runs_project_code(node: ast.AST, model: SemanticModel) -> bool:
 
 def _is_harmless(call: ast.Call, model: SemanticModel) -> bool:
     if model.types.call_targets(call):
+        if model.types.type_of(call).tag not in _HOST:
+            return False  # it may be computed from a weight that the function knows
         return model.effects.call_effect(call).quiet and not model.gradients.gives_gradient(call)
     qualified = model.names.qualified(call.func)
     if qualified is not None:
