@@ -160,8 +160,8 @@ def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iter
                 yield Import(name, child.lineno, lazy, for_types)
         elif isinstance(child, ast.If) and _is_type_checking(child.test):
             yield from _imports(child, module, lazy=lazy, for_types=True)
-        else:
-            inside = lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        elif not isinstance(child, ast.expr):
+            inside = lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
             yield from _imports(child, module, lazy=inside, for_types=for_types)
 
 

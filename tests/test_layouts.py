@@ -10,7 +10,7 @@ from fixture_folders import FIXTURES
 SAMPLE = [
     pytest.param(text, id="/".join(path.split("/")[-3:]))
     for path, text in layouts.programs(FIXTURES, "before.py")
-][::12]
+][::18]
 TIGHT = """\
 import torch
 

@@ -71,7 +71,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("how", ["command", "module", "spawned"])
+@pytest.mark.parametrize(
+    "how", ["command", *(pytest.param(how, marks=pytest.mark.slow) for how in ("module", "spawned"))]
+)
 def test_nothing_is_imported_from_the_tree(tmp_path: Path, how: str, imported: frozenset[str]) -> None:
     """No checked code is imported: by the command, by `python -m`, or by forked or spawned workers."""
     names = imported | FURTHER

@@ -42,7 +42,7 @@ METHOD = """\
 
 
 def write_project(folder: Path, methods: int) -> None:
-    """Unrelated programs, and one of several files that is too large for a single process. With 80 methods,
+    """Unrelated programs, and one of several files that is too large for a single process. With 50 methods,
     checking them takes seconds.
     """
     body = "".join(METHOD.format(number=number) for number in range(methods))
@@ -68,7 +68,7 @@ def started(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
 @pytest.fixture
 def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
     """A running check and its worker processes."""
-    write_project(tmp_path, 80)
+    write_project(tmp_path, 50)
     process = started("--jobs", str(JOBS), cwd=tmp_path)
     try:
         end = time.monotonic() + PATIENCE
@@ -96,7 +96,9 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
+)
 def test_no_process_outlives_the_run(
     checking: tuple[subprocess.Popen[str], list[psutil.Process]], how: signal.Signals
 ) -> None:
@@ -110,7 +112,9 @@ def test_no_process_outlives_the_run(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
-@pytest.mark.parametrize("number", range(JOBS))
+@pytest.mark.parametrize(
+    "number", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, JOBS))]
+)
 def test_a_process_that_is_killed_is_reported(
     checking: tuple[subprocess.Popen[str], list[psutil.Process]], number: int
 ) -> None:

@@ -188,3 +188,9 @@ class NetworkQueries:
         """
         reads = self._analysis.weight_reads
         return reads.include(expression) or reads.include_passed(expression, self._types.call_targets)
+
+    def takes_frames(self) -> bool:
+        """Whether the code of this file works with a network that divides its input by 255: observations are
+        then frames in bytes.
+        """
+        return self._program_symbols.takes_frames(self._symbols.module.module)

@@ -97,12 +97,6 @@ class ProgramQueries:
         """Return how long the training steps of the program take."""
         return self._names.scale(self._symbols.module.module)
 
-    def takes_frames(self) -> bool:
-        """Whether the code of this file works with a network that divides its input by 255: observations are
-        then frames in bytes.
-        """
-        return self._names.takes_frames(self._symbols.module.module)
-
     def is_imported(self, name: str) -> bool:
         """Whether another file of the project imports a name of this module, or all of its names."""
         return self._names.imports(name, self._symbols.module.module)

@@ -204,7 +204,13 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("planted", sorted(PLANTED))
+@pytest.mark.parametrize(
+    "planted",
+    [
+        pytest.param(name, marks=pytest.mark.slow if place % 2 else ())
+        for place, name in enumerate(sorted(PLANTED))
+    ],
+)
 def test_a_planted_change_is_caught_by_its_name(planted: str, tmp_path: Path) -> None:
     """Each change of behaviour is reported under its kind, at its path, the smallest case first."""
     before, after, path = PLANTED[planted]

@@ -99,12 +99,12 @@ def ended(started: subprocess.Popen[str], children: list[psutil.Process]) -> tup
 @pytest.mark.parametrize(
     ("method", "number"),
     [
-        ("fork", signal.SIGTERM),
         *(
             pytest.param(method, number, marks=pytest.mark.slow)
             for method, number in (
                 ("alone", signal.SIGINT),
                 ("alone", signal.SIGTERM),
+                ("fork", signal.SIGTERM),
                 ("fork", signal.SIGINT),
                 ("spawn", signal.SIGINT),
                 ("spawn", signal.SIGTERM),

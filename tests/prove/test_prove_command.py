@@ -282,7 +282,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_children_are_recorded(tmp_path: Path, method: str) -> None:
     """Processes that `multiprocessing` forks or spawns are recorded."""
     if method == "fork" and sys.platform != "linux":

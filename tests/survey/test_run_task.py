@@ -132,7 +132,7 @@ def test_settings_of_the_survey(tmp_path: Path) -> None:
     top = make(tmp_path, 7)
     queried = options(tmp_path / "store", overrides={"select": ["RL2"], "min-impact": "low"})
     entries, _, _ = entries_of(ResultStore(queried.store), done(listed([str(top)], [])[0], queried).results)
-    assert [(entry["code"], entry["impact"]["level"]) for entry in entries] == [("RL205", "unknown")]
+    assert [(entry["code"], entry["impact"]["level"]) for entry in entries] == [("RL205", "low")]
 
 
 def test_what_cannot_be_checked(tmp_path: Path) -> None:

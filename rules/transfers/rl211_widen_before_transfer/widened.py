@@ -205,7 +205,7 @@ def are_frames(data: ast.expr, model: SemanticModel) -> bool:
         return False
     if has_moved_channels(data, model):
         return True
-    return model.program.takes_frames() and any(names_observations(name) for name in _names(data, model))
+    return model.nn.takes_frames() and any(names_observations(name) for name in _names(data, model))
 
 
 def has_moved_channels(data: ast.expr, model: SemanticModel) -> bool:
