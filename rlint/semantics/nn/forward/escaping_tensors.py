@@ -55,6 +55,7 @@ class EscapingTensors:
         self._analysis = analysis
         self._syntax = analysis.syntax
         self._names = analysis.names
+        self._own_from: dict[tuple[object, str], int | None] = {}
 
     def functions(self, enclosing: Callable[[ast.AST], Function | None]) -> Iterator[Function]:
         """Yield the functions with statements and displays through which tensors escape; some repeatedly.
@@ -179,18 +180,32 @@ class EscapingTensors:
         scope, bindings = self._names.bindings(changed.target)
         if scope is None or scope is not self._syntax.scope(changed.target):
             return False
-        return all(self._is_new_before(binding, changed) for binding in bindings)
+        key = (scope, changed.target.id)
+        if key not in self._own_from:  # asked for each of many changes of one variable
+            self._own_from[key] = self._line_of_own_value(bindings, self._syntax.function(changed))
+        line = self._own_from[key]
+        return line is not None and line < changed.lineno
 
-    def _is_new_before(self, binding: Binding, changed: ast.AugAssign) -> bool:
-        if binding.kind is BindingKind.PARAMETER:
-            function = self._syntax.function(changed)
-            return function is not None and any(
-                isinstance(each, ast.Assign)
-                and each.lineno < changed.lineno
-                and any(isinstance(target, ast.Name) and target.id == binding.name for target in each.targets)
-                for each in function.body
-            )
-        return self._is_own_binding(binding, _DEPTH)
+    def _line_of_own_value(self, bindings: list[Binding], function: Function | None) -> int | None:
+        """Return the line from which on a variable surely holds a value that the function made, 0 for all
+        lines; None if there is none.
+        """
+        given = [binding for binding in bindings if binding.kind is BindingKind.PARAMETER]
+        if not all(self._is_own_binding(each, _DEPTH) for each in bindings if each not in given):
+            return None
+        if not given:
+            return 0
+        return next(
+            (
+                each.lineno
+                for each in (function.body if function is not None else ())
+                if isinstance(each, ast.Assign)
+                and any(
+                    isinstance(target, ast.Name) and target.id == given[0].name for target in each.targets
+                )
+            ),
+            None,
+        )
 
     def _is_transparent(self, decorator: ast.expr) -> bool:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
