@@ -38,6 +38,7 @@ def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> di
     for name, target in _imported(analysis):
         imported.setdefault(name, []).append(target)
     found: dict[str, set[str]] = {"": set()}
+    known = None if star_imports else {*own, *imported}
     for statement in module.body:
         if isinstance(statement, _DEFINITIONS):
             where = found.setdefault(statement.name, set())
@@ -47,12 +48,25 @@ def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> di
             where = found.setdefault(MAIN, set())
         else:
             where = found[""]
-        for node in (statement, *descendants(statement)):
+        for node in descendants(statement):
+            if not _may_use(node, known):
+                continue
             where.update(_used(node, own, imported, starred=bool(star_imports)))
             if isinstance(node, ast.Name) and not isinstance(syntax.parents[node], ast.Attribute):
                 # a module that is kept as a value
                 where.update(f"{target}.{ANY}" for target in imported.get(node.id, ()))
     return {name: tuple(sorted(uses)) for name, uses in sorted(found.items())}
+
+
+def _may_use(node: ast.AST, known: set[str] | None) -> bool:
+    """Whether a node may use a definition: a cheap test for the many nodes that do not. `known` are the names
+    of definitions and imports; None stands for all names.
+    """
+    if isinstance(node, ast.Name):
+        return known is None or node.id in known
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    return isinstance(node, (ast.Attribute, ast.Call))
 
 
 def _imported(analysis: FileAnalysis) -> Iterator[tuple[str, str]]:
