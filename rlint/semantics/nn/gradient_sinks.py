@@ -15,6 +15,8 @@ from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, TupleItem, 
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.forward.escaping_tensors import is_in_place
+from rlint.semantics.nn.gradient_sources import gives_indices
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
@@ -218,7 +220,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.ARRAY)
         elif name in LEARNS:
             self.reach(call, SinkKind.LEARNED)
-        elif name in facts.INDICES_SECOND:
+        elif name in facts.INDICES_SECOND and gives_indices(call, self.analysis):
             self.compute(call, 0)
         else:
             self.compute(call)
@@ -282,6 +284,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             and self.gradients.handed_to(call, argument) is None
         ):
             self.follow_container(call.func.value, call)
+        elif isinstance(call.func, ast.Attribute) and not qualified and is_in_place(call.func.attr):
+            self.reach(call, SinkKind.HANDED)  # `total.add_(value)`: the graph is that of `total` as well
         else:
             self.called_with(argument, call)
 
@@ -350,7 +354,11 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.DETACHED)
         elif name in ("save", "from_numpy"):
             self.reach(call, SinkKind.HANDED)
-        elif name in facts.INDICES_SECOND and len(call.args) + len(call.keywords) > 1:
+        elif (
+            name in facts.INDICES_SECOND
+            and len(call.args) + len(call.keywords) > 1
+            and gives_indices(call, self.analysis)
+        ):
             self.compute(call, 0)
         else:
             self.compute(call)

@@ -20,6 +20,7 @@ from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS
 
 if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import FileAnalysis
     from rlint.semantics.nn.gradient_flow import GradientFlow
 
 _MOST = 400  # maximum number of places examined for one value
@@ -44,7 +45,7 @@ _ENDING_FUNCTIONS = (
     | facts.DETACHES
     | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.ALLOCATES, "torch")
     | {"from_numpy"}
-)
+) - {"as_tensor", "asarray"}  # which return a tensor that they are given, with its graph
 _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
@@ -230,7 +231,7 @@ class GradientOrigins:
         if path[:1] != (1,) or not isinstance(value, ast.Call):
             return False
         name = getattr(value.func, "attr", None) or getattr(value.func, "id", "")
-        return name in facts.INDICES_SECOND
+        return name in facts.INDICES_SECOND and gives_indices(value, self.analysis)
 
     def _called(self, call: ast.Call) -> Iterator[ast.expr]:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -238,11 +239,11 @@ class GradientOrigins:
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT or qualified.startswith(("numpy.", "math.")):
             return
+        if _makes_leaf(call, name):
+            self.leaves[call] = None
         if qualified in facts.WRAPS_DETACHED:
             return
         if qualified.startswith("torch."):
-            if _makes_leaf(call, name):
-                self.leaves[call] = None
             if name not in _ENDING_FUNCTIONS:
                 yield from arguments
             return
@@ -288,3 +289,20 @@ def _makes_leaf(call: ast.Call, function: str) -> bool:
     return function == "Parameter" or any(
         keyword.arg == "requires_grad" and getattr(keyword.value, "value", True) for keyword in call.keywords
     )
+
+
+def gives_indices(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether `max` or a similar call returns values and indices along a dimension: not the builtin, nor the
+    larger elements of two tensors (`torch.max(first, second)`).
+    """
+    qualified = analysis.names.qualified(call.func) or ""
+    if qualified.startswith("builtins."):
+        return False
+    if any(keyword.arg in ("dim", "axis", "k") for keyword in call.keywords):
+        return True
+    given = call.args[1:] if qualified else call.args
+    second = given[0] if given else next((each.value for each in call.keywords if each.arg == "other"), None)
+    if second is None:
+        return True
+    kind = analysis.types.type_of(second)
+    return kind.tag is TypeTag.INT or (not kind and isinstance(second, (ast.Name, ast.UnaryOp)))

@@ -19,6 +19,7 @@ from rlint.rule import (
     models,
     regex,
 )
+from rlint.rules.networks._shared.operands import other_operands
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 HOOKS = (
@@ -120,6 +121,7 @@ def loses_gradient(
     left = {one.label for one in model.gradients.sinks(value)}
     if not isinstance(value, ast.Tuple) and left and left <= gradient_sinks.ENDS - {SinkKind.SHOWN}:
         return [*doubts, *map(model.source.text, rest.leaves)]
+    doubts.update((model.source.text(each), None) for each in other_operands(value, forwards, model))
     if rest.leaves or any(model.gradients.gives_gradient(call) for call in rest.calls):
         return None
     for kept in rest.kept:
