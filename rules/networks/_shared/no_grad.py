@@ -20,6 +20,7 @@ from rlint.rule import (
     regex,
 )
 from rlint.rules.networks._shared.operands import other_operands
+from rlint.rules.networks._shared.sure_ends import surely_ends
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 HOOKS = (
@@ -282,6 +283,8 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
             f"forward pass"
         )
     outlets = {left.label for left in model.gradients.sinks(call)}
+    if not outlets & {SinkKind.SHOWN, SinkKind.CONVERTED} and not surely_ends(call, model):
+        return f"no gradient may be computed through the result of `{name}`: not all uses of it are in sight"
     if SinkKind.SHOWN in outlets:
         return "the result's `requires_grad` and `grad_fn`, and its printed form, change"
     if SinkKind.CONVERTED in outlets:

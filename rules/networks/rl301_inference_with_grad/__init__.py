@@ -59,7 +59,8 @@ The fix puts the statement with the forward pass in a `with torch.no_grad():` bl
 backward pass or written to later.
 
 Safe where all layers of the network are known, no code of it stores, prints or modifies tensors other than
-its own, and no other part of the statement can need a gradient.
+its own, all uses of the result are in sight and end its graph (`.argmax()`, `.item()`, `.detach()`), and the
+types of all other operands of the statement show that they carry no gradient.
 
 Unsafe in these cases:
 
