@@ -101,6 +101,7 @@ FLAT = {
     "augmented in a row": 3_000,
     "copies in a row": 300,
     "method calls": 500,
+    "attributes passed to one another": 40,
     "sums": 900,
     "and": 1_000,
     "dict": 300,

@@ -174,6 +174,18 @@ def matched(n: int) -> str:
     )
 
 
+def attributes_passed(n: int) -> str:
+    """Return a class with n attributes of unknown types, each of which takes others as arguments."""
+    stores = "".join(f"        self.part{i} = build({i})\n" for i in range(n))
+    calls = "".join(
+        f"        self.part{i}.take(self.part{(i + step) % n})\n" for i in range(n) for step in (1, 2, 3)
+    )
+    return (
+        f"{HEAD}class Agent:\n    def __init__(self, build):\n{stores}\n    def sync(self):\n{calls}\n"
+        "    def act(self, obs):\n        return self.part0(obs).argmax().item()\n"
+    )
+
+
 def elifs(n: int) -> str:
     """An `if` of many branches."""
     return hot("if x == 0:\n    y = 0\n" + "".join(f"elif x == {i}:\n    y = {i}\n" for i in range(n)))

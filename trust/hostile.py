@@ -10,6 +10,7 @@ from forms import (
     HEAD,
     LOOP,
     Files,
+    attributes_passed,
     blocks,
     buffers,
     calls_of_all,
@@ -205,6 +206,7 @@ KINDS: dict[str, Callable[[int], str | Files]] = {
     # branches
     "match": matched,
     "elif": elifs,
+    "attributes passed to one another": attributes_passed,
     "except": excepts,
     "for in a comprehension": comprehension,
     # literals, comments and white space

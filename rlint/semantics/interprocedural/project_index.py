@@ -78,6 +78,8 @@ class ProjectIndex(SymbolTable):
         self._settled: dict[tuple[str, str], Type] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # did the current resolution read an argument, or run into a cycle?
+        self._passing_weights: dict[tuple[str, str], bool] = {}
+        self._finds_weight_readers = False  # does the current resolution look for readers of weights?
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
         self._holding: dict[tuple[str, bool], bool] = {}
@@ -213,8 +215,20 @@ class ProjectIndex(SymbolTable):
 
     def _passes_weights(self, cls: ClassSummary, name: str) -> bool:
         """Whether a class passes an attribute to functions of the project that read its weights:
-        `self.soft_update(self.critic, self.critic_target)`.
+        `self.soft_update(self.critic, self.critic_target)`. To find these functions, attributes are resolved
+        without this evidence: it would lead from each attribute of a class to all others, along all paths.
         """
+        key = (cls.path, name)
+        if key not in self._passing_weights:
+            if self._finds_weight_readers:
+                self._unsettled = True
+                return False
+            unsettled, self._finds_weight_readers = self._unsettled, True
+            self._passing_weights[key] = self._is_passed_to_weight_readers(cls, name)
+            self._unsettled, self._finds_weight_readers = unsettled, False
+        return self._passing_weights[key]
+
+    def _is_passed_to_weight_readers(self, cls: ClassSummary, name: str) -> bool:
         module = self.modules[cls.module]
         for method in cls.methods:
             function = module.functions.get(f"{cls.qualname}.{method}")
