@@ -16,7 +16,7 @@ from rlint.findings import (
     TrainingStep,
 )
 from rlint.frozen import frozen, mutable
-from rlint.models import element_types, parameters, vocabulary, waiting_words
+from rlint.models import element_types, gradient_rules, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
@@ -85,7 +85,7 @@ from rlint.syntax.queries import (
     target_of_move,
 )
 from rlint.syntax.scopes import Binding, BindingKind, Scope
-from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, TRIES, Function, Loop, SyntaxIndex
 from rlint.syntax.value_use import UseKind
 from rlint.syntax.walk import children, descendants, is_in, is_in_block, names_bound, size_of
 
@@ -95,6 +95,7 @@ __all__ = [
     "LOOPS",
     "MAX_DEFINITIONS",
     "MODULE_METHODS",
+    "TRIES",
     "AnyLoop",
     "Applicability",
     "Application",
@@ -172,6 +173,7 @@ __all__ = [
     "environments",
     "extract_variable",
     "frozen",
+    "gradient_rules",
     "gradient_sinks",
     "has_key",
     "hoist_points",

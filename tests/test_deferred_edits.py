@@ -51,7 +51,7 @@ def test_what_shows_no_edits_does_not_import_libcst(options: list[str], step: in
     for path in programs[::step]:
         (tmp_path / f"{path.parent.name.replace('-', '_')}.py").write_bytes(path.read_bytes())
     printed, imported = uses_libcst(tmp_path, "--no-cache", *options, ".")
-    assert printed.count("\n") > 5
+    assert printed.count("\n") > 30 / step
     assert not imported
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -30,6 +31,14 @@ MIDDLE = (SMALL * LARGE) ** 0.5
 def measured(*seconds: float) -> Saving:
     """Return savings measured on a CPU, one for each workload: `w0`, `w1`, …."""
     return Saving("cpu", tuple(WorkloadSaving(f"w{number}", one) for number, one in enumerate(seconds)))
+
+
+def findings_in(project: Path, code: str) -> list[dict[str, Any]]:
+    """Return the findings of one rule, as `rlint check --output-format json` prints them."""
+    options = ["--isolated", "--no-cache", "--select", code, "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(project)])
+    found: list[dict[str, Any]] = json.loads(ran.output)
+    return found
 
 
 def test_steps_were_measured() -> None:
@@ -294,9 +303,7 @@ def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path
         "    for batch in loader:\n"
         "        nn.MSELoss()(model(batch), batch).backward()\n        optimizer.step()\n"
     )
-    options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL609")
     assert step in found["impact"]["basis"]
 
 
@@ -335,9 +342,7 @@ def test_programs_of_language_models_are_recognised_by_what_they_handle(
     (tmp_path / "lab").mkdir()
     for name, text in {**files, "__init__.py": together, "train.py": REPEATS.replace("NAMED", named)}.items():
         (tmp_path / "lab" / name).write_text(text)
-    options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path / "lab")])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path / "lab", "RL609")
     assert ("tokens of a language model" in found["impact"]["basis"]) == tokens
 
 
@@ -379,9 +384,7 @@ def test_networks_and_environments_determine_the_scale_of_a_program(
         "train.py": REPEATS.replace("NAMED", "batch"),
     }.items():
         (tmp_path / "lab" / name).write_text(text)
-    options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path / "lab")])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path / "lab", "RL609")
     expected = impact_of(replace(ONE, scale=scale), measured(1.0))
     assert expected is not None
     assert found["impact"]["basis"].partition("; ")[2] == expected.basis.partition("; ")[2]
@@ -410,9 +413,7 @@ def test_a_few_reads_of_a_step_cost_little(number: int, level: str, tmp_path: Pa
     """A step of milliseconds does not notice two reads of a loss; many reads take their share of it."""
     reads = ", ".join(f"value[{row}].sum().item()" for row in range(number))
     (tmp_path / "train.py").write_text(READS.replace("READ", reads))
-    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL202")
     assert found["impact"]["level"] == level
 
 
@@ -451,9 +452,7 @@ def test_one_line_in_a_long_step_costs_little(
 ) -> None:
     """The step of a network for images takes far longer than writing a line."""
     (tmp_path / "train.py").write_text(LOGGED.replace("LAYER", layer).replace("WRITES", writes))
-    options = ["--isolated", "--no-cache", "--select", "RL604", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL604")
     assert ("one line beside" in found["impact"]["basis"]) == is_small
 
 
@@ -495,9 +494,7 @@ def test_reads_with_one_that_the_program_needs_cost_little(
 ) -> None:
     """The device is waited for anyway."""
     (tmp_path / "train.py").write_text(NEEDED.replace("FIRST", first))
-    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL202")
     assert "5" in found["message"] or "3 more" in found["message"]
     assert (found["impact"]["level"] == "low") == is_needed
     assert ("needs one of the values" in found["impact"]["basis"]) == is_needed
@@ -547,9 +544,7 @@ def test_copies_of_small_constants_cost_little(
     """One constant in each step, and one copy beside the gradient step of a large network."""
     text = MOVED.replace("LAYERS", layers).replace("STEP", "pass")
     (tmp_path / "train.py").write_text(text.replace("CREATED", created).replace("OTHER", other))
-    options = ["--isolated", "--no-cache", "--select", "RL205", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    assert [each["impact"]["level"] for each in json.loads(ran.output)] == levels
+    assert [each["impact"]["level"] for each in findings_in(tmp_path, "RL205")] == levels
 
 
 def test_a_read_that_ends_a_loop_costs_little(tmp_path: Path) -> None:
@@ -559,9 +554,7 @@ def test_a_read_that_ends_a_loop_costs_little(tmp_path: Path) -> None:
         "                break"
     )  # fmt: skip
     (tmp_path / "train.py").write_text(text)
-    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL202")
     assert found["impact"]["basis"].startswith("the loop needs what it reads")
 
 
@@ -594,9 +587,7 @@ def train(loader, found):
 def test_one_read_for_each_of_a_few_parts_costs_little(read: str, level: str, tmp_path: Path) -> None:
     """Entries of a dict and agents are few; rows and weights are many."""
     (tmp_path / "train.py").write_text(READS_OF_PARTS.replace("READ", read))
-    options = ["--isolated", "--no-cache", "--select", "RL202", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL202")
     assert found["impact"]["level"] == level
 
 
@@ -735,9 +726,7 @@ def test_a_policy_that_acts_only_in_evaluations(
 
 
 def _is_for_evaluation(project: Path) -> bool:
-    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(project)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(project, "RL321")
     assert (found["impact"]["level"] == "low") == ("evaluations" in found["impact"]["basis"])
     return "evaluations" in found["impact"]["basis"]
 
@@ -803,9 +792,7 @@ def test_classes_that_nothing_uses_have_a_low_impact(
     (tmp_path / "agents" / "__init__.py").write_text(exported)
     (tmp_path / "agents" / "networks.py").write_text(NETWORKS.replace("NAME", name))
     (tmp_path / "train.py").write_text(TRAINING.replace("IMPORTED", imported))
-    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL321")
     assert (found["impact"]["basis"] == "no code of this project uses the class") == is_unused
 
 
@@ -819,9 +806,7 @@ def test_validation_that_torch_compile_turns_off_has_a_low_impact(
     """Wherever the program calls it."""
     (tmp_path / "train.py").write_text(DEMONSTRATED.replace("SHOWN", "pass").replace("LEARNS", "pass"))
     (tmp_path / "fast.py").write_text(f"import re\n\nimport torch\nfrom train import net\n\n{compiled}\n")
-    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL321")
     assert found["impact"]["level"] == level
 
 
@@ -854,9 +839,7 @@ def test_graphs_of_which_backward_freed_the_tensors_have_a_low_impact(
 ) -> None:
     """A mean saves no tensor; a square saves the ratio."""
     (tmp_path / "train.py").write_text(KEEPING.replace("KEPT", kept))
-    options = ["--isolated", "--no-cache", "--select", "RL318", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL318")
     assert found["impact"]["level"] == level
 
 
@@ -890,9 +873,7 @@ def levels(tmp_path: Path, code: str, **parts: str) -> list[str]:
     for name, part in {**given, **parts}.items():
         text = text.replace(name, part)
     (tmp_path / "train.py").write_text(text)
-    options = ["--isolated", "--no-cache", "--select", code, "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    return [found["impact"]["level"] for found in json.loads(ran.output)]
+    return [found["impact"]["level"] for found in findings_in(tmp_path, code)]
 
 
 @pytest.mark.parametrize(("layer", "level"), [("Linear(4, 4)", "unknown"), ("Conv2d(4, 4, 3)", "low")])
@@ -936,9 +917,7 @@ def train(env, policy):
         print(noise.log_prob(batch))
 """
     (tmp_path / "train.py").write_text(text)
-    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL321")
     assert found["impact"]["level"] == level
 
 
@@ -972,9 +951,7 @@ def train(env, optimizer):
 def test_buffers_of_images_gain_little_memory(layer: str, level: str, tmp_path: Path) -> None:
     """The objects of a transition are small beside a frame."""
     (tmp_path / "train.py").write_text(REPLAY.replace("LAYER", layer))
-    options = ["--isolated", "--no-cache", "--select", "RL104", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL104")
     assert found["impact"]["level"] == level
 
 
@@ -1027,7 +1004,5 @@ def train(batches):
 def test_a_dense_layer_that_runs_twice_costs_little(trunk: str, level: str, tmp_path: Path) -> None:
     """One finding for the two methods, whatever their order in the callers."""
     (tmp_path / "train.py").write_text(SHARED.replace("TRUNK", trunk))
-    options = ["--isolated", "--no-cache", "--select", "RL313", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    (found,) = json.loads(ran.output)
+    (found,) = findings_in(tmp_path, "RL313")
     assert found["impact"]["level"] == level

@@ -8,9 +8,9 @@ import layouts
 from fixture_folders import FIXTURES
 
 SAMPLE = [
-    pytest.param(text, id="/".join(path.split("/")[-3:]))
-    for path, text in layouts.programs(FIXTURES, "before.py")
-][::18]
+    pytest.param(text, id="/".join(path.split("/")[-3:]), marks=pytest.mark.slow if place % 3 else ())
+    for place, (path, text) in enumerate([*layouts.programs(FIXTURES, "before.py")][::6])
+]
 TIGHT = """\
 import torch
 

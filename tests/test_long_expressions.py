@@ -114,12 +114,19 @@ FLAT = {
 """Long programs without deep nesting, and the number of repetitions."""
 
 
-@pytest.mark.parametrize("kind", FLAT)
-def test_what_is_long_and_flat_is_checked(kind: str) -> None:
+LONGER = {"classes in a line": 400, "classes with constructors in a line": 400}
+"""More repetitions, for which the slow tests have time."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [*FLAT.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in LONGER.items())],
+)
+def test_what_is_long_and_flat_is_checked(kind: str, count: int) -> None:
     """A long sequence of statements, calls or bases is no deep nesting, and the rest of the file is
     checked.
     """
-    text = hostile.KINDS[kind](FLAT[kind])
+    text = hostile.KINDS[kind](count)
     assert isinstance(text, str)
     text += "\n\ndef last(env):\n    for t in range(99):\n        env.step(torch.zeros(3).cuda())\n"
     report = api.check([target(text)], jobs=1)

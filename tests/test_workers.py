@@ -82,17 +82,22 @@ def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psuti
         process.communicate()
 
 
-def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("methods", "numbers"), [(3, ("1", "3")), pytest.param(5, ("1", "2", "3"), marks=pytest.mark.slow)]
+)
+def test_several_processes_find_what_one_finds(
+    tmp_path: Path, methods: int, numbers: tuple[str, ...]
+) -> None:
     """The findings do not depend on which process checks a file, or reads the rest of its group."""
-    write_project(tmp_path, 3)
+    write_project(tmp_path, methods)
     outputs = []
-    for jobs in ("1", "3"):
+    for jobs in numbers:
         process = started("--jobs", jobs, cwd=tmp_path)
         output, errors = process.communicate()
         assert (process.returncode, errors) == (1, "")
         outputs.append(output)
-    assert outputs[0].count("RL101") == 38 * 3
-    assert outputs[1] == outputs[0]
+    assert outputs[0].count("RL101") == 38 * methods
+    assert set(outputs) == {outputs[0]}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")

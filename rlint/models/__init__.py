@@ -44,6 +44,7 @@ __all__ = [
     "having",
     "is_cheap",
     "is_cheap_method",
+    "is_in_place",
     "is_library",
     "method_fact",
     "method_on_unknown",
@@ -141,9 +142,14 @@ def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) ->
     fact = known.get(method) if known is not None else None
     if fact is not None and argument_count is not None:
         return _with_arguments(fact, argument_count)
-    if fact is None and tag is TypeTag.TENSOR and method.endswith("_") and not method.endswith("__"):
+    if fact is None and tag is TypeTag.TENSOR and is_in_place(method):
         return methods.IN_PLACE_TENSOR
     return fact
+
+
+def is_in_place(method: str) -> bool:
+    """Whether a method of tensors modifies its tensor: `add_`."""
+    return method.endswith("_") and not method.endswith("__")
 
 
 def _with_arguments(fact: Fact, count: int) -> Fact:

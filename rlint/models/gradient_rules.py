@@ -7,6 +7,19 @@ from rlint.models.fact import words
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 
+HAVE_NO_GRADIENT = frozenset(
+    {
+        TypeTag.NONE,
+        TypeTag.BOOL,
+        TypeTag.INT,
+        TypeTag.FLOAT,
+        TypeTag.STR,
+        TypeTag.NDARRAY,
+        TypeTag.NUMPY_SCALAR,
+    }
+)
+"""Types of plain data, which cannot carry a gradient."""
+
 COMPARES = names_having(Trait.COMPARES, "torch", TypeTag.TENSOR)
 """Methods and functions whose result is boolean, elementwise or as a whole."""
 

@@ -84,13 +84,13 @@ class UsageQueries:
         """Return why a node does not run, if a test around it, or around all calls of its function, always
         has the other outcome in this project: by constants, and by what all calls pass. "" if it may run.
         """
-        return self._why_not_taken(node, self._settled, _MOST_CALLS, "in this project")
+        return self._why_not_taken(node, self._settled, _MOST_CALLS, "always {} in this project")
 
     def why_off(self, node: ast.AST) -> str:
         """Return why a node does not run unless the user of the program turns an option on: a test around it,
         or around all calls of its function or all uses of its class, fails by default. "" if it may run.
         """
-        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, "by default")
+        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, "{} by default")
         if known:
             return known
         cls = self._model.symbols.class_at(node)
@@ -104,18 +104,21 @@ class UsageQueries:
         function = self._model.symbols.function_at(node)
         return function is not None and function.is_method and self._program.is_overridden(function)
 
-    def _why_not_taken(self, node: ast.AST, settled: SettledTests, depth: int, when: str) -> str:
+    def _why_not_taken(self, node: ast.AST, settled: SettledTests, depth: int, form: str) -> str:
+        """Return why a node does not run, given the outcomes of tests; `form` says in words when a test has
+        its outcome, which replaces `{}`.
+        """
         for test, taken in self._tests.of(node):
             outcome = settled.outcome(test)
             if outcome is not None and outcome is not taken:
                 text = " ".join(self._model.source.text(test).split())
                 shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-                return f"`{shown}` is {'always ' if 'project' in when else ''}{str(outcome).lower()} {when}"
+                return f"`{shown}` is {form.format(str(outcome).lower())}"
         function = self._model.symbols.function_at(node) if depth else None
         if function is None or not function.qualname:
             return ""
         calls = settled.calls_of(function)
-        reasons = [self._why_not_taken(call, settled, depth - 1, when) for call in calls]
+        reasons = [self._why_not_taken(call, settled, depth - 1, form) for call in calls]
         return reasons[0] if reasons and all(reasons) else ""
 
     @cached_property

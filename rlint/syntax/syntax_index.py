@@ -144,6 +144,16 @@ class SyntaxIndex:
         return found
 
     @cached_property
+    def methods_by_name(self) -> dict[str, list[Function]]:
+        """Return the methods of the classes of the file, by name."""
+        found: dict[str, list[Function]] = {}
+        for cls in self.of_type(ast.ClassDef):
+            for part in cls.body:
+                if isinstance(part, FUNCTIONS):
+                    found.setdefault(part.name, []).append(part)
+        return found
+
+    @cached_property
     def names_in_statements(self) -> dict[str, set[ast.stmt]]:
         """Return, for each name, the statements that use it."""
         found: dict[str, set[ast.stmt]] = {}

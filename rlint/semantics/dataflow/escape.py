@@ -171,7 +171,7 @@ class _Escape(ValueFlow[ValueUse]):
             self.reach(call, _CHANGED if known.effect.kind & EffectKind.MUTATES else _KEPT)
         elif known is not None:
             self._follow_derived(call)
-        elif name in _CHANGES or (name.endswith("_") and not name.endswith("__")):
+        elif name in _CHANGES or models.is_in_place(name):
             self.reach(call, _CHANGED)
         elif self.analysis.effects.call_effect(call).quiet:
             self._follow_derived(call)

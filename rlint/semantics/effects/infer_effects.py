@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterator
-from functools import cached_property
 from typing import ClassVar, Protocol
 
 from rlint import models
@@ -306,20 +305,10 @@ class EffectInference:
         known = self._own_methods.get(name)
         if known is None:
             known = self._own_methods[name] = PURE
-            for method in self._methods.get(name, ()):
+            for method in self.syntax.methods_by_name.get(name, ()):
                 known = known.joined(self._effect_of_body(method))
             self._own_methods[name] = known
         return known
-
-    @cached_property
-    def _methods(self) -> dict[str, list[Function]]:
-        """Return the methods of the file's classes, by name."""
-        found: dict[str, list[Function]] = {}
-        for cls in self.syntax.of_type(ast.ClassDef):
-            for part in cls.body:
-                if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    found.setdefault(part.name, []).append(part)
-        return found
 
     def _is_own_item(self, value: ast.expr) -> bool:
         """Whether an expression is an item of a local container that holds only objects created by the

@@ -224,8 +224,10 @@ class ProjectIndex(SymbolTable):
                 self._unsettled = True
                 return False
             unsettled, self._finds_weight_readers = self._unsettled, True
-            self._passing_weights[key] = self._is_passed_to_weight_readers(cls, name)
-            self._unsettled, self._finds_weight_readers = unsettled, False
+            try:
+                self._passing_weights[key] = self._is_passed_to_weight_readers(cls, name)
+            finally:  # rules go on after an error, such as one of recursion
+                self._unsettled, self._finds_weight_readers = unsettled, False
         return self._passing_weights[key]
 
     def _is_passed_to_weight_readers(self, cls: ClassSummary, name: str) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from rlint import models
 from rlint.enums import Enum
 from rlint.models import gradient_rules as facts
 from rlint.models import vocabulary
@@ -15,7 +16,6 @@ from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, TupleItem, 
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.forward.escaping_tensors import is_in_place
 from rlint.semantics.nn.gradient_sources import gives_indices
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
@@ -284,7 +284,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             and self.gradients.handed_to(call, argument) is None
         ):
             self.follow_container(call.func.value, call)
-        elif isinstance(call.func, ast.Attribute) and not qualified and is_in_place(call.func.attr):
+        elif isinstance(call.func, ast.Attribute) and not qualified and models.is_in_place(call.func.attr):
             self.reach(call, SinkKind.HANDED)  # `total.add_(value)`: the graph is that of `total` as well
         else:
             self.called_with(argument, call)

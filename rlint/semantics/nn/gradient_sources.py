@@ -24,19 +24,7 @@ if TYPE_CHECKING:
     from rlint.semantics.nn.gradient_flow import GradientFlow
 
 _MOST = 400  # maximum number of places examined for one value
-_PLAIN = frozenset(
-    {
-        TypeTag.BOOL,
-        TypeTag.INT,
-        TypeTag.FLOAT,
-        TypeTag.STR,
-        TypeTag.NONE,
-        TypeTag.NDARRAY,
-        TypeTag.NUMPY_SCALAR,
-        TypeTag.DEVICE,
-        TypeTag.DTYPE,
-    }
-)
+_PLAIN = facts.HAVE_NO_GRADIENT | {TypeTag.DEVICE, TypeTag.DTYPE}
 _ENDING_ATTRIBUTES = facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES
 _ENDING_METHODS = facts.GIVES_NUMBER | facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES
 _ENDING_FUNCTIONS = (

@@ -101,18 +101,8 @@ class UsageInference:
     def _only_texts_have(self, methods: frozenset[str], defines: Defines | None) -> bool:
         """Whether one of some methods is only defined by strings."""
         return any(
-            method not in self._own_methods and not (defines is not None and defines(method))
+            method not in self.syntax.methods_by_name and not (defines is not None and defines(method))
             for method in sorted(methods)
-        )
-
-    @cached_property
-    def _own_methods(self) -> frozenset[str]:
-        """Return the names of the methods that the classes of this file define."""
-        return frozenset(
-            part.name
-            for cls in self.syntax.of_type(ast.ClassDef)
-            for part in cls.body
-            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))
         )
 
     def _find_uses(self, binding: Binding) -> _Uses:

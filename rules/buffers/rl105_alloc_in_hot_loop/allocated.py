@@ -236,7 +236,7 @@ def is_written(use: ast.Name, model: SemanticModel) -> bool:
             return not isinstance(model.parent(parent), (ast.For, ast.withitem))
         case ast.Attribute(attr=method):
             call = model.parent(parent)
-            in_place = method == "fill" or (method.endswith("_") and not method.endswith("__"))
+            in_place = method == "fill" or models.is_in_place(method)
             return in_place and isinstance(call, ast.Call) and isinstance(model.parent(call), ast.Expr)
         case ast.keyword(arg="out"):
             return isinstance(model.parent(model.parent(parent) or parent), ast.Expr)

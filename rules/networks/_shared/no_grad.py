@@ -13,6 +13,7 @@ from rlint.rule import (
     SinkKind,
     TypeTag,
     descendants,
+    gradient_rules,
     gradient_sinks,
     last_name,
     made_networks,
@@ -32,17 +33,7 @@ HOOKS = (
 _GLOBAL_HOOKS = "torch.nn.modules.module"
 _COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
 _NO_MATTER = EffectKind.DRAWS | EffectKind.WRITES_OUTPUT | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
-_HOST = frozenset(
-    {
-        TypeTag.NDARRAY,
-        TypeTag.NUMPY_SCALAR,
-        TypeTag.FLOAT,
-        TypeTag.INT,
-        TypeTag.BOOL,
-        TypeTag.STR,
-        TypeTag.NONE,
-    }
-)
+_HOST = gradient_rules.HAVE_NO_GRADIENT
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.MatMult: "matmul",
     ast.Pow: "pow",
@@ -119,8 +110,7 @@ def loses_gradient(
             ):  # fmt: skip
                 doubts[model.source.text(target.value)] = None
     rest = model.gradients.sources(value, without=forwards)
-    left = {one.label for one in model.gradients.sinks(value)}
-    if not isinstance(value, ast.Tuple) and left and left <= gradient_sinks.ENDS - {SinkKind.SHOWN}:
+    if not isinstance(value, ast.Tuple) and _ends_unseen(value, model):
         return [*doubts, *map(model.source.text, rest.leaves)]
     doubts.update((model.source.text(each), None) for each in other_operands(value, forwards, model))
     if rest.leaves or any(model.gradients.gives_gradient(call) for call in rest.calls):
@@ -135,6 +125,12 @@ def loses_gradient(
         if model.types.type_of(part).tag not in _HOST and not _from_host(part, model):
             doubts[model.source.text(part)] = None
     return list(doubts)
+
+
+def _ends_unseen(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value has uses that end its gradient and do not show that it has one, and no others."""
+    left = {one.label for one in model.gradients.sinks(value)}
+    return bool(left) and left <= gradient_sinks.ENDS - {SinkKind.SHOWN}
 
 
 def _from_host(part: ast.expr, model: SemanticModel) -> bool:
@@ -228,9 +224,7 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
     """
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
-            left = {one.label for one in model.gradients.sinks(value)}
-            ends = bool(left) and left <= gradient_sinks.ENDS - {SinkKind.SHOWN}
-            return ends and not careless_calls(statement, (), model)
+            return _ends_unseen(value, model) and not careless_calls(statement, (), model)
     return False
 
 

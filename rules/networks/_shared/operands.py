@@ -5,17 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from rlint.rule import SemanticModel, Trait, TypeTag, models
+from rlint.rule import SemanticModel, Trait, TypeTag, gradient_rules, models
 
-_PLAIN = frozenset(
-    {
-        TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR, TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL, TypeTag.STR,
-        TypeTag.NONE, TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.RANGE,
-    }
-)  # fmt: skip
-_ENDS = models.having(
-    Trait.GIVES_NUMBER | Trait.GIVES_INDEX | Trait.COMPARES | Trait.DETACHES, TypeTag.TENSOR
-)
+_PLAIN = gradient_rules.HAVE_NO_GRADIENT | {
+    *(TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.RANGE)
+}
+ENDS = models.having(Trait.GIVES_NUMBER | Trait.GIVES_INDEX | Trait.COMPARES | Trait.DETACHES, TypeTag.TENSOR)
 """Methods whose result carries no gradient."""
 _WHOLE = ("int", "uint", "bool")
 
@@ -58,7 +53,7 @@ def _is_plain(node: ast.expr, model: SemanticModel) -> bool:
         qualified = model.names.qualified(node)
         if qualified is not None and models.is_library(qualified.partition(".")[0]):
             return True
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ENDS:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ENDS:
         return True
     kind = model.types.type_of(node)
     return kind.tag in _PLAIN or (kind.tag is TypeTag.TENSOR and kind.dtype.startswith(_WHOLE))

@@ -13,4 +13,9 @@ def runs_in_few_steps(node: ast.AST, model: SemanticModel) -> bool:
     """Whether code is warm only because a condition holds in few of the steps: `if step % 1000 == 0:`."""
     if model.frequency.heat_of(node).level is Heat.HOT:
         return False
+    return is_rarely_reached(node, model)
+
+
+def is_rarely_reached(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a condition around a node, or around a call of its function, holds in few of the steps."""
     return any(guard.kind in _SELDOM for guard in model.frequency.guards(node))

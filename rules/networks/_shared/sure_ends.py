@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import EffectKind, SemanticModel, Trait, TypeTag, gradient_sinks, models
+from rlint.rules.networks._shared.operands import ENDS
 
-_ENDS = models.having(
-    Trait.GIVES_NUMBER | Trait.GIVES_INDEX | Trait.COMPARES | Trait.DETACHES | Trait.NEEDS_NO_GRADIENT,
-    TypeTag.TENSOR,
-) | models.having(Trait.DETACHES, TypeTag.DISTRIBUTION)
+_ENDS = (
+    ENDS
+    | models.having(Trait.NEEDS_NO_GRADIENT, TypeTag.TENSOR)
+    | models.having(Trait.DETACHES, TypeTag.DISTRIBUTION)
+)
 _END_FUNCTIONS = models.having(Trait.GIVES_INDEX | Trait.COMPARES | Trait.DETACHES, "torch")
 _CONVERTS = models.having(Trait.TO_NUMBER, "builtins")
 _MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR)
@@ -35,10 +37,9 @@ def surely_ends(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> b
                 return False
             if name in _ENDS:
                 return True
-            is_in_place = name.endswith("_") and not name.endswith("__")
             known = models.method_fact(TypeTag.TENSOR, name) or models.method_fact(TypeTag.DISTRIBUTION, name)
             computes = known is not None and known.effect.does_only(EffectKind.DRAWS)
-            return computes and not is_in_place and surely_ends(call, model, depth - 1)
+            return computes and not models.is_in_place(name) and surely_ends(call, model, depth - 1)
         case ast.Subscript(value=owner) if owner is value and isinstance(around.ctx, ast.Load):
             return surely_ends(around, model, depth - 1)
         case ast.Subscript():

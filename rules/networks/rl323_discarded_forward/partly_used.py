@@ -8,7 +8,6 @@ from rlint.rule import (
     FUNCTIONS,
     Driver,
     FunctionSummary,
-    GuardKind,
     Heat,
     SemanticModel,
     TypeTag,
@@ -20,11 +19,11 @@ from rlint.rule import (
     separate_outputs,
     weight_sync,
 )
+from rlint.rules.networks._shared.seldom import is_rarely_reached
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
 _MORE = frozenset({"last", "final", "next", "bootstrap"})
 """Words in the names of an observation after the rollout, of which there is one per environment."""
-_SELDOM = frozenset({GuardKind.ENDS, GuardKind.ONCE, GuardKind.INTERVAL})
 
 
 @frozen
@@ -46,7 +45,7 @@ def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
     if (
         used is None
         or (_is_dwarfed(call, model) and not runs_per_round(call, model))
-        or any(guard.kind in _SELDOM for guard in model.frequency.guards(call))
+        or is_rarely_reached(call, model)
     ):
         return None
     functions = _functions(call, model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, TypeTag, is_in
+from rlint.rule import TRIES, SemanticModel, TypeTag, is_in
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import shown
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
@@ -25,7 +25,6 @@ _THREADS = (
     *("to_thread", "run_in_executor", "run_coroutine_threadsafe", "call_soon_threadsafe"),
 )
 _NEW_LOOPS = ("run", "run_until_complete", "new_event_loop")
-_TRIES = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
 
 
 def interruptions(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]:
@@ -51,7 +50,7 @@ def _handles_interruptions(wait: Wait, model: SemanticModel) -> bool:
         if isinstance(around, ast.With):
             return True
         if (
-            isinstance(around, _TRIES)
+            isinstance(around, TRIES)
             and any(is_in(wait.loop, part) for part in around.body)
             and (around.finalbody or any(handler.type is None for handler in around.handlers))
         ):

@@ -23,3 +23,11 @@ def is_in_environment_steps(node: ast.AST, model: SemanticModel) -> bool:
     """Whether the loop around a node steps an environment in each iteration."""
     cadence = model.frequency.cadence(node)
     return cadence is not None and Driver.ENVIRONMENT_STEP in cadence.drivers
+
+
+def is_only_in_environment_steps(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether the loop around a node does nothing else: what a node copies there is mostly one observation
+    at a time.
+    """
+    cadence = model.frequency.cadence(node)
+    return cadence is not None and cadence.drivers == {Driver.ENVIRONMENT_STEP}

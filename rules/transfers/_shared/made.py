@@ -27,7 +27,7 @@ from rlint.rules.transfers._shared.made_arrays import RESHAPES, creates_array, w
 
 _FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
 _ROUND = frozenset({"torch.linspace", "torch.logspace"})
-_DRAW = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
+DRAW = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
 _CONVERT = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 _DEFAULT = "torch.float32"
 LEGACY = {
@@ -382,13 +382,13 @@ def _computed_by_function(call: ast.Call, name: str, model: SemanticModel, depth
     if name not in _COMPUTE or not given:
         return None
     made = made_by(given[0], model, depth - 1)
-    if made is None and name in _DRAW:
+    if made is None and name in DRAW:
         made = _made_for_several(given[0], model)
     if made is None or not all(
-        _is_number(part, model) or (name in _DRAW and not model.types.type_of(part)) for part in given[1:]
+        _is_number(part, model) or (name in DRAW and not model.types.type_of(part)) for part in given[1:]
     ):
         return None
-    return replace(made, is_computed=True, drawn_by=call if name in _DRAW else made.drawn_by)
+    return replace(made, is_computed=True, drawn_by=call if name in DRAW else made.drawn_by)
 
 
 def _made_for_several(operand: ast.expr, model: SemanticModel) -> MadeTensor | None:
@@ -471,13 +471,13 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
         if any(keyword.arg == "size" for keyword in call.keywords):
             return True  # mean and deviation are numbers
         return all(kind.tag in _NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
-    return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
+    return name in _FILL | _ROUND | DRAW or name == "torch.arange"
 
 
 def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call draws a tensor in host memory that could be drawn on the device as well."""
     name = model.names.qualified(call.func)
-    if name not in _DRAW or not is_constructor(call, name, model):
+    if name not in DRAW or not is_constructor(call, name, model):
         return False
     return not model.program.sets(torch_settings.DEFAULT_DEVICE) and not legacy_tensors.has_device_around(
         call, model
@@ -533,8 +533,8 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
     elif made.drawn_by is not None:
         drawn = model.names.qualified(made.drawn_by.func)
         found.append(f"`{drawn}` draws from the device's random stream instead of the host's")
-    elif names & _DRAW:
-        found.append(f"`{min(names & _DRAW)}` draws from the device's random stream instead of the host's")
+    elif names & DRAW:
+        found.append(f"`{min(names & DRAW)}` draws from the device's random stream instead of the host's")
     elif names & _ROUND:
         found.append(f"`{min(names & _ROUND)}` may be rounded differently on a device")
     elif any(

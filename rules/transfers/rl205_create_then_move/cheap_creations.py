@@ -10,14 +10,13 @@ from rlint.rules.transfers._shared.in_steps import (
     is_in_gradient_steps,
     is_repeated,
 )
-from rlint.rules.transfers._shared.made import LEGACY, Creation, MadeTensor, copies_nothing
+from rlint.rules.transfers._shared.made import DRAW, LEGACY, Creation, MadeTensor, copies_nothing
 
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
 _HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"
 _CONSTANT = "it is one small constant in each step, which takes far longer than a copy of it"
 _LONG_STEP = "one copy beside the gradient step of a large network, which takes far longer"
 _FILLS = models.having(Trait.ALLOCATES, "torch") | {"torch.arange", "torch.linspace"}
-_DRAWS = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
 _FEW_DIMENSIONS = 2
 
 
@@ -49,7 +48,7 @@ def _draws_many(made: MadeTensor, model: SemanticModel) -> bool:
     if made.drawn_from or made.drawn_by or made.filled_by:
         return True
     return any(
-        model.names.qualified(call.func) in _DRAWS and not _has_one_dimension(call) for call in made.calls
+        model.names.qualified(call.func) in DRAW and not _has_one_dimension(call) for call in made.calls
     )
 
 

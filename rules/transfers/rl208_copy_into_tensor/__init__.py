@@ -82,7 +82,6 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     Device,
-    Driver,
     EscapeLevel,
     Finding,
     Fix,
@@ -97,6 +96,7 @@ from rlint.rule import (
     legacy_tensors,
     observations,
 )
+from rlint.rules.transfers._shared.in_steps import is_only_in_environment_steps
 from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import (
     is_left_alone,
     is_new,
@@ -154,12 +154,7 @@ def is_of_one_step(node: ast.AST, model: SemanticModel) -> bool:
     """Whether a node runs in environment steps without gradient steps, in a program that does not use images
     or sequences throughout: what is copied there is mostly one observation.
     """
-    cadence = model.frequency.cadence(node)
-    return (
-        cadence is not None
-        and cadence.drivers == {Driver.ENVIRONMENT_STEP}
-        and model.program.scale() is not ProgramScale.LARGE
-    )
+    return is_only_in_environment_steps(node, model) and model.program.scale() is not ProgramScale.LARGE
 
 
 def of_class(

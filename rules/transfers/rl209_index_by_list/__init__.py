@@ -119,7 +119,7 @@ class IndexByList(Rule):
         made_in = {*model.frequency.loops(binding.statement), binding.statement}
         lasts = bool(set(model.frequency.loops(node)) - made_in)
         block, _ = model.syntax.block(model.syntax.statement(node))
-        places_here = [place for place in places if is_in_block(place, block, model)]
+        places_here = [place for place in places if is_directly_in(place, block, model)]
         if places_here[:1] == [node] and (again or lasts):
             name = binding.name
             often = f"in each of {len(places)} places" if again else "in every iteration"
@@ -147,7 +147,7 @@ class IndexByList(Rule):
             )
 
 
-def is_in_block(place: ast.AST, block: list[ast.stmt], model: SemanticModel) -> bool:
+def is_directly_in(place: ast.AST, block: list[ast.stmt], model: SemanticModel) -> bool:
     """Whether a place is in a statement of this block itself, not in a loop or branch of it."""
     return model.syntax.block(model.syntax.statement(place))[0] is block
 

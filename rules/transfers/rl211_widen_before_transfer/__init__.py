@@ -83,7 +83,6 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     Device,
-    Driver,
     Edit,
     Finding,
     Fix,
@@ -96,6 +95,7 @@ from rlint.rule import (
     element_types,
     last_names,
 )
+from rlint.rules.transfers._shared.in_steps import is_only_in_environment_steps
 from rlint.rules.transfers._shared.made import made_by
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     CASTS,
@@ -141,14 +141,8 @@ class WidenBeforeTransfer(Rule):
             fix=fix,
             advice=f"Copy it unconverted, and convert on the device: `.to(device).{method_of(dtype)}`",
             assumes=f"{shown} holds bytes" if is_assumed else None,
-            minor=_ONE if is_assumed and is_of_one_step(node, model) else None,
+            minor=_ONE if is_assumed and is_only_in_environment_steps(node, model) else None,
         )
-
-
-def is_of_one_step(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node runs in environment steps only, so that one observation is copied at a time."""
-    cadence = model.frequency.cadence(node)
-    return cadence is not None and cadence.drivers == {Driver.ENVIRONMENT_STEP}
 
 
 _Widened = tuple[ast.expr, Type, str, Fix | None]

@@ -9,6 +9,7 @@ from rlint.models import vocabulary
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.declared_options import Choices
+from rlint.syntax.class_names import imported_originals, own_classes
 from rlint.syntax.last_names import last_name
 from rlint.syntax.walk import is_in
 
@@ -18,12 +19,8 @@ def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[Choices, ...]]:
     conditions on options, with the options around each use.
     """
     syntax = analysis.syntax
-    own = {node.name: node for node in syntax.module.body if isinstance(node, ast.ClassDef)}
-    imported = {
-        alias.asname or alias.name: alias.name
-        for node in syntax.of_type(ast.ImportFrom)
-        for alias in node.names
-    }
+    own = own_classes(syntax)
+    imported = imported_originals(syntax)
     tests = BranchTests(syntax)
     found: dict[str, tuple[Choices, ...]] = {}
     for name in syntax.variables.names:

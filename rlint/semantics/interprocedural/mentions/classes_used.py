@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.class_names import class_in_text, imported_originals, own_classes
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import is_in
-
-_CLASS_IN_TEXT = regex(r"(?:^|[.:])(\w*[A-Z]\w*)$")
-"""A class named by a string, as in a registry: "package.module:Class"."""
-_LONGEST = 200
-
 
 _TESTS_CLASS = frozenset({"isinstance", "issubclass", "super", "cast"})
 _TYPES = (ast.arg, ast.AnnAssign, *FUNCTIONS)
@@ -21,35 +16,33 @@ _TYPES = (ast.arg, ast.AnnAssign, *FUNCTIONS)
 
 
 def classes_used(
-    analysis: FileAnalysis, star_imports: tuple[str, ...], *, created: bool = False
-) -> frozenset[str]:
-    """Return the last names of all classes of the project that a file may use: its own outside of their
-    bodies, imported ones by their original names, and those that strings name. Left out are attributes
-    (`module.Class`), and names in lower case; with `created`, also uses as a base, as an annotation, or in
-    tests of the class, which create no object.
+    analysis: FileAnalysis, star_imports: tuple[str, ...]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the last names of all classes of the project that a file may use (its own outside of their
+    bodies, imported ones by their original names, and those that strings name), and of those of which it may
+    create objects: not only by uses as a base, as an annotation, or in tests of the class. Left out are
+    attributes (`module.Class`), and names in lower case.
     """
     syntax = analysis.syntax
-    own = {node.name: node for node in syntax.module.body if isinstance(node, ast.ClassDef)}
-    imported = {
-        alias.asname or alias.name: alias.name
-        for node in syntax.of_type(ast.ImportFrom)
-        for alias in node.names
-    }
-    found = set()
+    own = own_classes(syntax)
+    imported = imported_originals(syntax)
+    used = _named_by_strings(syntax)
+    created = set(used)
     for name in syntax.variables.names:
-        if name.islower():
+        if name.islower() or not (name in own or name in imported or star_imports):
             continue
+        uses = syntax.variables.named(name)
+        may_create = name not in own and name not in imported
         if name in own:
-            uses = syntax.variables.named(name)
-            outside = [use for use in uses if not is_in(use, own[name])]
-            if own[name].decorator_list or any(not created or _may_create(use, syntax) for use in outside):
-                found.add(name)
-        elif name in imported:
-            if not created or any(_may_create(use, syntax) for use in syntax.variables.named(name)):
-                found.add(imported[name])
-        elif star_imports:
-            found.add(name)
-    return frozenset(found | _named_by_strings(analysis))
+            uses = [use for use in uses if not is_in(use, own[name])]
+            may_create = bool(own[name].decorator_list)  # which may register the class
+            if not (uses or may_create):
+                continue
+        original = name if name in own else imported.get(name, name)
+        used.add(original)
+        if may_create or any(_may_create(use, syntax) for use in uses):
+            created.add(original)
+    return frozenset(used), frozenset(created)
 
 
 def _may_create(use: ast.Name, syntax: SyntaxIndex) -> bool:
@@ -70,12 +63,6 @@ def _may_create(use: ast.Name, syntax: SyntaxIndex) -> bool:
     return True
 
 
-def _named_by_strings(analysis: FileAnalysis) -> set[str]:
-    found = set()
-    for node in analysis.syntax.of_type(ast.Constant):
-        text = node.value
-        if isinstance(text, str) and len(text) <= _LONGEST:
-            matched = _CLASS_IN_TEXT.search(text)
-            if matched is not None:
-                found.add(matched.group(1))
-    return found
+def _named_by_strings(syntax: SyntaxIndex) -> set[str]:
+    texts = (node.value for node in syntax.of_type(ast.Constant) if isinstance(node.value, str))
+    return {name for text in texts if (name := class_in_text(text)) is not None}

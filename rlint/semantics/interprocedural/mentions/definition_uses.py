@@ -6,15 +6,13 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.class_names import class_in_text
 from rlint.syntax.import_statements import absolute_module
 from rlint.syntax.walk import descendants
 
 MAIN = "__main__"
 """The block that only runs if the file is run by itself."""
-_CLASS_IN_TEXT = regex(r"(?:^|[.:])(\w*[A-Z]\w*)$")
-_LONGEST = 200
 _BUILTINS = frozenset(dir(builtins))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -102,10 +100,10 @@ def _used(node: ast.AST, own: set[str], imported: dict[str, list[str]], *, starr
             yield ANY
         case ast.Attribute():
             yield from _dotted(node, imported)
-        case ast.Constant(value=str(text)) if len(text) <= _LONGEST:
-            matched = _CLASS_IN_TEXT.search(text)
-            if matched is not None:
-                yield BY_NAME + matched.group(1)
+        case ast.Constant(value=str(text)):
+            named = class_in_text(text)
+            if named is not None:
+                yield BY_NAME + named
 
 
 def _dotted(node: ast.Attribute, imported: dict[str, list[str]]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rlint.regex import regex
+from rlint.semantics.interprocedural.call_graph import Programs
 from rlint.semantics.interprocedural.mentions.definition_uses import ANY, BY_NAME, MAIN
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
@@ -120,12 +121,9 @@ class ReachedDefinitions:
     def _imports(self, file: ModuleSummary) -> Iterator[str]:
         """Yield the modules that a file imports."""
         for target in (*file.imports.values(), *file.star_imports):
-            parts = target.split(".")
-            for cut in range(len(parts), 0, -1):
-                found = self._index.module(".".join(parts[:cut]), file.module)
-                if found is not None:
-                    yield found.module
-                    break
+            imported = Programs.imported(target, file.module, self._index)
+            if imported is not None:
+                yield imported
 
     def _meanings(self, use: str, file: ModuleSummary) -> Iterator[UsedDefinition]:
         if use.startswith(BY_NAME):

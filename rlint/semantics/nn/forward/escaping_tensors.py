@@ -23,12 +23,9 @@ from rlint.syntax.syntax_index import Function
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
 
-_PLAIN = frozenset(
-    {
-        TypeTag.NONE, TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.RANGE,
-        TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR, TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.CLASS, TypeTag.FUNCTION,
-    }
-)  # fmt: skip
+_PLAIN = gradient_rules.HAVE_NO_GRADIENT | {
+    *(TypeTag.BYTES, TypeTag.RANGE, TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.CLASS, TypeTag.FUNCTION)
+}
 """Types whose values have no gradient."""
 _FACTS = frozenset({"shape", "dtype", "device", "ndim", "layout", "is_cuda", "__name__", "__class__"})
 """Attributes of a tensor that are the same with and without autograd."""
@@ -102,7 +99,7 @@ class EscapingTensors:
         """Whether a call of a method shows, keeps or modifies a tensor. `of_network`: it may belong to a part
         of the network, which is examined elsewhere.
         """
-        if is_in_place(method) or method in _ALTERS:
+        if models.is_in_place(method) or method in _ALTERS:
             return not self.is_own(owner)
         kind = self._analysis.types.type_of(owner)
         fact = models.method_fact(kind.tag, method) if kind else None
@@ -211,11 +208,6 @@ class EscapingTensors:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         qualified = self._names.qualified(called) or ""
         return qualified in _TRANSPARENT or qualified.startswith(_TRANSPARENT_FAMILIES)
-
-
-def is_in_place(method: str) -> bool:
-    """Whether a method of tensors modifies its tensor: `add_`."""
-    return method.endswith("_") and not method.endswith("__")
 
 
 def _arguments(call: ast.Call) -> Iterator[ast.expr]:

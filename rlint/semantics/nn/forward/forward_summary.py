@@ -13,7 +13,7 @@ from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import DROPOUT, NetworkParts
-from rlint.semantics.nn.forward.escaping_tensors import EscapingTensors, is_in_place
+from rlint.semantics.nn.forward.escaping_tensors import EscapingTensors
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 
@@ -125,11 +125,9 @@ class _Reader:
         for name, function in self.syntax.functions.items():
             if function.decorator_list and self.syntax.class_of(function) is not None:
                 for read in self.syntax.written.attributes.get(name.rpartition(".")[2], ()):
-                    user = (
-                        self._enclosing_definition(read)
-                        if self.parts.analysis.names.is_self(read.value)
-                        else None
-                    )
+                    if not self.parts.analysis.names.is_self(read.value):
+                        continue
+                    user = self._enclosing_definition(read)
                     if user is not None and isinstance(read.ctx, ast.Load):
                         self._forward_summary(user).uses.add((read.attr, ""))
 
@@ -240,10 +238,8 @@ class _Reader:
         known = models.method_fact(kind.tag, method) if kind else None
         if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
             self._forward_summary(function).draws = True
-        mutates, may_be_network = (
-            method in _MUTATES or is_in_place(method),
-            known is None or kind.tag is TypeTag.MODULE,
-        )
+        mutates = _mutates(method)
+        may_be_network = known is None or kind.tag is TypeTag.MODULE
         roots = self._roots(owner) if mutates or may_be_network else None
         if roots and mutates:
             self._forward_summary(function).keeps.update(roots)
@@ -268,9 +264,7 @@ class _Reader:
         """Whether a called variable holds a method that modifies its object: `add = self.rows.append`."""
         reaching = self.analysis.definitions.reaching(func) if isinstance(func, ast.Name) else ()
         return any(
-            isinstance(binding.value, ast.Attribute)
-            and (binding.value.attr in _MUTATES or is_in_place(binding.value.attr))
-            for binding in reaching
+            isinstance(binding.value, ast.Attribute) and _mutates(binding.value.attr) for binding in reaching
         )
 
     def _functions_in_arguments(self, call: ast.Call) -> Iterator[str]:
@@ -340,6 +334,11 @@ class _Reader:
                 return None
             found |= one
         return found
+
+
+def _mutates(method: str) -> bool:
+    """Whether a method of this name modifies a container or a tensor."""
+    return method in _MUTATES or models.is_in_place(method)
 
 
 def _keyword(call: ast.Call, name: str, place: int) -> ast.expr | None:
