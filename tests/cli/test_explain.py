@@ -326,6 +326,93 @@ def train(net, batches, device: torch.device):
 """
 
 
+STORAGE = """\
+import numpy as np
+import torch
+
+
+class Storage:
+    def __init__(self, size, rows):
+        self.rows = np.zeros((size, 4))
+        self.last = np.zeros(size)
+
+    def fill(self, data):
+        self.rows = data
+
+    def sample(self, index):
+        return torch.FloatTensor(self.rows[index])
+
+
+def train(storage: Storage, agent):
+    for step in range(100_000):
+        batch = storage.sample(step)
+        agent.optimizer.step()
+        print(max(step, 3), np.clip(3, 0, 5))
+"""
+
+
+@pytest.mark.parametrize("line", [7, 14, 21])
+def test_reasons_are_about_the_program(run: Run, program: Callable[..., Path], line: int) -> None:
+    """Each silent rule gives a reason, and none of them says how rules recognise code."""
+    program(STORAGE)
+    silent = [
+        each for each in explained(run, f"agent.py:{line}", "--all")["rules"] if each["verdict"] == "silent"
+    ]
+    assert silent
+    for each in silent:
+        assert each["reasons"]
+        for reason in each["reasons"]:
+            assert "does not resolve" not in reason
+            assert "`self`" not in reason
+            assert not reason.endswith(": no")
+
+
+SAVED = """\
+import os
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, states):
+        return self.layer(states)
+
+
+class Agent:
+    def __init__(self):
+        self.online = Net()
+        self.target = Net()
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, states):
+        loss = self.online(states).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+    def save(self, folder):
+        self.target.save(os.path.join(folder, 'target.pth'))
+
+
+def train(agent, batches):
+    for batch in batches:
+        agent.learn(batch)
+"""
+
+
+def test_reasons_are_about_the_line(run: Run, program: Callable[..., Path]) -> None:
+    """What a rule finds out about the line comes before what it finds out about the rest of the file."""
+    program(SAVED)
+    reasons = rule(explained(run, "agent.py:23", "--all"), "RL313")["reasons"]
+    assert any("self.online" in reason for reason in reasons)
+    assert not any("os.path" in reason for reason in reasons)
+
+
 def test_comprehensions(run: Run, program: Callable[..., Path]) -> None:
     """Rules that examine the loop of a comprehension are explained on each of its lines."""
     program(COMPREHENSIONS)

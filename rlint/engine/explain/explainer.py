@@ -173,7 +173,7 @@ class Explainer:
             nodes = _candidates(rule, model, line)
             if not nodes:
                 continue
-            found = self._silence(rule, nodes, model, cold)
+            found = self._silence(rule, nodes, model, cold, statement)
             if found is None:
                 continue
             if worlds is None:
@@ -192,7 +192,12 @@ class Explainer:
         return self._only is None and self._hiding.why_unselected(rule.code) is not None
 
     def _silence(
-        self, rule: Rule, nodes: Sequence[ast.AST], model: RecordingModel, cold: str
+        self,
+        rule: Rule,
+        nodes: Sequence[ast.AST],
+        model: RecordingModel,
+        cold: str,
+        statement: ast.stmt,
     ) -> RuleExplanation | None:
         """Return the queries of a rule about the node of the line with the most queries."""
         if not rule.concerns(model) or not _is_triggered(rule, self.text):
@@ -216,7 +221,7 @@ class Explainer:
             except Exception as error:  # noqa: BLE001 - one rule's bug must not silence the others
                 failed = (f"rlint failed while checking it ({type(error).__name__}: {error})",)
             queries = list(model.queries)
-            why = failed or reasons(queries, model, cold)
+            why = failed or reasons(queries, model, cold, statement)
             if rule.heat is not Heat.COLD and not self._model.frequency.may_be_warm(node):
                 why = tuple(dict.fromkeys((cold, *why)))
             message = ""

@@ -14,6 +14,9 @@ from rlint.models.value_type import Device, Type, TypeTag, alternatives
 from rlint.semantics.model import SemanticModel
 
 _LONGEST = 48
+_NO_REASON = "its code does not have the form that the rule looks for"
+_OF_FORM = frozenset({"names.qualified", "names.is_self"})
+"""Queries by which rules recognise forms of code. Their answers say nothing about a program."""
 _MOST_LISTED = 3
 
 
@@ -62,7 +65,7 @@ def _with_article(noun: str) -> str:
     return noun if noun == "none" else f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-_Describer = Callable[[str, Any], Sentence]
+_Describer = Callable[[str, Any], Sentence | None]
 
 
 def _yes_no(yes: str, no: str, *, unknown_if_no: bool = False) -> _Describer:
@@ -179,12 +182,6 @@ _DESCRIBERS: dict[str, _Describer] = {
     "types.tests_device": _yes_no("{} only tests the device", "{} tests more than the device"),
     "types.may_override": _yes_no("the program may override methods of {}", "no method of {} is overridden"),
     "types.maker_of": _some("{0} comes from {1}", "the origin of {0} is not known"),
-    "names.qualified": lambda code, answer: (
-        Sentence(f"{code} is `{answer}`")
-        if answer
-        else Sentence(f"{code} does not resolve to a name of a library or module")
-    ),
-    "names.is_self": _yes_no("{} is `self`", "{} is not `self`"),
     "names.is_captured": _yes_no("other code may change {}", "no other code changes {}"),
     "program.mentions": _yes_no(
         "the program sets a default device or dtype", "the program sets no default device or dtype"
@@ -262,9 +259,10 @@ _DESCRIBERS: dict[str, _Describer] = {
     "dataflow.repeated": lambda code, answer: Sentence(
         f"{code} is not recomputed with the same values" if answer is None else f"{code} is recomputed"
     ),
-    "dataflow.definitions": lambda code, answer: Sentence(
-        f"{code} is bound in {len(answer)} places" if len(answer) != 1 else f"{code} is bound in one place",
-        is_unknown=not answer,
+    "dataflow.definitions": lambda code, answer: (
+        Sentence(f"{code} is bound in {len(answer)} places", is_unknown=not answer)
+        if len(answer) != 1
+        else None
     ),
     "dataflow.unchanged_between": _yes_no(
         "{} does not change in between", "{} may change in between", unknown_if_no=True
@@ -278,24 +276,18 @@ _DESCRIBERS: dict[str, _Describer] = {
 
 def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | None:
     """Return an answer in words; None for one that says nothing to a user. `cold` is why the line is cold."""
+    if f"{question.part}.{question.method}" in _OF_FORM:
+        return None
     codes = [shown(node, model) for node in question.nodes]
     if question.method == "heat_of" and question.answer.level is Heat.COLD:
         return Sentence(cold, is_unknown=True)
-    if question.method == "qualified" and question.answer and codes == [f"`{question.answer}`"]:
-        return None
     if not question.part:
         return Sentence(question.method.format(*codes))
     code = codes[0] if codes else "it"
     describe = _DESCRIBERS.get(f"{question.part}.{question.method}")
     if describe is not None:
         return describe(code, question.answer)
-    if not codes or not (question.answer is None or isinstance(question.answer, (bool, Enum))):
-        return None
-    queries = question.method.replace("_", " ")
-    is_unknown = question.answer is None
-    return Sentence(
-        f"{queries} of {code}: {'not known' if is_unknown else _described(question.answer)}", is_unknown
-    )
+    return None
 
 
 def _described(answer: Any) -> str:
@@ -322,13 +314,18 @@ def _described(answer: Any) -> str:
     return "something"
 
 
-def reasons(queries: Sequence[Question], model: SemanticModel, cold: str) -> tuple[str, ...]:
+def reasons(
+    queries: Sequence[Question], model: SemanticModel, cold: str, statement: ast.stmt | None = None
+) -> tuple[str, ...]:
     """Return why a rule reported nothing: the reason that it gave itself, or else the last answers that it
-    got, unknown ones first. `cold` is why the line is cold.
+    got, those about the code of the statement first, and of these the unknown ones. `cold` is why the line
+    is cold.
     """
     own = [question for question in queries if not question.part][-1:]
+    asked = [question for question in reversed(queries) if question.part]
+    here = [question for question in asked if _is_about(question, statement, model)]
     last: dict[str, Sentence] = {}
-    for question in (*own, *(each for each in reversed(queries) if each.part)):
+    for question in (*own, *here, *asked):
         said = sentence(question, model, cold)
         if said is not None and said.text not in last:
             last[said.text] = said
@@ -336,7 +333,14 @@ def reasons(queries: Sequence[Question], model: SemanticModel, cold: str) -> tup
                 break
     found = [*last.values()]
     rest = sorted(found[len(own) :], key=lambda each: not each.is_unknown)
-    return tuple(each.text for each in (*found[: len(own)], *rest))
+    return tuple(each.text for each in (*found[: len(own)], *rest)) or (_NO_REASON,)
+
+
+def _is_about(question: Question, statement: ast.stmt | None, model: SemanticModel) -> bool:
+    """Whether a query is about code of a statement: rules often search the rest of a file in addition."""
+    return statement is not None and any(
+        statement in (node, *model.ancestors(node)) for node in question.nodes
+    )
 
 
 def distinct(queries: Sequence[Question]) -> int:
