@@ -322,10 +322,10 @@ def reasons(
     is cold.
     """
     own = [question for question in queries if not question.part][-1:]
-    asked = [question for question in reversed(queries) if question.part]
-    here = [question for question in asked if _is_about(question, statement, model)]
+    queried = [question for question in reversed(queries) if question.part]
+    here = [question for question in queried if _is_about(question, statement, model)]
     last: dict[str, Sentence] = {}
-    for question in (*own, *here, *asked):
+    for question in (*own, *here, *queried):
         said = sentence(question, model, cold)
         if said is not None and said.text not in last:
             last[said.text] = said
