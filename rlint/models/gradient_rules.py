@@ -46,6 +46,22 @@ SHOWING_ATTRIBUTES = frozenset(words("grad_fn is_leaf requires_grad"))
 INDICES_SECOND = names_having(Trait.INDICES_SECOND, "torch", TypeTag.TENSOR)
 """Methods and functions that return values, which carry a gradient, and their indices, which do not."""
 
+_OTHER_KERNEL = frozenset(
+    words("cond eig eigh eigvals eigvalsh lstsq matrix_norm matrix_rank norm nuclear_norm svd svdvals symeig")
+)
+
+
+def uses_other_kernel(name: str) -> bool:
+    """Whether a function may use another algorithm if no gradient is recorded, so that the last digits
+    differ: spectra without vectors, products of matrices (PyTorch's `BatchLinearAlgebra.cpp` and
+    `LinearAlgebra.cpp`).
+    """
+    owner, _, last = name.rpartition(".")
+    if last == "norm":
+        return owner == "torch.linalg"
+    return last in _OTHER_KERNEL or last in ("matmul", "chain_matmul", "multi_dot")
+
+
 NEEDS_NO_GRADIENT = having(Trait.NEEDS_NO_GRADIENT, TypeTag.TENSOR) | {"__array__"}
 """Methods that raise for a tensor that requires grad: at their calls, there is no gradient."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
+from rlint.models import vocabulary
 from rlint.models.parameters import PARAMETERS
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag, alternatives
@@ -82,7 +83,8 @@ class NetworkPart:
     """One part of a network.
 
     `name` is that of the layer, class, function, attribute or parameter. `sure` says that it is part of the
-    network unconditionally. `width` is the smaller side of a linear layer, 0 if it is not known.
+    network unconditionally. `width` is the smaller side of a linear layer, 0 if it is not known. `in_place`:
+    it may write its result to its input.
     """
 
     kind: PartKind
@@ -90,25 +92,26 @@ class NetworkPart:
     sure: bool = True
     arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...] = ()
     width: int = 0
+    in_place: bool = False
     _hash: int | None = field(default=None, init=False, compare=False, repr=False)
     """Parts are nested, and shared by several: each is visited once."""
 
     def __hash__(self) -> int:
         if self._hash is None:
-            own = (self.kind, self.name, self.sure, self.arguments, self.width)
+            own = (self.kind, self.name, self.sure, self.arguments, self.width, self.in_place)
             object.__setattr__(self, "_hash", hash(own))
         return self._hash  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[Any, ...]:  # another process hashes strings differently
-        return NetworkPart, (self.kind, self.name, self.sure, self.arguments, self.width)
+        return NetworkPart, (self.kind, self.name, self.sure, self.arguments, self.width, self.in_place)
 
     def given(self, arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...]) -> NetworkPart:
         """Return the same part for other arguments."""
-        return NetworkPart(self.kind, self.name, self.sure, arguments, self.width)
+        return replace(self, arguments=arguments)
 
     def unsure(self) -> NetworkPart:
         """Return the same part, marked as conditional."""
-        return NetworkPart(self.kind, self.name, sure=False, arguments=self.arguments, width=self.width)
+        return replace(self, sure=False)
 
 
 UNKNOWN = NetworkPart(PartKind.UNKNOWN)
@@ -291,7 +294,8 @@ class NetworkParts:
                 yield from self._looked_up(call)
             elif is_layer(qualified):
                 if not _is_off(call, qualified):
-                    yield NetworkPart(PartKind.LAYER, qualified, width=self._width(call, qualified))
+                    width, in_place = self._width(call, qualified), _is_in_place(call, qualified)
+                    yield NetworkPart(PartKind.LAYER, qualified, width=width, in_place=in_place)
                 yield from self._inner_dropout(call, qualified)
             elif qualified.startswith("builtins."):
                 return
@@ -425,6 +429,21 @@ def _is_off(call: ast.Call, qualified: str) -> bool:
     rates = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "p")]
     is_dropout = "Dropout" in qualified
     return is_dropout and any(isinstance(rate, ast.Constant) and rate.value == 0 for rate in rates)
+
+
+def _is_in_place(call: ast.Call, qualified: str) -> bool:
+    """Whether a layer may write its result to its input: `nn.ReLU(inplace=True)`, `nn.ReLU(True)`."""
+    if any(
+        keyword.arg in ("inplace", None)
+        and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+        for keyword in call.keywords
+    ):
+        return True
+    has_weights = any(word in qualified for word in vocabulary.LAYERS_WITH_WEIGHTS)
+    return not has_weights and any(
+        isinstance(given, ast.Starred) or (isinstance(given, ast.Constant) and given.value is True)
+        for given in call.args
+    )
 
 
 _NO_LAYERS = models.names_having(Trait.HOLDS_PARTS, "torch.nn")

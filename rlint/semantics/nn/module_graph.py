@@ -39,7 +39,8 @@ class Architecture:
     tensors of it besides these; `surely_varies` whether code of the
     project that it surely runs does any of these; `hooks` hooks registered on it; `overrides` the names
     among `train`, `eval`, `__call__` that a class of it defines; `width` the size of the largest square that
-    fits into the weights of a linear layer which surely is part of it; `passes_on` whether it may hold a
+    fits into the weights of a linear layer which surely is part of it; `in_place` whether a layer may write
+    its result to its input; `passes_on` whether it may hold a
     network that other code also holds: one that its constructor is passed, or a constant of a module. If it
     is not `complete`, it has unknown parts, which may have any of these properties.
     """
@@ -55,6 +56,7 @@ class Architecture:
     overrides: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     width: int = 0
+    in_place: bool = False
     passes_on: bool = False
 
     @property
@@ -179,6 +181,7 @@ class _Reading:
             case PartKind.LAYER:
                 self._add_layer(part.name, sure=sure)
                 self.found.width = max(self.found.width, part.width if sure else 0)
+                self.found.in_place |= part.in_place
             case PartKind.MADE:
                 self._add_made(part, place, method, sure=sure)
             case PartKind.NAMED:

@@ -16,22 +16,14 @@ from rlint.rule import (
     gradient_rules,
     gradient_sinks,
     last_name,
-    made_networks,
     models,
     regex,
 )
+from rlint.rules.networks._shared.network_traces import doubt_about_network
 from rlint.rules.networks._shared.operands import other_operands
 from rlint.rules.networks._shared.sure_ends import surely_ends
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
-HOOKS = (
-    "register_forward_hook",
-    "register_forward_pre_hook",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-)
-_GLOBAL_HOOKS = "torch.nn.modules.module"
-_COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
 _NO_MATTER = EffectKind.DRAWS | EffectKind.WRITES_OUTPUT | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
 _HOST = gradient_rules.HAVE_NO_GRADIENT
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -228,20 +220,19 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
     return False
 
 
-def _computes_weights(model: SemanticModel) -> bool:
-    """Whether the program has layers that compute their weights in each forward pass, and store them as
-    attributes or in the cache of `parametrize.cached()`.
-    """
-    return model.program.parametrizes_weights() or any(
-        model.program.is_imported_anywhere(f"torch.nn.utils.{name}") or model.program.is_attribute_read(name)
-        for name in _COMPUTED_WEIGHTS
-    )
-
-
 def joined(texts: Sequence[str]) -> str:
     """Return names as a list in words: `a`, `b` and `c`."""
     quoted = [f"`{text}`" for text in texts]
     return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+
+
+def _may_need_gradient(value: ast.expr, model: SemanticModel) -> bool:
+    return any(True for _ in other_operands(value, (), model))
 
 
 def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
@@ -252,30 +243,13 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
             f"`{name}` runs entirely without autograd: it must not compute anything else that needs a "
             f"gradient"
         )
-    structure = model.nn.architecture(call.func)
-    if structure.attention or structure.recurrent:
-        layers = "attention" if structure.attention else "recurrent layers"
-        return f"`{name}` has {layers}, which use another kernel under `no_grad`: the last digits may differ"
-    if not structure.complete or model.program.is_attribute_read("is_grad_enabled"):
-        return (
-            f"`{name}` must not store tensors that a gradient is computed through later: not all of its "
-            f"code is known"
-        )
-    hooked = any(
-        model.program.is_attribute_read(hook) or model.program.is_imported_anywhere(f"{_GLOBAL_HOOKS}.{hook}")
-        for hook in HOOKS
-    ) or any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward"))
-    if structure.keeps or structure.hooks or hooked or structure.overrides & {"__call__"}:
-        return f"tensors that `{name}` stores in attributes or hooks no longer carry a gradient"
-    if structure.escapes:
-        return f"tensors that `{name}` stores, shows or modifies in place no longer carry a gradient"
-    if made_networks.may_be_changed_later(model):
-        return f"`{name}` must keep its layers: code here replaces parts of networks after their construction"
-    if _computes_weights(model):
-        return (
-            f"the weights that `{name}` computes (`weight_norm`) carry no gradient until its next "
-            f"forward pass"
-        )
+    doubt: str | None = doubt_about_network(call.func, model)
+    if doubt is not None:
+        return doubt
+    if model.nn.architecture(call.func).in_place and any(
+        _may_need_gradient(value, model) for value in _given(call)
+    ):
+        return f"a layer of `{name}` writes to its input, which must not need a gradient"
     outlets = {left.label for left in model.gradients.sinks(call)}
     if not outlets & {SinkKind.SHOWN, SinkKind.CONVERTED} and not surely_ends(call, model):
         return f"no gradient may be computed through the result of `{name}`: not all uses of it are in sight"

@@ -60,7 +60,8 @@ backward pass or written to later.
 
 Safe where all layers of the network are known, no code of it stores, prints or modifies tensors other than
 its own, all uses of the result are in sight and end its graph (`.argmax()`, `.item()`, `.detach()`), and the
-types of all other operands of the statement show that they carry no gradient.
+types of all other operands of the statement show that they carry no gradient. A result that is also passed
+to another network must not be stored there.
 
 Unsafe in these cases:
 
@@ -68,8 +69,11 @@ Unsafe in these cases:
 - The code of the network prints values, updates buffers in place, changes its arguments or other objects, or
   is decorated; or code of the file replaces layers after their construction.
 - The code runs inside `autocast`, whose cached weights carry no gradient in old versions of PyTorch.
-- The network contains attention, a transformer or a recurrent layer (`LSTM`). These use another kernel
-  under `no_grad`, so the last digits differ.
+- The result, or a view of it (`.detach().squeeze(-1)`), is changed in place later: views that are created
+  under `no_grad` cannot be changed by values with a gradient.
+- A layer of the network may write to its input (`nn.ReLU(inplace=True)`), and the input may carry a gradient.
+- The network contains attention, a transformer or a recurrent layer (`LSTM`), or the values are multiplied as
+  matrices or decomposed (`svdvals`). These use another kernel under `no_grad`, so the last digits differ.
 - The program uses `weight_norm`, `spectral_norm` or a parametrization, which may store the weights of the
   last forward pass.
 
@@ -112,6 +116,7 @@ from rlint.rules.networks._shared.no_grad import (
     under_no_grad,
     value_of,
 )
+from rlint.rules.networks._shared.sure_ends import surely_ends
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 
@@ -389,6 +394,9 @@ def build_fix(
         careless = careless_calls(statement, forwards, model)
         if careless:
             doubts[f"{joined(careless)} also runs with autograd off"] = None
+        value = value_of(statement)
+        if not forwards and (value is None or not surely_ends(value, model)):
+            doubts["values computed in between must not be changed by values with a gradient later"] = None
         for call in forwards:
             reason = doubt_about(call, model)
             if reason:

@@ -90,7 +90,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
-from rlint.rules.networks._shared.no_grad import HOOKS
+from rlint.rules.networks._shared.network_traces import HOOKS
 from rlint.rules.networks._shared.same_input import architecture_of, is_forward
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, runs_per_round, unused_parts
 from rlint.rules.networks.rl323_discarded_forward.run_by_functions import called_by_lambda, runs_network

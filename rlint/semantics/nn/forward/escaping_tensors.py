@@ -80,6 +80,15 @@ class EscapingTensors:
         for part in self._syntax.of_type(ast.FormattedValue):
             if not self.is_plain(part.value):
                 yield part
+        for product in self._syntax.of_type(ast.BinOp):
+            if isinstance(product.op, ast.MatMult) and not self._is_parameter(product.right):
+                yield product
+
+    def _is_parameter(self, factor: ast.expr | None) -> bool:
+        """Whether a factor is an attribute of `self`, which requires grad in each mode if it is a parameter:
+        products with other tensors may use another kernel without autograd.
+        """
+        return isinstance(factor, ast.Attribute) and self._names.is_self(factor.value)
 
     def escapes_by_library(self, call: ast.Call, qualified: str) -> bool:
         """Whether a call of a library function shows, keeps or modifies a tensor."""
@@ -89,6 +98,12 @@ class EscapingTensors:
             return shows and not all(map(self.is_plain, _arguments(call)))
         fact = models.callable_fact(qualified)
         if fact is not None and not fact.effect.does_only(_HARMLESS | EffectKind.MUTATES):
+            return True
+        if qualified.startswith("copy."):
+            return True  # only leaves can be copied
+        if gradient_rules.uses_other_kernel(qualified) and not self._is_parameter(
+            call.args[-1] if call.args else None
+        ):
             return True
         in_place = name.endswith("_") or _is_true(_keyword(call, "inplace"))
         written = [call.args[0]] if in_place and call.args else []
@@ -101,6 +116,8 @@ class EscapingTensors:
         """
         if models.is_in_place(method) or method in _ALTERS:
             return not self.is_own(owner)
+        if gradient_rules.uses_other_kernel(method):
+            return True
         kind = self._analysis.types.type_of(owner)
         fact = models.method_fact(kind.tag, method) if kind else None
         if fact is None:
