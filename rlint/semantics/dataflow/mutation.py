@@ -440,11 +440,14 @@ class _Watched:
             return True
         if isinstance(node, ast.AugAssign) and is_immutable(self.analysis.types.type_of(owner)):
             return False
+        is_augmented = isinstance(self.analysis.syntax.parents.get(node), ast.AugAssign)
         if isinstance(node, ast.Attribute) and not self.reads_state:
-            return False  # an attribute of another name is another attribute
+            # an attribute of another name is another attribute, but `holder.rows += 1` changes its value
+            changes = is_augmented and not is_immutable(self.analysis.types.type_of(node))
+            return changes and self._may_hold(owner)
         if not self.analysis.effects.is_made_here(owner):
             return True
-        return isinstance(self.analysis.syntax.parents.get(node), ast.AugAssign) and self._may_hold(owner)
+        return is_augmented and self._may_hold(owner)
 
     def _is_suspended_by(self, node: ast.AST) -> bool:
         """Whether a function yields or awaits at a node."""

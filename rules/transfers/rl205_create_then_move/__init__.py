@@ -72,8 +72,9 @@ Unsafe in these cases:
 - The constructor draws random numbers: each device has its own random stream.
 - Values are rounded, and devices may round differently: fractions in `arange` and `linspace`, arithmetic,
   conversions between types.
-- Statements between the constructor and the move have effects, which an error would precede if the device
-  were not available, or read the device of the tensor.
+- Statements between the constructor and the move have effects or leave the block (`return`, `assert`), which
+  an error would precede if the device were not available; or a handler of such errors is in sight.
+- Code reads the device of the tensor that was created.
 - The constructor is `torch.FloatTensor(data)` or similar. It has no `device=` and becomes
   `torch.as_tensor`.
 
