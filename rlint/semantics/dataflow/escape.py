@@ -12,7 +12,7 @@ from rlint.frozen import frozen
 from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
@@ -242,7 +242,7 @@ class _Escape(ValueFlow[ValueUse]):
         kind = self.analysis.types.type_of(part)
         if is_immutable(kind):
             self.reach(part, _LOOKED_AT if kind.tag in _PLAIN else _COMPUTED)
-        elif kind.fresh:
+        elif kind.fresh and not _may_hold_parts(kind):
             self._results.follow(part)
         else:
             self.follow(part)
@@ -257,6 +257,15 @@ class _Escape(ValueFlow[ValueUse]):
             case ast.Attribute(value=owner, attr=method) if method in _PUTS:
                 return self.analysis.types.type_of(owner).tag in _CONTAINERS
         return False
+
+
+def _may_hold_parts(kind: Type) -> bool:
+    """Whether a new container may hold what it was made of: views of an array (`np.split(rows, 2)`), or the
+    items of another container.
+    """
+    if kind.tag not in _CONTAINERS and kind.tag is not TypeTag.TUPLE:
+        return False
+    return kind.item is None or not (kind.item.fresh or is_immutable(kind.item))
 
 
 def _is_of_function(scope: Scope) -> bool:

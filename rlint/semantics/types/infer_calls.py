@@ -6,6 +6,7 @@ import ast
 from typing import ClassVar
 
 from rlint import models
+from rlint.models.fact import MAY_WRITE
 from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import library_value, parsed_options
@@ -57,11 +58,17 @@ class CallInference(ResultInference):
 
     def _of_call(self, node: ast.Call) -> Type:
         found = self._result_of_call(node)
-        if found.fresh and any(
-            keyword.arg == "out" and not is_constant(keyword.value, None) for keyword in node.keywords
-        ):
-            return found._replace(fresh=False)  # it is the argument's content
+        if found.fresh and self._may_return_argument(node):
+            return found._replace(fresh=False)
         return found
+
+    def _may_return_argument(self, node: ast.Call) -> bool:
+        """Whether a call may write its result to an argument: `out=rows`, or `np.add(a, b, rows)`."""
+        if any(keyword.arg == "out" and not is_constant(keyword.value, None) for keyword in node.keywords):
+            return True
+        qualified = self.names.qualified(node.func)
+        known = models.callable_fact(qualified, argument_count(node)) if qualified is not None else None
+        return known is not None and known.effect is MAY_WRITE
 
     def _result_of_call(self, node: ast.Call) -> Type:
         qualified = self.names.qualified(node.func)
