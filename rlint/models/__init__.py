@@ -31,6 +31,7 @@ __all__ = [
     "INPLACE_FUNCTIONS",
     "MUTATING_KEYWORDS",
     "RELOCATING_METHODS",
+    "RESHAPES_IN_PLACE",
     "Fact",
     "Trait",
     "attribute_kind",
@@ -145,6 +146,12 @@ def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) ->
     if fact is None and tag is TypeTag.TENSOR and is_in_place(method):
         return methods.IN_PLACE_TENSOR
     return fact
+
+
+RESHAPES_IN_PLACE = frozenset(
+    """as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_""".split()
+)
+"""Methods that change the shape of their tensor."""
 
 
 def is_in_place(method: str) -> bool:

@@ -331,7 +331,7 @@ class _Watched:
         match node:
             case ast.Call():
                 known = self.analysis.names.qualified(node.func) in _REFLECTS
-                return not known and not self._starts_worker(node)
+                return not known and not self._starts_worker(node) and not self._resumes(node)
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 return True
             case ast.Subscript() | ast.Attribute():
@@ -377,11 +377,32 @@ class _Watched:
                     return False
             case _:
                 return False
+        return self._was_passed(worker)
+
+    def _resumes(self, call: ast.Call) -> bool:
+        """Whether a call advances a generator or a lazy `map` that was passed what the value depends on."""
+        return self.analysis.names.qualified(call.func) == "builtins.next" and any(
+            isinstance(given, ast.Name) and self._was_passed(given) for given in call.args
+        )
+
+    def _was_passed(self, holder: ast.Name) -> bool:
+        """Whether an object was made with what the value depends on, or with a function that uses it."""
+        return any(
+            self._uses_value(binding.value)
+            for binding in self.analysis.names.bindings(holder)[1]
+            if binding.value is not None
+        )
+
+    def _uses_value(self, code: ast.AST) -> bool:
+        names = [part for part in descendants(code) if isinstance(part, ast.Name)]
+        if any(name.id in self.mutable for name in names):
+            return True
         return any(
             isinstance(part, ast.Name) and part.id in self.mutable
-            for binding in self.analysis.names.bindings(worker)[1]
-            if binding.value is not None
-            for part in descendants(binding.value)
+            for name in names
+            for binding in self.analysis.names.bindings(name)[1]
+            if binding.kind is BindingKind.FUNCTION
+            for part in descendants(binding.node)
         )
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
@@ -492,7 +513,7 @@ class _Watched:
         if effect.does_only(_HARMLESS):
             return False
         if effect.acts and not effect.kind & EffectKind.INDIRECT and self.analysis.is_library_call(call):
-            if self._starts_worker(call):
+            if self._starts_worker(call) or self._resumes(call):
                 return True
             touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}
             attributes: set[str] = set()

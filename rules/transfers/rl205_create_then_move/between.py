@@ -11,7 +11,7 @@ from rlint.rules.transfers._shared.made import Creation
 _DEVICE_READS = ("device", "is_cuda")
 _LEAVE = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
 _OF_SEVERAL = (TypeTag.TUPLE, TypeTag.LIST, TypeTag.TENSOR, TypeTag.NDARRAY)
-_UNAVAILABLE = "the device must be available: otherwise the error is raised before `{}`"
+UNAVAILABLE = "the device must be available: otherwise the error is raised before `{}`"
 _MOVED = "`{}` returns the new device"
 _LONGEST_SHOWN = 40
 
@@ -35,11 +35,11 @@ def doubts_between(creation: Creation, model: SemanticModel) -> Iterator[str]:
     ]
     is_handled = any(isinstance(node, TRIES) for node in around)
     for acting in (part for part in (*parts, *before) if _shows(part, model, is_handled=is_handled)):
-        yield _UNAVAILABLE.format(_shown(acting, model))
+        yield UNAVAILABLE.format(_shown(acting, model))
         break
     handler = _own_handler(move, model)
     if handler is not None:
-        yield _UNAVAILABLE.format(_shown(handler, model))
+        yield UNAVAILABLE.format(_shown(handler, model))
     holders = _holders(creation.move.source, model)
     for read in (use for name in _DEVICE_READS for use in model.names.attribute_uses(name)):
         if read not in moved and _reads_device(read, holders, model):

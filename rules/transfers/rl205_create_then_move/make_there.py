@@ -16,7 +16,7 @@ from rlint.rules.transfers._shared.made import (
     is_data,
     type_given,
 )
-from rlint.rules.transfers.rl205_create_then_move.between import doubts_between
+from rlint.rules.transfers.rl205_create_then_move.between import UNAVAILABLE, doubts_between
 
 _DEVICE_AROUND = "this must not run inside `with torch.device(...)`, which sets the default device"
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
@@ -38,6 +38,8 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
     if legacy_tensors.may_have_device_around(move.call, model):
         reasons.append(_DEVICE_AROUND)
     reasons += doubts_between(creation, model)
+    acting = [part for part in _evaluated_later(move, made) if not model.effects.effect_of(part).quiet]
+    reasons += [UNAVAILABLE.format(model.source.text(part)) for part in acting[:1]]
     keywords, converted = {"device": device}, made.casts if data else ()
     if converted or move.dtype is not None:
         dtype = dtype_text(move, made, converted, model)
@@ -118,9 +120,16 @@ def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, mo
         return True
     if assignment is not None or made.is_named:
         return model.dataflow.unchanged_between(move.device, made.calls[0], move.call)
-    later = [part for call in _passed(move, made) for part in (*call.args, *map(_value, call.keywords))]
+    later = _evaluated_later(move, made)
     same: bool = is_unchanged_between(move.device, later, made.calls[0], move.device, model)
     return same
+
+
+def _evaluated_later(move: DeviceMove, made: MadeTensor) -> list[ast.expr]:
+    """Return the arguments that are evaluated between the first constructor and the move, in one
+    expression.
+    """
+    return [part for call in _passed(move, made) for part in (*call.args, *map(_value, call.keywords))]
 
 
 def _passed(move: DeviceMove, made: MadeTensor) -> list[ast.Call]:

@@ -47,8 +47,9 @@ loop runs.
 
 Unsafe in these cases:
 
-- The number of dimensions is not known. The fix then flattens the tensor. If its rows hold several numbers,
-  the original code raises an error and the fixed code returns all of them.
+- The number of dimensions is not known, or the program changes shapes in place (`unsqueeze_`). The fix then
+  flattens the tensor. If its rows hold several numbers, the original code raises an error and the fixed code
+  returns all of them.
 - A function that the loop calls could write to the tensor under another name.
 - `float` or `int` is called in a program that uses complex numbers.
 - `float`, `int` or `bool` is called on a tensor that may require a gradient, which gives a warning from
@@ -73,6 +74,7 @@ from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
     WARNS,
     build_fix,
+    has_one_dimension,
     may_be_complex,
     may_warn,
 )
@@ -119,7 +121,7 @@ class ItemPerElement(Rule):
         kind = model.types.type_of(tensor)
         if kind.tag is not TypeTag.TENSOR or model.names.qualified(node.func) != "builtins.map":
             return
-        whole = kind.rank == 1
+        whole = has_one_dimension(kind, model)
         listed = f"{model.edit.parenthesized(tensor)}{'' if whole else '.flatten()'}.tolist()"
         reason = None if whole else f"`{model.source.text(tensor)}` must hold one number in each row"
         if reason is None and may_be_complex(function, kind, model):

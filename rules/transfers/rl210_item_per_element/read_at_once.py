@@ -50,7 +50,7 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
     if reasons is None:
         return None
     kind = model.types.type_of(read.tensor)
-    flat = "" if kind.rank == 1 else ".flatten()"
+    flat = "" if has_one_dimension(kind, model) else ".flatten()"
     if flat:
         reasons.append(f"`{model.source.text(read.tensor)}` must hold one number in each row")
     if any(may_be_complex(call.func, kind, model) for call in reads):
@@ -71,6 +71,13 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}" if not reason.startswith("`") else reason
     return Fix(TITLE, Applicability.UNSAFE if reason else Applicability.SAFE, (*edits,), reason or None)
+
+
+def has_one_dimension(kind: Type, model: SemanticModel) -> bool:
+    """Whether a tensor surely has one dimension: it was created so, and no code changes shapes in place."""
+    changed = any(map(model.program.is_attribute_read, models.RESHAPES_IN_PLACE))
+    is_replaced = any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("data"))
+    return kind.rank == 1 and not changed and not is_replaced
 
 
 def may_be_complex(function: ast.expr, kind: Type, model: SemanticModel) -> bool:
