@@ -532,7 +532,7 @@ DENSE_NET, CONVOLUTION = "net = nn.Linear(4, 2).cuda()", "net = nn.Conv2d(4, 2, 
     ("layers", "created", "other", "levels"),
     [
         (DENSE_NET, "torch.randn(64, 2)", "torch.zeros(env.num_envs)", ["unknown", "low"]),
-        (DENSE_NET, "torch.zeros(64, 2, 5)", "torch.randn(env.num_envs, 4)", ["unknown", "unknown"]),
+        (DENSE_NET, "torch.zeros(64, 2, 5)", "torch.randn(env.num_envs, 4)", ["unknown", "low"]),
         (CONVOLUTION, "torch.zeros(64, 2, 5)", "torch.zeros(env.num_envs, 4)", ["low", "low"]),
         (CONVOLUTION, "torch.rand(len(batch))", "torch.zeros(4)", ["low", "low"]),
         (CONVOLUTION, "torch.randn(64, 2)", "torch.zeros(4)", ["unknown", "low"]),
@@ -541,7 +541,9 @@ DENSE_NET, CONVOLUTION = "net = nn.Linear(4, 2).cuda()", "net = nn.Conv2d(4, 2, 
 def test_copies_of_small_constants_cost_little(
     layers: str, created: str, other: str, levels: list[str], tmp_path: Path
 ) -> None:
-    """One constant in each step, and one copy beside the gradient step of a large network."""
+    """One constant in each step, one copy beside the gradient step of a large network, and whatever is moved
+    only to act.
+    """
     text = MOVED.replace("LAYERS", layers).replace("STEP", "pass")
     (tmp_path / "train.py").write_text(text.replace("CREATED", created).replace("OTHER", other))
     assert [each["impact"]["level"] for each in findings_in(tmp_path, "RL205")] == levels

@@ -8,6 +8,7 @@ from rlint.rule import ProgramScale, SemanticModel, Trait, models
 from rlint.rules.transfers._shared.in_steps import (
     is_in_environment_steps,
     is_in_gradient_steps,
+    is_only_in_environment_steps,
     is_repeated,
 )
 from rlint.rules.transfers._shared.made import DRAW, LEGACY, Creation, MadeTensor, copies_nothing
@@ -15,6 +16,7 @@ from rlint.rules.transfers._shared.made import DRAW, LEGACY, Creation, MadeTenso
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
 _HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"
 _CONSTANT = "it is one small constant in each step, which takes far longer than a copy of it"
+_ACTION = "a step of the environment waits for its action in any case, and takes far longer than a copy"
 _LONG_STEP = "one copy beside the gradient step of a large network, which takes far longer"
 _FILLS = models.having(Trait.ALLOCATES, "torch") | {"torch.arange", "torch.linspace"}
 _FEW_DIMENSIONS = 2
@@ -32,6 +34,8 @@ def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) ->
     move = creation.move.call
     if is_repeated(move, model):
         return None
+    if is_only_in_environment_steps(move, model):
+        return _ACTION
     learns = is_in_gradient_steps(move, model)
     if learns and model.program.scale() is ProgramScale.LARGE and not _draws_many(creation.made, model):
         return _LONG_STEP
