@@ -79,7 +79,6 @@ _HELD = ValueUse(EscapeLevel.READ, held=True)
 
 
 _SINKS = {
-    UseKind.OPERAND: _COMPUTED,
     UseKind.ADDED: _COMPUTED,
     UseKind.INDEX: _COMPUTED,
     UseKind.AUGMENTED: _CHANGED,
@@ -185,6 +184,13 @@ class _Escape(ValueFlow[ValueUse]):
         if joined and isinstance(use.at, ast.List):
             self.reach(use.at, _KEPT)
         else:
+            self.follow(use.at)
+
+    def operand(self, use: SyntacticUse) -> None:
+        """Record that a value is computed with; a joined or repeated list holds the same items."""
+        self.reach(use.at, _COMPUTED)
+        assert isinstance(use.at, ast.expr)
+        if self.analysis.types.type_of(use.at).tag in (TypeTag.LIST, TypeTag.TUPLE):
             self.follow(use.at)
 
     def argument(self, use: SyntacticUse) -> None:
