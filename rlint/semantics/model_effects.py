@@ -57,7 +57,7 @@ class EffectQueries:
         self._consumers = IteratorConsumers(program.index)
 
     def effect_of(self, expression: ast.AST) -> Effect:
-        """Return the effect of evaluating an expression, or of running a statement, all its parts included."""
+        """Return the effect of evaluating an expression or running a statement, all its parts included."""
         return self._analysis.effects.effect_of(expression)
 
     def call_effect(self, call: ast.Call) -> Effect:

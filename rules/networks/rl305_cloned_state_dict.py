@@ -48,9 +48,9 @@ Unsafe in these cases:
 
 - The networks come from elsewhere. They may share weights (a decoder that is the transposed encoder), and a
   target that is not a `torch.nn.Module` may keep the tensors that it is given.
-- Code between the clone and the call may run other code, although it contains no call: it reads a property that
-  has effects, iterates over what may be a generator (which could train the network), or frees an object with
-  `__del__`.
+- Code between the clone and the call may run other code, although it contains no call: it reads a property
+  that has effects, iterates over what may be a generator (which could train the network), or frees an object
+  with `__del__`.
 - The whole network is copied: `copy.deepcopy(net).state_dict()`.
 - `copy.deepcopy` is used in a project whose modules have a `get_extra_state`.
 - Modules of the project override `state_dict` or `load_state_dict`, or change what they load or return, by

@@ -55,9 +55,9 @@ class StateLoad:
     """`target.load_state_dict(...)`.
 
     `given` is the expression that creates the loaded state: the argument itself, or the value of a local name
-    that is read only here and whose tensors no known code modifies in between. `may_modify` is code in between
-    that could do so by running other code: a property, a generator, a method of an operator. `strict` says
-    whether the argument of that name is passed.
+    that is read only here and whose tensors no known code modifies in between. `may_modify` is code in
+    between that could do so by running other code: a property, a generator, the method of an operator.
+    `strict` says whether the argument of that name is passed.
     """
 
     call: ast.Call

@@ -161,7 +161,9 @@ def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -
         case ast.Attribute(attr=attribute):
             if _is_declared_number(attribute, model):
                 return True
-    return number_of(expression, model, depth) is not None
+    # what callers, derived classes or other code may replace is no proof: the type is unknown because they do
+    found = number_of(expression, model, depth)
+    return found is not None and found.fixed
 
 
 def _is_declared_number(attribute: str, model: SemanticModel) -> bool:
