@@ -52,7 +52,7 @@ Unsafe in these cases:
   that has effects, iterates over what may be a generator (which could train the network), or frees an object
   with `__del__`.
 - The whole network is copied: `copy.deepcopy(net).state_dict()`.
-- `copy.deepcopy` is used in a project whose modules have a `get_extra_state`.
+- Modules of the project have a `get_extra_state`.
 - Modules of the project override `state_dict` or `load_state_dict`, or change what they load or return, by
   hooks or by their own `_load_from_state_dict`.
 
@@ -124,7 +124,7 @@ def doubt(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> str | N
     """Return the condition of the fix; None if it is safe."""
     if copied.whole_network:
         return "the class of the network may define `__deepcopy__`, which is no longer called"
-    if copied.deep and model.index.defines_method("get_extra_state"):
+    if model.index.defines_method("get_extra_state"):
         target = model.source.text(loaded.target)
         return f"the extra state of a module in `{target}` is shared with the other network instead of copied"
     if loaded.may_modify is not None:

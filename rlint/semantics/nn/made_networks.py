@@ -14,6 +14,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.own_parts import names_registries, replaces_own_part, takes_existing_parts
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -59,6 +60,8 @@ _PLAIN = frozenset(
 _READ = (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript)
 _KEEPS_TENSORS = frozenset({"register_buffer", "register_parameter"})
 _GIVEN = ("tensor", "param", "data")
+_KEPT_BY_LAYERS = ("_weight", "weight", "pos_weight")
+"""Arguments of layers and losses of `torch.nn` whose memory becomes that of a parameter or buffer."""
 _DEPTH = 6
 
 
@@ -220,7 +223,7 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     if model.types.class_of_value(call) is None:
         if models.canonical(path) in CONTAINERS:
             return all(_is_new(argument, model, depth - 1) for argument in given)
-        return is_layer(models.canonical(path))
+        return is_layer(models.canonical(path)) and not _keeps_a_tensor(call, model)
     structure = model.nn.architecture(call, None)
     takes_over: bool = model.once(takes_existing_parts, model.syntax.module)
     return structure.complete and not structure.passes_on and not takes_over and not _may_share_memory(model)
@@ -240,7 +243,28 @@ def _may_share_memory(model: SemanticModel) -> bool:
     )
 
 
+def _is_layer(call: ast.Call, model: SemanticModel) -> bool:
+    return is_layer(models.canonical(model.names.qualified(call.func) or ""))
+
+
+def _keeps_a_tensor(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the constructor of a layer or loss may take over a tensor that other code holds:
+    `nn.Embedding(4, 2, _weight=table)`.
+    """
+    given = [argument for argument in call.args if model.types.type_of(argument).tag is TypeTag.TENSOR]
+    given += [keyword.value for keyword in call.keywords if keyword.arg in _KEPT_BY_LAYERS]
+    return any(
+        isinstance(argument, ast.Name) or not (kind.fresh or kind.tag in _PLAIN)
+        for argument in given
+        for kind in (model.types.type_of(argument),)
+    )
+
+
 def _holds_shared_tensors(_: ast.Module, model: SemanticModel) -> bool:
+    for keyword in model.syntax.of_type(ast.keyword):
+        call = model.parent(keyword) if keyword.arg in _KEPT_BY_LAYERS else None
+        if isinstance(call, ast.Call) and _is_layer(call, model) and _keeps_a_tensor(call, model):
+            return True
     for call in model.syntax.written.calls_of(
         (*_KEEPS_TENSORS, "Parameter", "Buffer", "ParameterList", "ParameterDict")
     ):
@@ -306,9 +330,8 @@ def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether a container belongs to a network, outside of that network's constructor."""
-    function = model.function(expression)
-    if function is None or function.name == "__init__":
+    """Whether a container is a network or belongs to one, outside of a network's constructor."""
+    if _is_in_constructor(expression, model):
         return False
     part = expression
     while isinstance(part, ast.Attribute):
@@ -316,6 +339,21 @@ def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
             return True
         part = part.value
     return model.types.type_of(part).tag is TypeTag.MODULE and not model.names.is_self(part)
+
+
+def _has_own_metaclass(cls: ast.ClassDef) -> bool:
+    """Whether a class has a metaclass other than `ABCMeta`, which may replace parts of each new object."""
+    return any(
+        keyword.arg == "metaclass" and last_name(keyword.value) != "ABCMeta" for keyword in cls.keywords
+    )
+
+
+def _is_in_constructor(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node belongs to the constructor of a network class."""
+    function = model.function(node)
+    owner = model.symbols.class_at(node)
+    is_constructor = isinstance(function, ast.FunctionDef) and function.name == "__init__"
+    return is_constructor and owner is not None and model.index.class_kind(owner).tag is TypeTag.MODULE
 
 
 def may_be_changed_later(model: SemanticModel) -> bool:
@@ -336,7 +374,7 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
             return True
     if any(model.types.type_of(item.value).tag is TypeTag.MODULE for item in written.item_stores):
         return True  # `net[0] = other[0]`
-    if names_registries(model):
+    if names_registries(model) or any(map(_has_own_metaclass, model.syntax.of_type(ast.ClassDef))):
         return True
     if any(function.module != model.module.module for _, function in model.index.setters("data")):
         return True

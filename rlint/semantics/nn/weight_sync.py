@@ -154,7 +154,8 @@ def _runs_other_code(given: ast.expr, call: ast.Call, model: SemanticModel) -> a
     although it contains no call: it reads a property, uses an operator or an iterator, or frees an object.
     """
     frees = model.index.defines_method("__del__")
-    for part in (*(model.dataflow.between(given, call) or ()), call.func):
+    parts: list[ast.AST] = [*(model.dataflow.between(given, call) or ()), call.func]
+    for part in parts:
         if not model.effects.effect_of(part).does_only(_HARMLESS) or model.effects.may_exhaust(part):
             return part
         if frees and any(
