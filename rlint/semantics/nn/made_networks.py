@@ -12,7 +12,13 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
-from rlint.semantics.effects.own_parts import names_registries, replaces_own_part, takes_existing_parts
+from rlint.semantics.effects.own_parts import (
+    is_in_constructor,
+    names_registries,
+    reparametrizes_a_network,
+    replaces_own_part,
+    takes_existing_parts,
+)
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
@@ -88,6 +94,8 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
         model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
     ):
         return False  # their shapes are determined by the first input
+    if model.once(reparametrizes_a_network, model.syntax.module):
+        return False
     for made, source, rest in ((one, second, other), (other, first, one)):
         if made is not None and made.copied is not None:
             if ast.dump(made.copied) != ast.dump(source) or not _is_bound_once(source, model):
@@ -100,12 +108,64 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
     same = ast.dump(one.call) == ast.dump(other.call) and all(
         isinstance(argument, _READ) or _is_new(argument, model) for argument in given
     )
-    if not same or not _is_new(one.call, model):
+    if not same or not _is_new(one.call, model) or not _have_equal_values(one.call, other.call, model):
         return False
     if model.types.class_of_value(one.call) is None:
         return True
     # what a constructor of the project creates may depend on more than its arguments
     return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
+
+
+def _have_equal_values(first: ast.Call, second: ast.Call, model: SemanticModel) -> bool:
+    """Whether the arguments of two calls with the same text also have the same values."""
+    if model.source.span(second) < model.source.span(first):
+        first, second = second, first
+    pairs = zip(descendants(first), descendants(second), strict=True)
+    return all(_has_equal_value(one, other, first, second, model) for one, other in pairs)
+
+
+def _has_equal_value(
+    one: ast.AST, other: ast.AST, first: ast.Call, second: ast.Call, model: SemanticModel
+) -> bool:
+    """Whether an argument (or a part of it) has the same value in both calls, apart from its own parts."""
+    match one, other:
+        case ast.Name(), ast.Name():
+            if model.names.qualified(one) is not None and _only_defined(one, model):
+                return True
+            if one.id in model.syntax.declared:
+                return False  # a function may rebind it in between
+            definitions = model.dataflow.definitions(one)
+            if definitions != model.dataflow.definitions(other):
+                return False
+            return len(model.names.bindings(one)) == 1 or model.dataflow.keeps(one, first, second)
+        case ast.Attribute(attr=name), ast.Attribute() if model.names.qualified(one) is None:
+            if not model.effects.effect_of(one).quiet:
+                return False
+            stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
+            if not stores or model.dataflow.unchanged_between(one, first, second):
+                return True
+            parts = model.dataflow.between(first, second)
+            if parts is None:
+                # in two methods: the constructor must have set it before both
+                (store, *others) = stores
+                setter = model.function(store)
+                is_set_up = isinstance(setter, ast.FunctionDef) and setter.name == "__init__"
+                return is_set_up and not others and model.source.span(store) < model.source.span(first)
+            passed = {node for part in parts for node in descendants(part)}
+            return passed.isdisjoint(stores) and all(
+                model.function(store) is model.function(first) for store in stores
+            )
+        case ast.Subscript(), ast.Subscript():
+            return model.dataflow.unchanged_between(one, first, second)
+        case ast.Call(), ast.Call():
+            return _is_new(one, model) or model.dataflow.unchanged_between(one, first, second)
+    return True
+
+
+def _only_defined(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a name is only bound by imports and definitions, or a builtin."""
+    kinds = (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
+    return all(binding.kind in kinds for binding in model.names.bindings(name))
 
 
 def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model: SemanticModel) -> bool:
@@ -331,7 +391,7 @@ def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether a container is a network or belongs to one, outside of a network's constructor."""
-    if _is_in_constructor(expression, model):
+    if is_in_constructor(expression, model):
         return False
     part = expression
     while isinstance(part, ast.Attribute):
@@ -346,14 +406,6 @@ def _has_own_metaclass(cls: ast.ClassDef) -> bool:
     return any(
         keyword.arg == "metaclass" and last_name(keyword.value) != "ABCMeta" for keyword in cls.keywords
     )
-
-
-def _is_in_constructor(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node belongs to the constructor of a network class."""
-    function = model.function(node)
-    owner = model.symbols.class_at(node)
-    is_constructor = isinstance(function, ast.FunctionDef) and function.name == "__init__"
-    return is_constructor and owner is not None and model.index.class_kind(owner).tag is TypeTag.MODULE
 
 
 def may_be_changed_later(model: SemanticModel) -> bool:
