@@ -123,6 +123,14 @@ class PerUnit(Dropout):
     keep = torch.linspace(0, 1, 4)
     scale = 3.0
     rate = make_rate()
+class Agent:
+    def __init__(self, tau=0.3):
+        self.tau = tau
+    def run(self):
+        print(1 - self.tau)
+class Derived(Agent):
+    def __init__(self, tau=0.2):
+        super().__init__(tau)
 class Configured:
     share = 0.5
     def __init__(self, **given):
@@ -146,6 +154,7 @@ class Named:
         ("self.rate", False),
         ("self.share", False),
         ("self.part", False),
+        ("1 - self.tau", True),
     ],
 )
 def test_an_attribute_that_a_derived_class_or_a_caller_replaces_is_no_number(
