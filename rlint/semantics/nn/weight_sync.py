@@ -158,11 +158,35 @@ def _runs_other_code(given: ast.expr, call: ast.Call, model: SemanticModel) -> a
     for part in parts:
         if not model.effects.effect_of(part).does_only(_HARMLESS) or model.effects.may_exhaust(part):
             return part
-        if frees and any(
-            isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) for node in descendants(part)
-        ):
-            return part
+        for node in descendants(part):
+            if frees and isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                return part
+            if _runs_method(node, model):
+                return part
     return None
+
+
+def _runs_method(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node reads a property or item of an object of the project, or iterates over one, by a method
+    that may have effects.
+    """
+    match node:
+        case ast.Attribute(value=owner, attr=name, ctx=ast.Load()):
+            methods: tuple[str, ...] = (name,)
+        case ast.Subscript(value=owner, ctx=ast.Load()):
+            methods = ("__getitem__",)
+        case ast.For(iter=owner) | ast.comprehension(iter=owner):
+            methods = ("__iter__", "__next__")
+        case _:
+            return False
+    cls = model.types.class_of_value(owner)
+    found = [model.index.method(cls, name) for name in methods] if cls is not None else []
+    return any(
+        method is not None
+        and (method.is_property or not isinstance(node, ast.Attribute))
+        and not model.index.effect_of(method).does_only(_HARMLESS)
+        for method in found
+    )
 
 
 def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
