@@ -47,6 +47,7 @@ LAZY_LAYERS = tuple(
 )  # fmt: skip
 """Layers of `torch.nn` that have no parameters until their first forward pass."""
 _GROWS = models.having(Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DICT)
+_APPENDS = models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.LIST)
 _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules whose assignment does not change the parts of a network."""
 _OF_LAYERS = frozenset({"data", "weight", "bias"})
@@ -434,7 +435,10 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
     if any(write.owner is not None and write.name != ANY_NAME for write in writes):
         return True
     for call in written.calls_of(_GROWS):
-        if isinstance(call.func, ast.Attribute) and _is_part_of_a_network(call.func.value, model):
+        if not isinstance(call.func, ast.Attribute) or not _is_part_of_a_network(call.func.value, model):
+            continue
+        # `agent.update(batch)` may run a method of the network's class, whose body is examined itself
+        if call.func.attr in _APPENDS or not model.types.call_targets(call):
             return True
     for call in model.syntax.written.calls_of(_ADDS):
         if not (isinstance(call.func, ast.Attribute) and model.names.is_self(call.func.value)):
