@@ -506,16 +506,37 @@ _LAYERS: Table = table(
         Effect(EffectKind.MUTATES, "changes the module"),
         ANYTHING,
         "spectral_norm weight_norm",
-        Trait.CONTAINS,
+        Trait.CONTAINS | Trait.ADDS_PART,
     ),
     facts(
         "torch.nn.utils.parametrizations",
         Effect(EffectKind.MUTATES, "changes the module"),
         ANYTHING,
         "orthogonal spectral_norm weight_norm",
-        Trait.CONTAINS,
+        Trait.CONTAINS | Trait.ADDS_PART,
     ),
-    facts("torch.nn.utils", Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "remove_weight_norm"),
+    facts(
+        "torch.nn.utils",
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "remove_spectral_norm remove_weight_norm",
+        Trait.ADDS_PART,
+    ),
+    facts(
+        "torch.nn.utils.parametrize",
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "register_parametrization remove_parametrizations transfer_parametrizations_and_params",
+        Trait.ADDS_PART,
+    ),
+    facts(
+        "torch.nn.utils.prune",
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "custom_from_mask global_unstructured identity l1_unstructured ln_structured random_structured "
+        "random_unstructured remove",
+        Trait.ADDS_PART,
+    ),
 )
 
 _LEARNING: Table = table(

@@ -113,7 +113,7 @@ class Trait(IntFlag):
     RUNS_NO_LAYER = 1 << 44
     """A method of every module, which runs no layer: `parameters`."""
     ADDS_PART = 1 << 45
-    """Adds a layer, parameter or buffer to a module: `add_module`."""
+    """Adds a layer, parameter or buffer to a module, or replaces one: `add_module`, `weight_norm`."""
     WITHOUT_PARAMETERS = 1 << 46
     """A layer or loss without parameters: `ReLU`."""
     HAS_WEIGHT = 1 << 47

@@ -56,8 +56,8 @@ class EffectQueries:
         self._exhausted = IteratorUses(analysis)
         self._consumers = IteratorConsumers(program.index)
 
-    def effect_of(self, expression: ast.expr) -> Effect:
-        """Return the effect of evaluating an expression, all its parts included."""
+    def effect_of(self, expression: ast.AST) -> Effect:
+        """Return the effect of evaluating an expression or running a statement, all its parts included."""
         return self._analysis.effects.effect_of(expression)
 
     def call_effect(self, call: ast.Call) -> Effect:
@@ -134,8 +134,8 @@ class EffectQueries:
                 return False
         return True
 
-    def may_exhaust(self, expression: ast.expr) -> ast.expr | None:
-        """Return the expressions that evaluating an expression may exhaust, so that a second evaluation gets
+    def may_exhaust(self, expression: ast.AST) -> ast.expr | None:
+        """Return what evaluating an expression or running a statement may exhaust, so that a second time gets
         nothing: a variable or the like that is iterated over, here or in functions of the project, and may be
         an iterator.
         """

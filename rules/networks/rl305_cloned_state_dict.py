@@ -48,8 +48,11 @@ Unsafe in these cases:
 
 - The networks come from elsewhere. They may share weights (a decoder that is the transposed encoder), and a
   target that is not a `torch.nn.Module` may keep the tensors that it is given.
+- Code between the clone and the call may run other code, although it contains no call: it reads a property
+  that has effects, iterates over what may be a generator (which could train the network), or frees an object
+  with `__del__`.
 - The whole network is copied: `copy.deepcopy(net).state_dict()`.
-- `copy.deepcopy` is used in a project whose modules have a `get_extra_state`.
+- Modules of the project have a `get_extra_state`.
 - Modules of the project override `state_dict` or `load_state_dict`, or change what they load or return, by
   hooks or by their own `_load_from_state_dict`.
 
@@ -121,8 +124,11 @@ def doubt(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> str | N
     """Return the condition of the fix; None if it is safe."""
     if copied.whole_network:
         return "the class of the network may define `__deepcopy__`, which is no longer called"
-    if copied.deep and model.index.defines_method("get_extra_state"):
+    if model.index.defines_method("get_extra_state"):
         target = model.source.text(loaded.target)
         return f"the extra state of a module in `{target}` is shared with the other network instead of copied"
+    if loaded.may_modify is not None:
+        line = model.span_of(loaded.may_modify)[0].line
+        return f"the code on line {line} must not change the weights of `{model.source.text(copied.owner)}`"
     reason: str | None = made_networks.loading_doubt(loaded.target, copied.owner, model)
     return reason

@@ -47,8 +47,8 @@ def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer, keep:
 ## Fix safety
 Safe where the factor is certainly a number, and the tensor has a floating-point dtype that the number fits
 into. Every bit is the same, and `torch.bernoulli` draws the same values from the same stream. The fix is
-`torch.full` where the factor is a literal with a decimal point or the dtype is given. Otherwise it is
-`fill_`, which accepts integers without changing the dtype.
+`torch.full` where the factor is a literal with a decimal point or the dtype is given, and the size is known
+to be a tuple or a number. Otherwise it is `fill_`, which accepts integers without changing the dtype.
 
 If the ones are or may be integers, filling them with a fraction would truncate it. For `ones_like`, the fix
 therefore passes the dtype of the product, `torch.result_type(x, 0.5)`. For ones whose dtype is a parameter,
@@ -389,6 +389,8 @@ def size_of(ones: ast.Call, model: SemanticModel) -> str | None:
             | ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[], keywords=[]) as size
         ] if is_tensor_or_array(owner, model) or model.types.type_of(size).tag is TypeTag.TUPLE:
             return model.source.text(size)
+        case [ast.Attribute()]:
+            return None  # any caller of the constructor may pass a tuple as the size: `Noise((2, 2))`
         case [ast.expr() as size]:
             return f"({model.source.text(size)},)" if integers.is_integer(size, model) is True else None
         case [_, _, *_]:

@@ -109,3 +109,57 @@ def test_what_may_be_a_tensor_is_no_number(source: str) -> None:
     """If it is unknown, or one class contradicts it, no fix relies on it."""
     model = model_of(OPTIONS)
     assert not is_number(expression(model, source, last=True), model)
+
+
+OVERRIDDEN = """
+import torch
+class Dropout:
+    keep = 0.5
+    scale = 2.0
+    rate = 0.1
+    def run(self):
+        print(self.keep, self.scale, self.rate)
+class PerUnit(Dropout):
+    keep = torch.linspace(0, 1, 4)
+    scale = 3.0
+    rate = make_rate()
+class Agent:
+    def __init__(self, tau=0.3):
+        self.tau = tau
+    def run(self):
+        print(1 - self.tau)
+class Derived(Agent):
+    def __init__(self, tau=0.2):
+        super().__init__(tau)
+class Configured:
+    share = 0.5
+    def __init__(self, **given):
+        self.__dict__.update(given)
+    def run(self):
+        print(self.share)
+class Named:
+    part = 0.5
+    def __init__(self, **given):
+        vars(self).update(given)
+    def run(self):
+        print(self.part)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("self.keep", False),
+        ("self.scale", True),
+        ("self.rate", False),
+        ("self.share", False),
+        ("self.part", False),
+        ("1 - self.tau", True),
+    ],
+)
+def test_an_attribute_that_a_derived_class_or_a_caller_replaces_is_no_number(
+    source: str, expected: bool
+) -> None:
+    """The number in the body of a class holds only where nothing else may be found under its name."""
+    model = model_of(OVERRIDDEN)
+    assert is_number(expression(model, source, last=True), model) is expected

@@ -14,6 +14,7 @@ from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.summary import ModuleSummary
     from rlint.semantics.model import SemanticModel
 
 _REGISTRIES = ("_modules", "_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks")
@@ -21,6 +22,18 @@ _REGISTRIES = ("_modules", "_parameters", "_buffers", "_forward_hooks", "_forwar
 _PARTS = frozenset({TypeTag.MODULE, TypeTag.PARAMETERS})
 _MAY_BE_PARTS = _PARTS | {TypeTag.UNKNOWN, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR}
 _ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {"append", "extend", "insert", "setattr"}
+_REPARAMETRIZES = models.having(
+    Trait.ADDS_PART,
+    "torch.nn.utils",
+    "torch.nn.utils.parametrizations",
+    "torch.nn.utils.parametrize",
+    "torch.nn.utils.prune",
+)
+"""Functions that replace a parameter of an existing module by other parameters, or the other way round."""
+_REPARAMETRIZES_BY = (*_REPARAMETRIZES, "torch.nn.utils.parametri", "torch.nn.utils.prune")
+_THEIR_NAMES = frozenset(path.rpartition(".")[2] for path in _REPARAMETRIZES) - {"identity", "remove"}
+_IN_THEIR_NAMES = ("norm", "prune", "parametri", "orthogonal")
+"""Parts of their names. Every file that uses one of the functions contains one of them."""
 _DEPTH = 6
 
 
@@ -135,3 +148,53 @@ def _is_variable(name: ast.Name, model: SemanticModel) -> bool:
     _, bindings = model.analysis.names.bindings(name)
     kinds = (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
     return any(binding.kind not in kinds for binding in bindings)
+
+
+def reparametrizes_a_network(_: ast.Module, model: SemanticModel) -> bool:
+    """Whether the file may replace parameters of a finished network by others (`weight_norm(net[0])`, also by
+    `net.apply(weight_norm)`), or a file that imports it may. Other files only create layers with them.
+    """
+    text = model.syntax.text
+    if any(word in text for word in _IN_THEIR_NAMES):
+        nodes = (*model.syntax.of_type(ast.Name), *model.syntax.of_type(ast.Attribute))
+        for node in nodes:
+            assert isinstance(node, (ast.Name, ast.Attribute))
+            is_named = models.canonical(model.names.qualified(node) or "") in _REPARAMETRIZES
+            if is_named and not _builds_a_layer(node, model):
+                return True
+    own = model.module.module.rpartition(".")[2]
+    return any(
+        any(own in path.split(".") for path in module.imports.values()) and _names_them(module)
+        for module in model.index.modules.values()
+        if module is not model.module
+    )
+
+
+def _names_them(module: ModuleSummary) -> bool:
+    """Whether another file imports or reads one of the functions that replace parameters."""
+    imported = map(models.canonical, module.imports.values())
+    return not _THEIR_NAMES.isdisjoint(module.attributes_read) or any(
+        path.startswith(_REPARAMETRIZES_BY) for path in imported
+    )
+
+
+def _builds_a_layer(function: ast.expr, model: SemanticModel) -> bool:
+    """Whether a function is called for a layer created in the same expression, or for a layer of its own by
+    the constructor of a network.
+    """
+    match model.parent(function):
+        case ast.Call(func=called, args=[layer, *_]) if called is function:
+            if isinstance(layer, ast.Call) and model.names.qualified(layer.func) is not None:
+                return model.names.qualified(layer.func) != "copy.deepcopy"
+            while isinstance(layer, (ast.Attribute, ast.Subscript)):
+                layer = layer.value
+            return model.names.is_self(layer) and is_in_constructor(function, model)
+    return False
+
+
+def is_in_constructor(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node belongs to the constructor of a network class."""
+    function = model.function(node)
+    owner = model.symbols.class_at(node)
+    is_constructor = isinstance(function, ast.FunctionDef) and function.name == "__init__"
+    return is_constructor and owner is not None and model.index.class_kind(owner).tag is TypeTag.MODULE

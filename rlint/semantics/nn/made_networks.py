@@ -12,8 +12,15 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
-from rlint.semantics.effects.own_parts import names_registries, replaces_own_part, takes_existing_parts
+from rlint.semantics.effects.own_parts import (
+    is_in_constructor,
+    names_registries,
+    reparametrizes_a_network,
+    replaces_own_part,
+    takes_existing_parts,
+)
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -40,6 +47,7 @@ LAZY_LAYERS = tuple(
 )  # fmt: skip
 """Layers of `torch.nn` that have no parameters until their first forward pass."""
 _GROWS = models.having(Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DICT)
+_APPENDS = models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.LIST)
 _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules whose assignment does not change the parts of a network."""
 _OF_LAYERS = frozenset({"data", "weight", "bias"})
@@ -59,6 +67,8 @@ _PLAIN = frozenset(
 _READ = (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript)
 _KEEPS_TENSORS = frozenset({"register_buffer", "register_parameter"})
 _GIVEN = ("tensor", "param", "data")
+_KEPT_BY_LAYERS = ("_weight", "weight", "pos_weight")
+"""Arguments of layers and losses of `torch.nn` whose memory becomes that of a parameter or buffer."""
 _DEPTH = 6
 
 
@@ -85,6 +95,8 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
         model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
     ):
         return False  # their shapes are determined by the first input
+    if model.once(reparametrizes_a_network, model.syntax.module):
+        return False
     for made, source, rest in ((one, second, other), (other, first, one)):
         if made is not None and made.copied is not None:
             if ast.dump(made.copied) != ast.dump(source) or not _is_bound_once(source, model):
@@ -97,12 +109,64 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
     same = ast.dump(one.call) == ast.dump(other.call) and all(
         isinstance(argument, _READ) or _is_new(argument, model) for argument in given
     )
-    if not same or not _is_new(one.call, model):
+    if not same or not _is_new(one.call, model) or not _have_equal_values(one.call, other.call, model):
         return False
     if model.types.class_of_value(one.call) is None:
         return True
     # what a constructor of the project creates may depend on more than its arguments
     return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
+
+
+def _have_equal_values(first: ast.Call, second: ast.Call, model: SemanticModel) -> bool:
+    """Whether the arguments of two calls with the same text also have the same values."""
+    if model.source.span(second) < model.source.span(first):
+        first, second = second, first
+    pairs = zip(descendants(first), descendants(second), strict=True)
+    return all(_has_equal_value(one, other, first, second, model) for one, other in pairs)
+
+
+def _has_equal_value(
+    one: ast.AST, other: ast.AST, first: ast.Call, second: ast.Call, model: SemanticModel
+) -> bool:
+    """Whether an argument (or a part of it) has the same value in both calls, apart from its own parts."""
+    match one, other:
+        case ast.Name(), ast.Name():
+            if model.names.qualified(one) is not None and _only_defined(one, model):
+                return True
+            if one.id in model.syntax.declared:
+                return False  # a function may rebind it in between
+            definitions = model.dataflow.definitions(one)
+            if definitions != model.dataflow.definitions(other):
+                return False
+            return len(model.names.bindings(one)) == 1 or model.dataflow.keeps(one, first, second)
+        case ast.Attribute(attr=name), ast.Attribute() if model.names.qualified(one) is None:
+            if not model.effects.effect_of(one).quiet:
+                return False
+            stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
+            if not stores or model.dataflow.unchanged_between(one, first, second):
+                return True
+            parts = model.dataflow.between(first, second)
+            if parts is None:
+                # in two methods: the constructor must have set it before both
+                (store, *others) = stores
+                setter = model.function(store)
+                is_set_up = isinstance(setter, ast.FunctionDef) and setter.name == "__init__"
+                return is_set_up and not others and model.source.span(store) < model.source.span(first)
+            passed = {node for part in parts for node in descendants(part)}
+            return passed.isdisjoint(stores) and all(
+                model.function(store) is model.function(first) for store in stores
+            )
+        case ast.Subscript(), ast.Subscript():
+            return model.dataflow.unchanged_between(one, first, second)
+        case ast.Call(), ast.Call():
+            return _is_new(one, model) or model.dataflow.unchanged_between(one, first, second)
+    return True
+
+
+def _only_defined(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a name is only bound by imports and definitions, or a builtin."""
+    kinds = (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
+    return all(binding.kind in kinds for binding in model.names.bindings(name))
 
 
 def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model: SemanticModel) -> bool:
@@ -220,7 +284,7 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     if model.types.class_of_value(call) is None:
         if models.canonical(path) in CONTAINERS:
             return all(_is_new(argument, model, depth - 1) for argument in given)
-        return is_layer(models.canonical(path))
+        return is_layer(models.canonical(path)) and not _keeps_a_tensor(call, model)
     structure = model.nn.architecture(call, None)
     takes_over: bool = model.once(takes_existing_parts, model.syntax.module)
     return structure.complete and not structure.passes_on and not takes_over and not _may_share_memory(model)
@@ -240,7 +304,28 @@ def _may_share_memory(model: SemanticModel) -> bool:
     )
 
 
+def _is_layer(call: ast.Call, model: SemanticModel) -> bool:
+    return is_layer(models.canonical(model.names.qualified(call.func) or ""))
+
+
+def _keeps_a_tensor(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the constructor of a layer or loss may take over a tensor that other code holds:
+    `nn.Embedding(4, 2, _weight=table)`.
+    """
+    given = [argument for argument in call.args if model.types.type_of(argument).tag is TypeTag.TENSOR]
+    given += [keyword.value for keyword in call.keywords if keyword.arg in _KEPT_BY_LAYERS]
+    return any(
+        isinstance(argument, ast.Name) or not (kind.fresh or kind.tag in _PLAIN)
+        for argument in given
+        for kind in (model.types.type_of(argument),)
+    )
+
+
 def _holds_shared_tensors(_: ast.Module, model: SemanticModel) -> bool:
+    for keyword in model.syntax.of_type(ast.keyword):
+        call = model.parent(keyword) if keyword.arg in _KEPT_BY_LAYERS else None
+        if isinstance(call, ast.Call) and _is_layer(call, model) and _keeps_a_tensor(call, model):
+            return True
     for call in model.syntax.written.calls_of(
         (*_KEEPS_TENSORS, "Parameter", "Buffer", "ParameterList", "ParameterDict")
     ):
@@ -306,9 +391,8 @@ def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether a container belongs to a network, outside of that network's constructor."""
-    function = model.function(expression)
-    if function is None or function.name == "__init__":
+    """Whether a container is a network or belongs to one, outside of a network's constructor."""
+    if is_in_constructor(expression, model):
         return False
     part = expression
     while isinstance(part, ast.Attribute):
@@ -316,6 +400,13 @@ def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
             return True
         part = part.value
     return model.types.type_of(part).tag is TypeTag.MODULE and not model.names.is_self(part)
+
+
+def _has_own_metaclass(cls: ast.ClassDef) -> bool:
+    """Whether a class has a metaclass other than `ABCMeta`, which may replace parts of each new object."""
+    return any(
+        keyword.arg == "metaclass" and last_name(keyword.value) != "ABCMeta" for keyword in cls.keywords
+    )
 
 
 def may_be_changed_later(model: SemanticModel) -> bool:
@@ -336,7 +427,7 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
             return True
     if any(model.types.type_of(item.value).tag is TypeTag.MODULE for item in written.item_stores):
         return True  # `net[0] = other[0]`
-    if names_registries(model):
+    if names_registries(model) or any(map(_has_own_metaclass, model.syntax.of_type(ast.ClassDef))):
         return True
     if any(function.module != model.module.module for _, function in model.index.setters("data")):
         return True
@@ -344,7 +435,10 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
     if any(write.owner is not None and write.name != ANY_NAME for write in writes):
         return True
     for call in written.calls_of(_GROWS):
-        if isinstance(call.func, ast.Attribute) and _is_part_of_a_network(call.func.value, model):
+        if not isinstance(call.func, ast.Attribute) or not _is_part_of_a_network(call.func.value, model):
+            continue
+        # `agent.update(batch)` may run a method of the network's class, whose body is examined itself
+        if call.func.attr in _APPENDS or not model.types.call_targets(call):
             return True
     for call in model.syntax.written.calls_of(_ADDS):
         if not (isinstance(call.func, ast.Attribute) and model.names.is_self(call.func.value)):

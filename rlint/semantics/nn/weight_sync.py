@@ -55,8 +55,9 @@ class StateLoad:
     """`target.load_state_dict(...)`.
 
     `given` is the expression that creates the loaded state: the argument itself, or the value of a local name
-    that is read only here and whose tensors cannot have been modified since. `strict` says whether the
-    argument of that name is passed.
+    that is read only here and whose tensors no known code modifies in between. `may_modify` is code in
+    between that could do so by running other code: a property, a generator, the method of an operator.
+    `strict` says whether the argument of that name is passed.
     """
 
     call: ast.Call
@@ -64,6 +65,7 @@ class StateLoad:
     argument: ast.expr
     given: ast.expr
     strict: bool | None
+    may_modify: ast.AST | None = None
 
 
 @frozen
@@ -103,7 +105,9 @@ def loaded_state(call: ast.Call, model: SemanticModel) -> StateLoad | None:
         return None
     strict = keywords.get("strict") or (call.args[1] if len(call.args) == 2 else None)
     known = None if strict is None else isinstance(strict, ast.Constant) and strict.value is True
-    return StateLoad(call, target, arguments[0], _maker(arguments[0], call, model), known)
+    given = _maker(arguments[0], call, model)
+    may_modify = _runs_other_code(given, call, model) if given is not arguments[0] else None
+    return StateLoad(call, target, arguments[0], given, known, may_modify)
 
 
 def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr:
@@ -143,6 +147,46 @@ def _has_no_side_effects(node: ast.AST, model: SemanticModel) -> bool:
         case ast.AugAssign() | ast.Await() | ast.Yield() | ast.YieldFrom() | ast.withitem():
             return False
     return True
+
+
+def _runs_other_code(given: ast.expr, call: ast.Call, model: SemanticModel) -> ast.AST | None:
+    """Return what is evaluated between the creation of a state and the call that loads it, and may run code
+    although it contains no call: it reads a property, uses an operator or an iterator, or frees an object.
+    """
+    frees = model.index.defines_method("__del__")
+    parts: list[ast.AST] = [*(model.dataflow.between(given, call) or ()), call.func]
+    for part in parts:
+        if not model.effects.effect_of(part).does_only(_HARMLESS) or model.effects.may_exhaust(part):
+            return part
+        for node in descendants(part):
+            if frees and isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                return part
+            if _runs_method(node, model):
+                return part
+    return None
+
+
+def _runs_method(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node reads a property or item of an object of the project, or iterates over one, by a method
+    that may have effects.
+    """
+    match node:
+        case ast.Attribute(value=owner, attr=name, ctx=ast.Load()):
+            methods: tuple[str, ...] = (name,)
+        case ast.Subscript(value=owner, ctx=ast.Load()):
+            methods = ("__getitem__",)
+        case ast.For(iter=owner) | ast.comprehension(iter=owner):
+            methods = ("__iter__", "__next__")
+        case _:
+            return False
+    cls = model.types.class_of_value(owner)
+    found = [model.index.method(cls, name) for name in methods] if cls is not None else []
+    return any(
+        method is not None
+        and (method.is_property or not isinstance(node, ast.Attribute))
+        and not model.index.effect_of(method).does_only(_HARMLESS)
+        for method in found
+    )
 
 
 def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:

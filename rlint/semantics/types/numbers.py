@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.syntax.queries import defaults_of, element_at
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
@@ -161,7 +162,28 @@ def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -
         case ast.Attribute(attr=attribute):
             if _is_declared_number(attribute, model):
                 return True
-    return number_of(expression, model, depth) is not None
+            if not all(is_number(value, model, depth - 1) for value in _overriding(expression, model)):
+                return False
+    found = number_of(expression, model, depth)
+    # a default is no proof if other code sets a value of another type: a derived class, or by a dynamic name
+    return found is not None and (found.fixed or _may_only_be_number(kind))
+
+
+def _overriding(attribute: ast.Attribute, model: SemanticModel) -> Iterator[ast.expr]:
+    """Yield the values that derived classes of this file assign to an attribute of `self` in their bodies."""
+    owner = model.symbols.class_at(attribute)
+    derived = {each.qualname for each in model.index.subclasses(owner)} if owner is not None else set()
+    for cls in model.syntax.of_type(ast.ClassDef) if derived else ():
+        if model.syntax.qualname(cls) in derived:
+            for binding in model.syntax.scopes[cls].bindings.get(attribute.attr, ()):
+                if binding.value is not None:
+                    yield binding.value
+
+
+def _may_only_be_number(kind: Type) -> bool:
+    """Whether all values that the program is known to give to something of unknown type are numbers."""
+    choices = kind.caveat.choices if kind.caveat is not None else ()
+    return bool(choices) and all(choice.kind.tag in _NUMBERS for choice in choices)
 
 
 def _is_declared_number(attribute: str, model: SemanticModel) -> bool:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Autograd, BindingKind, Edit, Fix, SemanticModel, made_networks, numbers
+from rlint.rule import (
+    Applicability,
+    Autograd,
+    BindingKind,
+    Edit,
+    Fix,
+    SemanticModel,
+    TypeTag,
+    element_types,
+    made_networks,
+    numbers,
+)
 from rlint.rules.networks.rl304_looped_target_update.blends import (
     Blend,
     BlendResult,
@@ -131,14 +142,21 @@ def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
     run.
     """
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
-    if old is None or new is None or not made_networks.have_same_form(old.network, new.network, model):
+    if (
+        old is None
+        or new is None
+        or not (old.complete and new.complete and old.backward == new.backward)
+        or not made_networks.have_same_form(old.network, new.network, model)
+    ):
         yield SAME_FORM.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
     elif _may_hold_integers(model):
         yield INTEGERS
 
 
 def _may_hold_integers(model: SemanticModel) -> bool:
-    """Whether the file may create parameters without gradient, the only ones that may be integers."""
+    """Whether the file may create parameters without gradient, the only ones that may be integers, or cast
+    them.
+    """
     found: bool = model.once(_creates_without_gradient, model.syntax.module)
     return found
 
@@ -154,6 +172,8 @@ def _creates_without_gradient(_: ast.Module, model: SemanticModel) -> bool:
         for use in model.names.attribute_uses("from_pretrained")
     ):
         return True
+    if any(_casts_a_network(call, model) for call in model.syntax.written.calls_of(("type", "to"))):
+        return True
     # under another name: `frozen = functools.partial(nn.Parameter, requires_grad=False)`
     mentions = [*model.syntax.of_type(ast.Name), *model.names.attribute_uses("Parameter")]
     return any(
@@ -162,6 +182,24 @@ def _creates_without_gradient(_: ast.Module, model: SemanticModel) -> bool:
         for node in mentions
         if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     )
+
+
+def _casts_a_network(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call may cast a network in place to integers or complex numbers: `net.type(torch.int64)`."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    owner = model.types.type_of(call.func.value).tag
+    in_place = owner is TypeTag.UNKNOWN and isinstance(model.parent(call), ast.Expr)
+    if owner is not TypeTag.MODULE and not in_place:
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    names = [(model.names.qualified(argument) or "").removeprefix("torch.") for argument in given]
+    return any(_is_exact(element_types.TORCH.get(name, name)) for name in names)
+
+
+def _is_exact(dtype: str) -> bool:
+    """Whether a dtype is not one of real floating-point numbers."""
+    return dtype not in element_types.FLOATS and (dtype in element_types.BITS or dtype.startswith("complex"))
 
 
 def _is_called_or_tested(node: ast.expr, model: SemanticModel) -> bool:

@@ -8,16 +8,24 @@ from rlint.rule import BindingKind, SemanticModel, TypeTag, frozen
 from rlint.rules.networks.rl304_looped_target_update.blends import MOVED, bare
 
 _SAME_ITEMS = frozenset({"builtins.list", "builtins.tuple", "builtins.iter", "builtins.reversed"})
+_LISTS = frozenset({"builtins.list", "builtins.tuple"})
+_READ_BY = _SAME_ITEMS | {"builtins.zip", "builtins.enumerate", "builtins.len"}
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict"})
 _DEPTH = 6
 
 
 @frozen
 class BlendedPart:
-    """Tensors of `network`, one per iteration: its parameters, or all entries of its state dict (`state`)."""
+    """Tensors of `network`, one per iteration: its parameters, or all entries of its state dict (`state`).
+
+    They come in the order of the network, or `backward`; not `complete` if code may take some out, or change
+    their order, before the loop.
+    """
 
     network: ast.expr
     state: bool
+    backward: bool = False
+    complete: bool = True
 
 
 def source_of(tensor: ast.expr, model: SemanticModel) -> BlendedPart | None:
@@ -77,11 +85,17 @@ def _iterated(
             if callee == "builtins.enumerate" and args and path[:1] == (1,):
                 return _iterated(args[0], path[1:], model, depth - 1)
             if callee in _SAME_ITEMS and len(args) == 1:
-                return _iterated(args[0], path, model, depth - 1)
+                part = _iterated(args[0], path, model, depth - 1)
+                if part is None or callee != "builtins.reversed":
+                    return part
+                return BlendedPart(part.network, part.state, not part.backward, part.complete)
         case ((ast.Name() | ast.Attribute()), _):
             value = _value(iterable, model)
             if value is not None:
-                return _iterated(value, path, model, depth - 1)
+                part = _iterated(value, path, model, depth - 1)
+                if part is None or _is_only_read(iterable, value, model):
+                    return part
+                return BlendedPart(part.network, part.state, part.backward, complete=False)
             if model.types.type_of(iterable).tag is TypeTag.PARAMETERS and not path:
                 return BlendedPart(iterable, state=False)
     return None
@@ -121,3 +135,34 @@ def _value(access: ast.Name | ast.Attribute, model: SemanticModel) -> ast.expr |
     if len(stores) != 1 or model.class_of(stores[0]) is not model.class_of(access):
         return None
     return model.names.assigned(stores[0])
+
+
+def _is_only_read(access: ast.Name | ast.Attribute, value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a variable still holds all items of its value, in their order, wherever it is read: it is read
+    once, or it is a list or tuple that no code modifies.
+    """
+    if isinstance(access, ast.Name):
+        scope = model.names.scope(access).lookup(access.id)
+        uses: list[ast.expr] = [*model.names.reads(access.id, scope)] if scope is not None else []
+        if len(uses) == 1:
+            return True
+    else:
+        uses = [use for use in model.names.attribute_uses(access.attr) if isinstance(use.ctx, ast.Load)]
+        if model.program.is_read_in_other_file(access.attr):
+            return False
+    is_list = isinstance(value, ast.Call) and model.names.qualified(value.func) in _LISTS
+    return is_list and bool(uses) and all(_only_reads(use, model) for use in uses)
+
+
+def _only_reads(use: ast.expr, model: SemanticModel) -> bool:
+    """Whether the place where a list is used leaves it as it is."""
+    match model.parent(use):
+        case ast.For() | ast.comprehension():
+            return True
+        case ast.Subscript(ctx=ast.Load()):
+            return True
+        case ast.Call(func=func) as call if func is not use:
+            callee = model.names.qualified(func)
+            is_made = model.types.type_of(call).tag is TypeTag.OPTIMIZER  # which copies the list
+            return callee is not None and (callee in _READ_BY or is_made)
+    return False
