@@ -72,6 +72,8 @@ class CallSite:
     numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
     ends: tuple[int, ...] = ()  # items of the result whose gradient ends in the caller; -1 for all of it
     reads: tuple[int, ...] | None = None  # the items of the result that the caller reads; None if not known
+    # position of `*values`, or "**" of `**options`, with the type of what is unpacked
+    unpacked: tuple[tuple[str, Type], ...] = ()
 
 
 @frozen

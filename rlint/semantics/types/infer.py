@@ -350,6 +350,8 @@ class TypeInference(CallInference, LiteralInference):
             case ast.Assign(targets=[ast.Tuple(elts=targets)]) if kind.tag is TypeTag.TUPLE:
                 if not any(isinstance(target, ast.Starred) for target in targets):
                     kind = unpacked(kind, len(targets))
+            case _ if binding.path and kind.tag is TypeTag.INSTANCE and kind.of:
+                kind = self.found_at(f"{kind.of}().__iter__()") or kind
         return along(kind, binding.path)
 
     def _augmented(self, binding: Binding) -> Step[Type]:
@@ -415,6 +417,9 @@ class TypeInference(CallInference, LiteralInference):
                 )
             if kind.of or kind.tag is not TypeTag.UNKNOWN:
                 return kind
+            found = self._passed_or_default(parameter, function)
+            likely = kind.caveat.choices[:1] if kind.caveat is not None else ()
+            return with_choice(found, likely[0]) if likely and not self.resolved(found) else found
         return self._passed_or_default(parameter, function)
 
     def _passed_to_lambda(self, parameter: ast.arg, function: ast.Lambda) -> Type:
