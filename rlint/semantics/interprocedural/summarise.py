@@ -332,11 +332,15 @@ def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> Non
 
 
 def _is_vague(kind: Type) -> bool:
-    """Whether a type is a container of unknown items, or a tensor on an unknown device."""
+    """Whether a type is a container of unknown items, an array of unknown dtype, or a tensor on an unknown
+    device.
+    """
     if kind.parts:
         return any(not part or _is_vague(part) for part in kind.parts)
     if kind.tag in _CONTAINERS:
         return kind.item is None or _is_vague(kind.item)
+    if kind.tag is TypeTag.NDARRAY:
+        return not kind.dtype
     return kind.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN
 
 

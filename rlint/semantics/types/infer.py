@@ -48,6 +48,8 @@ MOST_STARRED = 16
 """Maximum number of arguments for `*args` that are distinguished."""
 MOST_CALLS = 24
 """Uses of the variable of a lambda; with more, the types of its parameters are unknown."""
+_MADE_PRECISE = frozenset(TypeTag[name] for name in "DICT LOADER NDARRAY TENSOR TUPLE".split())
+"""Types of annotations that say little: callers determine dtypes, devices and the parts of containers."""
 _SEQUENCES = frozenset({TypeTag.LIST, TypeTag.DEQUE})
 _DEPTH = 40
 _PASSES = 3  # iterations within which a recursive definition must converge to one type
@@ -407,7 +409,7 @@ class TypeInference(CallInference, LiteralInference):
             return Type(TypeTag.DICT)
         if parameter.annotation is not None:
             kind = self.promised(parameter, function)
-            if kind.tag in (TypeTag.LOADER, TypeTag.TENSOR):
+            if kind.tag in _MADE_PRECISE:
                 passed = self.resolved(self._passed(parameter, function))
                 return passed if refines(passed, kind) else kind
             if kind.tag in _SEQUENCES and kind.item is None and not kind.parts:

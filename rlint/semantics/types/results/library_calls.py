@@ -24,7 +24,7 @@ from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES
 from rlint.semantics.types.results import named_tuples, networks
-from rlint.semantics.types.results.moved_items import moves_items
+from rlint.semantics.types.results.moved_items import moves_batches, moves_items
 from rlint.semantics.types.results.several_tensors import SEVERAL, several_tensors
 from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
@@ -313,6 +313,11 @@ class ResultInference(DtypeInference):
         batch = batches.batch_of_loader(node, self.type_of)
         named = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"]
         dataset = next(iter([*node.args[:1], *named]), None)
+        collates = [self.type_of(keyword.value) for keyword in node.keywords if keyword.arg == "collate_fn"]
+        if any(
+            kind.of and moves_batches(kind, self.names.module, self.syntax, self.type_of) for kind in collates
+        ):
+            return Type(TypeTag.BATCH)
         if dataset is None or batch.device is not Device.HOST:
             return batch
         moved = moves_items(self.type_of(dataset), self.names.module, self.syntax, self.type_of)
