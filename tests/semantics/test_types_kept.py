@@ -198,3 +198,57 @@ def f(batches):
 def test_a_sum_that_begins_as_a_float_is_likely_a_tensor() -> None:
     """There may be no iteration."""
     assert sure_and_likely(SUMMED, "total") == (TypeTag.UNKNOWN, TypeTag.TENSOR)
+
+
+COLLATED = """
+from torch.utils.data import DataLoader
+
+def there(rows):
+    return torch.stack([row[0] for row in rows]).cuda()
+
+class Stacked:
+    def __call__(self, rows):
+        return torch.tensor([row[0] for row in rows])
+
+def f(dataset):
+    for moved in DataLoader(dataset, batch_size=4, collate_fn=there):
+        use(moved[0])
+    for kept in DataLoader(dataset, batch_size=4, collate_fn=Stacked()):
+        use(kept[0])
+"""
+
+
+@pytest.mark.parametrize(("source", "device"), [("moved[0]", Device.UNKNOWN), ("kept[0]", Device.HOST)])
+def test_a_collate_function_may_move_the_batches(source: str, device: Device) -> None:
+    """The batches of its loader are not in host memory then."""
+    sure, _ = both(IMPORTS + textwrap.dedent(COLLATED), source)
+    assert (sure.tag, sure.device) == (TypeTag.TENSOR, device)
+
+
+ROUGH = """
+from typing import Dict
+
+class Memory:
+    def __init__(self):
+        self.frames = np.zeros((100, 84, 84), dtype=np.uint8)
+
+    def sample(self, rows: np.ndarray) -> Dict[str, np.ndarray]:
+        return dict(frames=self.frames[rows], rows=rows, weights=anything(rows))
+
+class Agent:
+    def __init__(self):
+        self.memory = Memory()
+
+    def update(self):
+        batch = self.memory.sample(np.random.randint(0, 100, 32))
+        self.loss(batch)
+
+    def loss(self, batch: Dict[str, np.ndarray]):
+        use(batch["frames"])
+"""
+
+
+def test_a_rough_annotation_is_made_precise_by_what_is_passed_and_returned() -> None:
+    """The annotation does not name the dtype."""
+    sure, _ = both(IMPORTS + textwrap.dedent(ROUGH), 'batch["frames"]')
+    assert (sure.tag, sure.dtype) == (TypeTag.NDARRAY, "uint8")

@@ -26,7 +26,14 @@ from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, Fun
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
-from rlint.semantics.types.algebra import indexed, is_immutable, known_item, parsed_options, refines
+from rlint.semantics.types.algebra import (
+    completed,
+    indexed,
+    is_immutable,
+    known_item,
+    parsed_options,
+    refines,
+)
 from rlint.semantics.types.likely.choices import marked
 from rlint.semantics.types.likely.notes import NOTHING, Notes
 from rlint.semantics.types.results import named_tuples, networks
@@ -732,6 +739,9 @@ class ProjectIndex(SymbolTable):
             kind = returned if kind is None else kind.joined(returned)
         if kind is None:
             return UNKNOWN
+        if function.promised:
+            kind = completed(kind, function.promised)
+            kind = kind if refines(kind, function.promised) else function.promised
         if not kind:
             kind = UNKNOWN if kind.caveat is None else Type(caveat=kind.caveat)
         kind = self._judged(kind, lambda: f"{function.shown}()")
