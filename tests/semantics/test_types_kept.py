@@ -252,3 +252,38 @@ def test_a_rough_annotation_is_made_precise_by_what_is_passed_and_returned() -> 
     """The annotation does not name the dtype."""
     sure, _ = both(IMPORTS + textwrap.dedent(ROUGH), 'batch["frames"]')
     assert (sure.tag, sure.dtype) == (TypeTag.NDARRAY, "uint8")
+
+
+LANGUAGE_MODEL = """
+from transformers import AutoModelForCausalLM
+
+class Trainer:
+    def __init__(self):
+        self.model = AutoModelForCausalLM.from_pretrained("gpt2").cuda()
+
+    def step(self, tokens, mask):
+        out = self.model(input_ids=tokens, attention_mask=mask)
+        self.log(out.logits, out.loss)
+        drawn = self.model.generate(tokens, max_new_tokens=8)
+        more = self.model.generate(tokens, return_dict_in_generate=True)
+        use(out.logits[:, :-1], out.loss, drawn, more, out.hidden_states)
+
+    def log(self, logits, loss):
+        use(logits)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "tag"),
+    [
+        ("out.logits[:, :-1]", TypeTag.TENSOR),
+        ("out.loss", TypeTag.TENSOR),
+        ("logits", TypeTag.TENSOR),
+        ("drawn", TypeTag.TENSOR),
+        ("more", TypeTag.UNKNOWN),
+        ("out.hidden_states", TypeTag.UNKNOWN),
+    ],
+)
+def test_what_a_pretrained_model_returns(source: str, tag: TypeTag) -> None:
+    """Its output holds tensors under known names; `generate` returns tokens."""
+    assert sure_and_likely(LANGUAGE_MODEL, source)[0] is tag

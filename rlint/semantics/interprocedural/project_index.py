@@ -692,6 +692,8 @@ class ProjectIndex(SymbolTable):
             inner = networks.wrapped(value)
             if inner is not None:
                 return inner, None
+        if value.of == networks.MODEL_OUTPUT:
+            return networks.part_of_output(name), None
         if value.tag is TypeTag.TUPLE and value.keys:
             return named_tuples.field_of(value, name), None
         cls = self.class_of(value)

@@ -36,6 +36,8 @@ class CallInference(ResultInference):
             inner = networks.wrapped(owner)
             if inner is not None:
                 return inner
+        if owner.of == networks.MODEL_OUTPUT:
+            return networks.part_of_output(node.attr)
         if owner.tag in _OF_CLASSES and owner.of:
             path = f"{owner.of}().{node.attr}"
             return self.found_at(path) or models.attribute_kind(owner.tag, node.attr) or deferred(path)
@@ -158,8 +160,11 @@ class CallInference(ResultInference):
             found = self.found_at(f"{owner.of}().{func.attr}()")
             if found:
                 return found
-        if owner.tag is TypeTag.MODULE and func.attr == "forward" and networks.is_of_library(owner):
-            return self._called_module(owner, node)
+        if owner.tag is TypeTag.MODULE and networks.is_of_library(owner):
+            if func.attr == "forward":
+                return self._called_module(owner, node)
+            if func.attr == "generate":
+                return networks.generated(owner, node)
         if owner.tag is not TypeTag.UNKNOWN:
             known = models.method_fact(owner.tag, func.attr, argument_count(node))
             if known is None:

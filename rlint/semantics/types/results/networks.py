@@ -21,6 +21,11 @@ _RECURRENT = models.having(Trait.RECURRENT, "torch.nn") & _GIVES_NO_SINGLE_TENSO
 _CELLS_WITH_MEMORY = _RECURRENT & {"torch.nn.LSTMCell"}
 _WITH_MEMORY = _RECURRENT & {"torch.nn.LSTM"}
 _ATTENDS = _GIVES_NO_SINGLE_TENSOR & {"torch.nn.MultiheadAttention"}
+_PRETRAINED = "transformers."
+MODEL_OUTPUT = "transformers.modeling_outputs.ModelOutput"
+"""The class of what a model of transformers returns."""
+OUTPUT_TENSORS = frozenset({"last_hidden_state", "logits", "loss", "pooler_output"})
+_ASKS_FOR_MORE = "return_dict_in_generate"
 _ANY_MODULE = PLAIN[TypeTag.MODULE]
 _ANY_TENSOR = Type(TypeTag.TENSOR)
 _LIKELY_TENSOR = with_choice(UNKNOWN, Choice(_ANY_TENSOR))
@@ -64,6 +69,8 @@ def result_of_library(module: Type, given: Sequence[Type] = ()) -> Type:
     """Return the type of calling a torch module: a tensor, as far as that holds for all arguments. A
     recurrent layer returns its outputs, packed if its input is, and its last state.
     """
+    if module.of.startswith(_PRETRAINED):
+        return Type(TypeTag.INSTANCE, of=MODEL_OUTPUT, fresh=True)
     if module.of in _CELLS_WITH_MEMORY:
         return _STATE_WITH_MEMORY
     if module.of in _ATTENDS:
@@ -77,8 +84,19 @@ def result_of_library(module: Type, given: Sequence[Type] = ()) -> Type:
 
 
 def is_of_library(module: Type) -> bool:
-    """Whether a module is one of torch's own."""
-    return module.of.startswith("torch.nn.")
+    """Whether a module is one of torch's own, or a model of transformers."""
+    return module.of.startswith(("torch.nn.", _PRETRAINED))
+
+
+def part_of_output(name: str) -> Type:
+    """Return the type of an attribute of what a model of transformers returns: `model(tokens).logits`."""
+    return _ANY_TENSOR if name in OUTPUT_TENSORS else UNKNOWN
+
+
+def generated(module: Type, node: ast.Call) -> Type:
+    """Return the type of `model.generate(...)`: the tokens, unless it is asked for more than these."""
+    asked = {keyword.arg for keyword in node.keywords}
+    return _ANY_TENSOR if module.of.startswith(_PRETRAINED) and _ASKS_FOR_MORE not in asked else UNKNOWN
 
 
 def takes_tensor(layer: Type) -> bool:
