@@ -45,7 +45,8 @@ Flags the following in hot code of programs that use accelerators:
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
 These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
-tensor; a tensor that is printed or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
+tensor; a tensor that is printed, formatted
+(`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
 bound of a slice (`rows[first:last]`); and a call of a function or lambda of the project that does one of
 these (`to_np(action)`).
 
@@ -195,6 +196,7 @@ class HostRoundTrip(Rule):
     heat = Heat.HOT
     visits = (
         ast.Call,
+        ast.BinOp,
         ast.FormattedValue,
         ast.If,
         ast.While,
@@ -204,7 +206,7 @@ class HostRoundTrip(Rule):
         ast.comprehension,
         ast.Assign,
     )
-    callees = READERS | round_trips.MAKERS | COPIES | {"type"}
+    callees = READERS | round_trips.MAKERS | COPIES | {"format", "type"}
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:

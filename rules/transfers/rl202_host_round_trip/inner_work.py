@@ -73,6 +73,8 @@ def _is_stored(statement: ast.stmt) -> bool:
     match statement:
         case ast.AugAssign() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
     is_log: bool = is_logged(statement)
     return is_log
 
