@@ -1,10 +1,11 @@
 """A blocking host-to-device copy in every step.
 
-## What it does Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is
-known to be in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a
-function or a buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`)
-or be in a helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it
-is not a tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
+## What it does
+Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to be in
+host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a function or a
+buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`) or be in a
+helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
+tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
 (`.to(**options)`) or a legacy type (`.type(torch.cuda.FloatTensor)`). Where the origin of the tensor is not
 known, the finding is `likely` and states the assumption, as it is for several parts of a batch that are moved
 one by one (`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).

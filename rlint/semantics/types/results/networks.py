@@ -25,7 +25,7 @@ _PRETRAINED = "transformers."
 MODEL_OUTPUT = "transformers.modeling_outputs.ModelOutput"
 """The class of what a model of transformers returns."""
 OUTPUT_TENSORS = frozenset({"last_hidden_state", "logits", "loss", "pooler_output"})
-_ASKS_FOR_MORE = "return_dict_in_generate"
+_MORE_THAN_TOKENS = "return_dict_in_generate"
 _ANY_MODULE = PLAIN[TypeTag.MODULE]
 _ANY_TENSOR = Type(TypeTag.TENSOR)
 _LIKELY_TENSOR = with_choice(UNKNOWN, Choice(_ANY_TENSOR))
@@ -95,8 +95,8 @@ def part_of_output(name: str) -> Type:
 
 def generated(module: Type, node: ast.Call) -> Type:
     """Return the type of `model.generate(...)`: the tokens, unless it is asked for more than these."""
-    asked = {keyword.arg for keyword in node.keywords}
-    return _ANY_TENSOR if module.of.startswith(_PRETRAINED) and _ASKS_FOR_MORE not in asked else UNKNOWN
+    given = {keyword.arg for keyword in node.keywords}
+    return _ANY_TENSOR if module.of.startswith(_PRETRAINED) and _MORE_THAN_TOKENS not in given else UNKNOWN
 
 
 def takes_tensor(layer: Type) -> bool:
