@@ -165,7 +165,8 @@ class SyntaxIndex:
     def jumps(self) -> dict[ast.AST, list[ast.Break | ast.Continue]]:
         """Return the `break` and `continue` statements of each loop that has any."""
         found: dict[ast.AST, list[ast.Break | ast.Continue]] = {}
-        for jump in (*self.of_type(ast.Break), *self.of_type(ast.Continue)):
+        every: list[ast.Break | ast.Continue] = [*self.of_type(ast.Break), *self.of_type(ast.Continue)]
+        for jump in every:
             child: ast.AST = jump
             for parent in self.ancestors(jump):
                 if isinstance(parent, LOOPS) and child not in parent.orelse:
