@@ -68,7 +68,7 @@ from rlint.semantics.types import (
 from rlint.semantics.types.constants import Constant, ConstantValue
 from rlint.semantics.types.numbers import Number
 from rlint.semantics.types.results.tensor_from_either import array_of_either
-from rlint.semantics.types.unpacked_options import unpacked_options
+from rlint.semantics.types.unpacked_arguments import unpacked_options
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,

@@ -17,6 +17,7 @@ from rlint.models.fact import (
     INT,
     ITERATOR,
     LIST,
+    MAY_WRITE,
     NEW,
     NOTHING,
     PATTERN,
@@ -206,6 +207,7 @@ _CONTAINERS: Table = table(
     facts("dataclasses", READS, TUPLE, "astuple fields"),
     facts("dataclasses", READS, BOOL, "is_dataclass"),
     facts("dataclasses", PURE, ANYTHING, "field"),
+    facts("dataclasses", MAY_WRITE, ANYTHING, "replace"),  # it runs `__post_init__`
     facts("enum", PURE, NEW, "auto"),
     facts("types", PURE, NEW, "MappingProxyType MethodType SimpleNamespace"),
     facts("array", READS, NEW, "array"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -162,26 +162,18 @@ class SyntaxIndex:
         return found
 
     @cached_property
-    def loops_with_jumps(self) -> frozenset[ast.AST]:
-        """Return the loops that contain a `break` or `continue`."""
-        return self._loops_left_by((*self.of_type(ast.Break), *self.of_type(ast.Continue)))
-
-    @cached_property
-    def loops_with_continue(self) -> frozenset[ast.AST]:
-        """Return the loops that contain a `continue`."""
-        return self._loops_left_by(self.of_type(ast.Continue))
-
-    def _loops_left_by(self, jumps: Iterable[ast.AST]) -> frozenset[ast.AST]:
-        """Return the loops that these statements belong to."""
-        found = set()
-        for jump in jumps:
+    def jumps(self) -> dict[ast.AST, list[ast.Break | ast.Continue]]:
+        """Return the `break` and `continue` statements of each loop that has any."""
+        found: dict[ast.AST, list[ast.Break | ast.Continue]] = {}
+        every: list[ast.Break | ast.Continue] = [*self.of_type(ast.Break), *self.of_type(ast.Continue)]
+        for jump in every:
             child: ast.AST = jump
             for parent in self.ancestors(jump):
                 if isinstance(parent, LOOPS) and child not in parent.orelse:
-                    found.add(parent)
+                    found.setdefault(parent, []).append(jump)
                     break
                 child = parent
-        return frozenset(found)
+        return found
 
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """Return all nodes of exactly this type, in source order."""

@@ -129,6 +129,20 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
         ("def main(bar):\n    for s in seeds:\n        bar.update(1)\n        work()", Heat.COLD),
         ("def main(memory):\n    while True:\n        batch = memory.sample(32)\n        work()", Heat.HOT),
         ("def main(q):\n    while True:\n        item = queue.get()\n        work()", Heat.HOT),
+        (
+            "class Replay(torch.utils.data.IterableDataset):\n    def sample(self):\n        work()\n"
+            "    def __iter__(self):\n        while True:\n            yield self.sample()",
+            Heat.HOT,
+        ),
+        (
+            "class Names:\n    def sample(self):\n        work()\n"
+            "    def __iter__(self):\n        for name in self.names:\n            yield self.sample()",
+            Heat.COLD,
+        ),
+        ("def main(inbox):\n    while True:\n        item = inbox.get()\n        work()", Heat.HOT),
+        ("def main(inbox):\n    while going:\n        item = inbox.get(timeout=1)\n        work()", Heat.HOT),
+        ("def main(slots):\n    for slot in slots:\n        text = slot.get()\n        work()", Heat.COLD),
+        ("def main(table):\n    while going:\n        text = table.get(key)\n        work()", Heat.COLD),
         ("def main(loader):\n    for batch in loader:\n        work()", Heat.HOT),
         (
             "def main(env):\n    for it in range(9):\n"

@@ -296,17 +296,41 @@ class _Variable:
 
     def after_pass(self, loop: ast.For | ast.AsyncFor | ast.While) -> list[Binding]:
         """Return the bindings in a loop that may hold at the end of an iteration."""
-        if len(self.inside(loop)) <= 1 or loop in self._tree.loops_with_jumps:
+        if len(self.inside(loop)) <= 1:
             return self.inside(loop)
-        return [*self._of_header(loop), *self._leaving_block(loop.body)]
+        found = [*self._of_header(loop), *self._leaving_block(loop.body)]
+        for jump in self._tree.jumps.get(loop, ()):
+            found += self._at_jump(jump, loop)
+        return found
 
     def before_pass(self, loop: ast.For | ast.AsyncFor | ast.While) -> list[Binding]:
         """Return the bindings in a loop that may hold at the start of the next iteration, which follows no
         `break`.
         """
-        if len(self.inside(loop)) <= 1 or loop in self._tree.loops_with_continue:
+        if len(self.inside(loop)) <= 1:
             return self.inside(loop)
-        return [*self._of_header(loop), *self._leaving_block(loop.body)]
+        found = [*self._of_header(loop), *self._leaving_block(loop.body)]
+        for jump in self._tree.jumps.get(loop, ()):
+            if isinstance(jump, ast.Continue):
+                found += self._at_jump(jump, loop)
+        return found
+
+    def _at_jump(self, jump: ast.Break | ast.Continue, loop: ast.AST) -> list[Binding]:
+        """Return the bindings of this iteration of a loop that may hold at its `break` or `continue`."""
+        around = list(itertools.takewhile(lambda parent: parent is not loop, self._tree.ancestors(jump)))
+        if not all(isinstance(parent, (ast.If, ast.With, ast.AsyncWith)) for parent in around):
+            return self.inside(loop)  # a `finally` may bind it on the way
+        found: dict[Binding, None] = {}
+        for place in (jump, *around):
+            assert isinstance(place, ast.stmt)
+            if place is not jump:
+                found.update(dict.fromkeys((*self.in_headers(place), *self._of_header(place))))
+            block, index = self._tree.block(place)
+            for sibling in self.binding_before(block, index):
+                found.update(dict.fromkeys(self.leaving(sibling)))
+                if self.always_bound_by(sibling):
+                    return list(found)
+        return list(found)
 
     def _leaving_block(self, block: list[ast.stmt]) -> list[Binding]:
         found: dict[Binding, None] = {}

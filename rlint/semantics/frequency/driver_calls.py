@@ -10,6 +10,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.last_names import last_name
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 
 _ENVIRONMENT = regex(r"env|^(game|sim|simulator|world|mdp)$")
 _OPTIMIZER = regex(r"optim|^opt|_opt$|^scaler$|grad_scaler")
@@ -49,7 +50,10 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
             return Driver.MESSAGE
         name = (last_name(func.value) or "").lower()
         pattern = _QUEUE if method.startswith("get") else _CONNECTION
-        return Driver.MESSAGE if tag is TypeTag.UNKNOWN and pattern.search(name) else None
+        if tag is not TypeTag.UNKNOWN:
+            return None
+        is_named = bool(pattern.search(name)) or method == "get_nowait"
+        return Driver.MESSAGE if is_named or _takes_next(call, types) else None
     if method in ("sample", "sample_batch") and call.args:
         name = (last_name(func.value) or "").lower()
         return Driver.BATCH if _STORES.search(name) else None
@@ -57,6 +61,18 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
         name = (last_name(func.value) or "").lower()
         return Driver.GENERATION if _GENERATES.search(name) else None
     return None
+
+
+def _takes_next(call: ast.Call, types: TypeInference) -> bool:
+    """Whether a loop takes the next item of a queue, judging by the arguments: `inbox.get(timeout=1)`, or
+    `inbox.get()` in a `while` loop.
+    """
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "get" or call.args:
+        return False
+    if call.keywords:
+        return all(keyword.arg in ("block", "timeout") for keyword in call.keywords)
+    loops = (around for around in types.syntax.ancestors(call) if isinstance(around, (*LOOPS, *FUNCTIONS)))
+    return isinstance(next(loops, None), ast.While)
 
 
 def _orders_step(call: ast.Call) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 
+from rlint import models
 from rlint.findings import Heat
 from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
@@ -307,10 +309,25 @@ class LoopIndex:
         for run in (*self.syntax.of_type(ast.For), *self.syntax.of_type(ast.AsyncFor)):
             if isinstance(run, (ast.For, ast.AsyncFor)) and is_loader(run.iter, self.types):
                 of_loops.setdefault(run, set()).add(Driver.BATCH)
+        for loop in self._loops_of_datasets():
+            of_loops.setdefault(loop, set()).add(Driver.BATCH)
         for loop in now_and_then:  # samples that a training loop shows at intervals do not drive it
             if Driver.GRADIENT_STEP not in of_loops.get(loop, ()):
                 of_loops.setdefault(loop, set()).add(Driver.GENERATION)
         return of_loops, of_functions
+
+    def _loops_of_datasets(self) -> Iterator[AnyLoop]:
+        """Yield the loops of iterable datasets that yield samples: `while True: yield self._sample()`."""
+        for node in self.syntax.of_type(ast.Yield):
+            function, owner = self.syntax.function(node), self.syntax.class_of(node)
+            if owner is None or function is None or function.name != "__iter__":
+                continue
+            bases = (self.types.names.qualified(base) for base in owner.bases)
+            facts = (models.callable_fact(base) for base in bases if base is not None)
+            if any(fact is not None and fact.result.tag is TypeTag.DATASET for fact in facts):
+                loop = self.innermost(node)
+                if loop is not None:
+                    yield loop
 
     def _is_at_interval(self, call: ast.Call) -> bool:
         return any(guard.kind is GuardKind.INTERVAL for guard in self.cooling_guards(call))

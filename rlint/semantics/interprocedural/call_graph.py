@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from rlint.frozen import frozen
@@ -10,6 +11,7 @@ from rlint.models.value_type import UNKNOWN, Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.self_calls import SelfCalls
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
+from rlint.semantics.types.unpacked_arguments import each_argument
 
 _BY_TAG = frozenset(
     {
@@ -139,7 +141,7 @@ class CallGraph:
             if not module.is_test
             for function in module.functions.values()
             for site in function.calls
-            if site.path and site.arguments
+            if site.path and (site.arguments or site.unpacked)
         ]
         for _ in range(2):
             found: list[_Passed] = []
@@ -179,17 +181,23 @@ class CallGraph:
     def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[_Passed]:
         parameters = target.call_parameters
         found = []
-        for place, passed in site.arguments:
+        given = site.arguments
+        if site.unpacked:
+            unpacked = dict(site.unpacked)
+            resolve = partial(self._resolved, module=module)
+            given = tuple(each_argument(site.arguments, unpacked, parameters, resolve))
+        for place, passed in given:
             name = place
             if place.isdigit():
                 beyond = int(place) - len(parameters)
                 name = parameters[int(place)] if beyond < 0 else f"*{beyond}"
             if name in parameters or (name[:1] == "*" and target.takes_more):
-                kind = passed
-                if passed.of and passed.tag is TypeTag.UNKNOWN:
-                    kind = self.index.resolve(passed.of, module)
-                found.append((target, name, kind))
+                found.append((target, name, self._resolved(passed, module)))
         return found
+
+    def _resolved(self, kind: Type, module: str) -> Type:
+        """Return the type of an argument, as the project knows it."""
+        return self.index.resolve(kind.of, module) if kind.of and kind.tag is TypeTag.UNKNOWN else kind
 
     def _targets(self, site: CallSite, module: str) -> tuple[list[FunctionSummary], bool]:
         """Return the functions that a call may run, and whether they are only guessed."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rlint import models
 from rlint.findings import Heat
-from rlint.models.value_type import UNKNOWN, TypeTag, either
+from rlint.models.value_type import UNKNOWN, Type, TypeTag, either
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
@@ -195,7 +195,18 @@ def _call_site(
         numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
         ends=gradients.ends_of(call) if gradients.concerned else (),
         reads=items_read(call, analysis) if gradients.concerned else None,
+        unpacked=tuple(_unpacked(call, analysis)) if are_exported else (),
     )
+
+
+def _unpacked(call: ast.Call, analysis: FileAnalysis) -> Iterator[tuple[str, Type]]:
+    """Yield the arguments of a call that are unpacked: `learn(*batch, **options)`."""
+    for position, value in enumerate(call.args):
+        if isinstance(value, ast.Starred):
+            yield str(position), analysis.exported_type(value.value)
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            yield "**", analysis.exported_type(keyword.value)
 
 
 def _called(call: ast.Call) -> Iterator[ast.expr]:

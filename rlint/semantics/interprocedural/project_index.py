@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, reduce
 
 from rlint import models
 from rlint.frozen import frozen
@@ -26,7 +26,14 @@ from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, Fun
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
-from rlint.semantics.types.algebra import indexed, is_immutable, known_item, parsed_options, refines
+from rlint.semantics.types.algebra import (
+    completed,
+    indexed,
+    is_immutable,
+    known_item,
+    parsed_options,
+    refines,
+)
 from rlint.semantics.types.likely.choices import marked
 from rlint.semantics.types.likely.notes import NOTHING, Notes
 from rlint.semantics.types.results import named_tuples, networks
@@ -42,7 +49,9 @@ class _OneOf:
     paths: tuple[str, ...]
 
 
+_NAMED_TUPLE = "typing.NamedTuple"
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
+_MOST_OVERRIDES = 12
 _DEEPEST = 3
 """Maximum depth at which items of items of a value are resolved."""
 _PLAIN_DATA = frozenset(
@@ -184,6 +193,8 @@ class ProjectIndex(SymbolTable):
         a method of this name that returns another type.
         """
         kind = self.returned(function)
+        if not kind and owner is not None and not function.returns:
+            return self._returned_below(function, owner)
         if not kind:
             return kind
         if function.path in self._replaced:
@@ -198,6 +209,14 @@ class ProjectIndex(SymbolTable):
             if other is not function and other.returns and not _covers(kind, self.returned(other)):
                 return self._in_doubt(kind)
         return kind
+
+    def _returned_below(self, function: FunctionSummary, owner: ClassSummary) -> Type:
+        """Return the likely return type of a method that only its overrides implement."""
+        overriding = [each for each in self.implementations(owner, function.name) if each.returns]
+        if not overriding or len(overriding) > _MOST_OVERRIDES or function in overriding:
+            return UNKNOWN
+        joined = reduce(Type.joined, map(self.returned, overriding)).aged()
+        return with_choice(UNKNOWN, Choice(joined)) if joined else UNKNOWN
 
     def _type_without_values(self, cls: ClassSummary, name: str) -> Type:
         """Return an attribute's type from its annotation or parameters, if the stored values do not determine
@@ -635,6 +654,8 @@ class ProjectIndex(SymbolTable):
         if isinstance(value, LibraryMethod):
             if value.owner.of == "argparse.ArgumentParser":
                 return parsed_options(value.owner, value.name)
+            if value.name == "__iter__" and value.owner.tag is TypeTag.INSTANCE:
+                return self._fields_of(value.owner)
             fact = models.method_fact(value.owner.tag, value.name)
             if value.owner.tag is TypeTag.UNKNOWN:
                 fact = models.method_on_unknown(value.name, 0) or models.method_on_unknown(value.name, 1)
@@ -644,6 +665,14 @@ class ProjectIndex(SymbolTable):
                 batches.result_of_method(value.owner, value.name, fact.result) if fact is not None else None
             )
         return None
+
+    def _fields_of(self, value: Type) -> Type | None:
+        """Return the type of an iterator over the fields of a named tuple, of a class that declares them."""
+        cls = self.class_of(value)
+        if cls is None or _NAMED_TUPLE not in cls.bases or not cls.declared:
+            return None
+        parts = tuple([self._known(kind, cls.module) for kind in cls.declared.values()])
+        return Type(TypeTag.ITERATOR, item=known_item(reduce(Type.joined, parts)), parts=parts)
 
     def _made_otherwise(self, cls: ClassSummary) -> Type | None:
         """Return the type that `__new__` of a class returns, if it makes objects of other classes."""
@@ -663,6 +692,8 @@ class ProjectIndex(SymbolTable):
             inner = networks.wrapped(value)
             if inner is not None:
                 return inner, None
+        if value.of == networks.MODEL_OUTPUT:
+            return networks.part_of_output(name), None
         if value.tag is TypeTag.TUPLE and value.keys:
             return named_tuples.field_of(value, name), None
         cls = self.class_of(value)
@@ -710,6 +741,9 @@ class ProjectIndex(SymbolTable):
             kind = returned if kind is None else kind.joined(returned)
         if kind is None:
             return UNKNOWN
+        if function.promised:
+            kind = completed(kind, function.promised)
+            kind = kind if refines(kind, function.promised) else function.promised
         if not kind:
             kind = UNKNOWN if kind.caveat is None else Type(caveat=kind.caveat)
         kind = self._judged(kind, lambda: f"{function.shown}()")

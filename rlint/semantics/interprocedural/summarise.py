@@ -54,7 +54,7 @@ from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.separate_outputs import conditional_outputs, outputs_of, run_each
 from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
-from rlint.semantics.types.algebra import OPTIONS, along, each_of, refines, with_default
+from rlint.semantics.types.algebra import OPTIONS, along, completed, each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import (
     HOLD,
@@ -260,6 +260,7 @@ def _function(
         takes_more=arguments.vararg is not None or arguments.kwarg is not None,
         needs=_needs(node, analysis),
         returns_values=bool(returned),
+        promised=intern(_promised(node, analysis.types)),
         hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
         outputs=intern(outputs),
         conditional_outputs=conditional_outputs(node) if any(outputs) else (),
@@ -332,11 +333,15 @@ def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> Non
 
 
 def _is_vague(kind: Type) -> bool:
-    """Whether a type is a container of unknown items, or a tensor on an unknown device."""
+    """Whether a type is a container of unknown items, an array of unknown dtype, or a tensor on an unknown
+    device.
+    """
     if kind.parts:
         return any(not part or _is_vague(part) for part in kind.parts)
     if kind.tag in _CONTAINERS:
         return kind.item is None or _is_vague(kind.item)
+    if kind.tag is TypeTag.NDARRAY:
+        return not kind.dtype
     return kind.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN
 
 
@@ -352,9 +357,22 @@ def _returns(
     found = _returned(node, types, exported_type)
     if not _hands_on(node, types):
         found = tuple(map(_held, found))
-    if annotated and not (found and all(refines(kind, annotated) for kind in found)):
+    if annotated and not (found and all(_may_refine(kind, annotated) for kind in found)):
         return (annotated,)
     return found
+
+
+def _may_refine(found: Type, annotated: Type) -> bool:
+    """Whether an inferred type may agree with an annotation once other files are known."""
+    if found.parts and any(part.of and not part for part in found.parts):
+        return found.tag is annotated.tag and found.optional is annotated.optional
+    return refines(completed(found, annotated), annotated)
+
+
+def _promised(node: Function, types: TypeInference) -> Type:
+    """Return the type that a rough annotation declares for the result, of which more may be inferred."""
+    kind = annotation_kind(node.returns, types.names) if node.returns is not None else UNKNOWN
+    return kind if kind and _is_vague(kind) else UNKNOWN
 
 
 def _may_change_results(decorator: ast.expr, types: TypeInference) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import field
 from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
-from rlint.models.value_type import Type
+from rlint.models.value_type import UNKNOWN, Type
 from rlint.semantics.frequency.branches.declared_options import Choices, Given
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
@@ -72,6 +72,8 @@ class CallSite:
     numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
     ends: tuple[int, ...] = ()  # items of the result whose gradient ends in the caller; -1 for all of it
     reads: tuple[int, ...] | None = None  # the items of the result that the caller reads; None if not known
+    # position of `*values`, or "**" of `**options`, with the type of what is unpacked
+    unpacked: tuple[tuple[str, Type], ...] = ()
 
 
 @frozen
@@ -162,6 +164,7 @@ class FunctionSummary:
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that
     returns_values: bool = False  # returns a value to its callers, known or not
+    promised: Type = UNKNOWN  # what a rough annotation declares for the result
     walks_down: Type | None = None  # the container of the sum tree that it descends (see sum_tree.py)
     walks_up: Type | None = None  # the container of the sum tree that it updates from a leaf to the root
     path: str = field(init=False, compare=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from rlint.models import element_types
 from rlint.models.element_types import OBJECT
@@ -76,6 +76,20 @@ def refines(found: Type, promised: Type) -> bool:
     if promised.item is None:
         return True
     return found.item is not None and refines(found.item, promised.item)
+
+
+def completed(found: Type, promised: Type) -> Type:
+    """Return an inferred container whose unknown parts have the type that an annotation declares for them."""
+    if found.tag is not promised.tag or not found.parts:
+        return found
+    if promised.parts and len(promised.parts) == len(found.parts):
+        declared = promised.parts
+    elif promised.item is not None and not promised.parts:
+        declared = (promised.item,) * len(found.parts)
+    else:
+        return found
+    parts = tuple([part or known for part, known in zip(found.parts, declared, strict=True)])
+    return found._replace(item=known_item(reduce(Type.joined, parts)), parts=parts)
 
 
 def with_default(promised: Type, default: Type) -> Type:

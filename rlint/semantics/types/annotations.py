@@ -6,10 +6,11 @@ import ast
 from functools import lru_cache
 
 from rlint import models
-from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, with_choice
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.dtypes import library_dtype, tensor_class_dtype
 from rlint.syntax.queries import axes_of
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import children
 
 
@@ -56,6 +57,16 @@ _CONTAINERS = _kinds(
     UNKNOWN="typing.Iterable",
     DEQUE="collections.deque typing.Deque",
 )
+_OPEN_CONTAINERS = {
+    f"{module}.{name}": shown
+    for module in ("typing", "collections.abc")
+    for names, shown in (
+        ("Collection MutableSequence Sequence", "builtins.list"),
+        ("Mapping MutableMapping", "builtins.dict"),
+    )
+    for name in names.split()
+}
+"""Protocols of containers, with the class that a value most likely has."""
 
 _OF_SEVERAL_CLASSES = (
     TypeTag.EVENT,
@@ -80,7 +91,7 @@ def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
 def _promised(annotation: ast.expr, names: QualifiedNames) -> Type:
     match annotation:
         case ast.Name() | ast.Attribute():
-            return _named(names.qualified(annotation))
+            return _named(names.qualified(annotation)) or _alias(annotation, names)
         case ast.Constant(value=None):
             return Type(TypeTag.NONE)
         case ast.Constant(value=str(text)):
@@ -90,6 +101,20 @@ def _promised(annotation: ast.expr, names: QualifiedNames) -> Type:
         case ast.Subscript(value=generic, slice=argument):
             return _generic(names.qualified(generic), argument, names)
     return UNKNOWN
+
+
+def _alias(annotation: ast.Name | ast.Attribute, names: QualifiedNames) -> Type:
+    """Return the type that a variable of the module stands for: `Batch = Dict[str, torch.Tensor]`."""
+    if not isinstance(annotation, ast.Name):
+        return _named(names.qualified(annotation))
+    scope, bindings = names.bindings(annotation)
+    if scope is None or scope.parent is not None or len(bindings) != 1:
+        return _named(names.qualified(annotation))
+    value = bindings[0].value
+    if bindings[0].kind is not BindingKind.ASSIGN or not isinstance(value, (ast.Subscript, ast.BinOp)):
+        return _named(names.qualified(annotation))
+    names.annotated[annotation] = UNKNOWN  # an alias of itself declares nothing
+    return annotation_kind(value, names)
 
 
 @lru_cache(maxsize=4096)
@@ -126,6 +151,9 @@ def _generic(qualified: str | None, argument: ast.expr, names: QualifiedNames) -
         return Type(TypeTag.NDARRAY, dtype=library_dtype(names.qualified(argument) or ""))
     if qualified == "numpy.ndarray":
         return Type(TypeTag.NDARRAY, dtype=_array_dtype(argument, names))
+    if qualified in _OPEN_CONTAINERS:
+        known = _generic(_OPEN_CONTAINERS[qualified], argument, names)
+        return with_choice(UNKNOWN, Choice(known)) if known.item else UNKNOWN
     tag = _CONTAINERS.get(qualified or "")
     if tag is None or tag is TypeTag.UNKNOWN:
         return UNKNOWN if qualified is None or tag is not None else _named(qualified)

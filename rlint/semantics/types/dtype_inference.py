@@ -341,12 +341,20 @@ class DtypeInference(TypeInferenceBase):
             )  # fmt: skip
         if rank is not None and rank <= 0:
             return Type(TypeTag.NUMPY_SCALAR, dtype=owner.dtype, rank=0) if rank == 0 else UNKNOWN
-        is_part = rank is not None or copied or any(isinstance(part, ast.Slice) for part in parts)
+        is_part = rank is not None or copied or any(self._keeps_axis(part) for part in parts)
         if is_part:
             return Type(TypeTag.NDARRAY, fresh=copied, dtype=owner.dtype, rank=rank)
         if owner.rank == 1 or owner.dtype == OBJECT or not all(map(self._may_be_several, parts)):
             return UNKNOWN
         return with_choice(UNKNOWN, Choice(Type(TypeTag.NDARRAY, dtype=owner.dtype)))
+
+    def _keeps_axis(self, part: ast.expr) -> bool:
+        """Whether an index keeps or adds an axis, so that the result is an array: `x[None]`, `x[:, 0]`."""
+        return (
+            isinstance(part, ast.Slice)
+            or is_constant(part, None)
+            or self.names.qualified(part) == "numpy.newaxis"
+        )
 
     def _may_be_several(self, index: ast.expr) -> bool:
         """Whether an index may select several rows: its type is unknown, and it is not a loop variable."""

@@ -48,6 +48,8 @@ MOST_STARRED = 16
 """Maximum number of arguments for `*args` that are distinguished."""
 MOST_CALLS = 24
 """Uses of the variable of a lambda; with more, the types of its parameters are unknown."""
+_MADE_PRECISE = frozenset(TypeTag[name] for name in "DICT LOADER NDARRAY TENSOR TUPLE".split())
+"""Types of annotations that say little: callers determine dtypes, devices and the parts of containers."""
 _SEQUENCES = frozenset({TypeTag.LIST, TypeTag.DEQUE})
 _DEPTH = 40
 _PASSES = 3  # iterations within which a recursive definition must converge to one type
@@ -350,6 +352,8 @@ class TypeInference(CallInference, LiteralInference):
             case ast.Assign(targets=[ast.Tuple(elts=targets)]) if kind.tag is TypeTag.TUPLE:
                 if not any(isinstance(target, ast.Starred) for target in targets):
                     kind = unpacked(kind, len(targets))
+            case _ if binding.path and kind.tag is TypeTag.INSTANCE and kind.of:
+                kind = self.found_at(f"{kind.of}().__iter__()") or kind
         return along(kind, binding.path)
 
     def _augmented(self, binding: Binding) -> Step[Type]:
@@ -405,7 +409,7 @@ class TypeInference(CallInference, LiteralInference):
             return Type(TypeTag.DICT)
         if parameter.annotation is not None:
             kind = self.promised(parameter, function)
-            if kind.tag in (TypeTag.LOADER, TypeTag.TENSOR):
+            if kind.tag in _MADE_PRECISE:
                 passed = self.resolved(self._passed(parameter, function))
                 return passed if refines(passed, kind) else kind
             if kind.tag in _SEQUENCES and kind.item is None and not kind.parts:
@@ -415,6 +419,9 @@ class TypeInference(CallInference, LiteralInference):
                 )
             if kind.of or kind.tag is not TypeTag.UNKNOWN:
                 return kind
+            found = self._passed_or_default(parameter, function)
+            likely = kind.caveat.choices[:1] if kind.caveat is not None else ()
+            return with_choice(found, likely[0]) if likely and not self.resolved(found) else found
         return self._passed_or_default(parameter, function)
 
     def _passed_to_lambda(self, parameter: ast.arg, function: ast.Lambda) -> Type:

@@ -15,7 +15,7 @@ from rlint.semantics.types.results import named_tuples, networks
 from rlint.semantics.types.results.environment_steps import SHOWS
 from rlint.semantics.types.results.library_calls import ResultInference
 from rlint.semantics.types.results.random_draws import drawn
-from rlint.semantics.types.unpacked_options import unpacked_options
+from rlint.semantics.types.unpacked_arguments import unpacked_options
 from rlint.syntax.queries import argument_count, is_constant, target_of_move
 
 _OF_CLASSES = frozenset(
@@ -37,6 +37,8 @@ class CallInference(ResultInference):
             inner = networks.wrapped(owner)
             if inner is not None:
                 return inner
+        if owner.of == networks.MODEL_OUTPUT:
+            return networks.part_of_output(node.attr)
         if owner.tag in _OF_CLASSES and owner.of:
             path = f"{owner.of}().{node.attr}"
             return self.found_at(path) or models.attribute_kind(owner.tag, node.attr) or deferred(path)
@@ -95,7 +97,7 @@ class CallInference(ResultInference):
         if callee.tag is TypeTag.TOKENIZER:
             return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
         if callee.tag is TypeTag.MODULE:
-            return self._called_module(callee)
+            return self._called_module(callee, node)
         if named_tuples.is_class(callee):
             return named_tuples.instance(callee, node, self.given)
         if callee.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and callee.of:
@@ -130,12 +132,12 @@ class CallInference(ResultInference):
         shown = self.environments.shown(node, owner)
         return with_choice(result, Choice(shown)) if shown else result
 
-    def _called_module(self, module: Type) -> Type:
+    def _called_module(self, module: Type, node: ast.Call) -> Type:
         inner = networks.wrapped(module)
         if inner is not None:
-            return self._called_module(inner) if inner else deferred(f"{inner.of}()")
+            return self._called_module(inner, node) if inner else deferred(f"{inner.of}()")
         if networks.is_of_library(module):
-            return networks.result_of_library(module)
+            return networks.result_of_library(module, [self.type_of(value) for value in node.args[:1]])
         return deferred(f"{module.of}().forward()") if module.of else UNKNOWN
 
     def _method_result(self, node: ast.Call, func: ast.Attribute) -> Type:
@@ -144,7 +146,7 @@ class CallInference(ResultInference):
             known = models.callable_fact(f"{owner.of}.{func.attr}")
             return self.made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
         if owner.keys and (owner.tag is TypeTag.TUPLE or named_tuples.is_class(owner)):
-            found = named_tuples.result_of_method(owner, func.attr)
+            found = named_tuples.result_of_method(owner, node, func.attr, self.given)
             if found:
                 return found
         if owner.tag in (TypeTag.TENSOR, TypeTag.BATCH) and func.attr in ("to", "cuda", "cpu"):
@@ -161,10 +163,15 @@ class CallInference(ResultInference):
         if owner.of and owner.tag in _OF_CLASSES:
             attribute = self.found_at(f"{owner.of}().{func.attr}")
             if attribute.tag is TypeTag.MODULE:
-                return self._called_module(attribute)
+                return self._called_module(attribute, node)
             found = self.found_at(f"{owner.of}().{func.attr}()")
             if found:
                 return found
+        if owner.tag is TypeTag.MODULE and networks.is_of_library(owner):
+            if func.attr == "forward":
+                return self._called_module(owner, node)
+            if func.attr == "generate":
+                return networks.generated(owner, node)
         if owner.tag is not TypeTag.UNKNOWN:
             known = models.method_fact(owner.tag, func.attr, argument_count(node))
             if known is None:

@@ -1,14 +1,14 @@
 """A blocking host-to-device copy in every step.
 
 ## What it does
-Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to be
-in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a function
-or a buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`) or be in
-a helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
+Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to be in
+host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a function or a
+buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`) or be in a
+helper such as `Variable = lambda x: x.cuda()`. The source may be an array that is converted if it is not a
 tensor (`torch.from_numpy(x) if isinstance(x, np.ndarray) else x`), and the device may be in a dict
-(`.to(**options)`). Where the origin of the tensor is not known, the finding is `likely` and states the
-assumption, as it is for several parts of a batch that are moved one by one
-(`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
+(`.to(**options)`) or a legacy type (`.type(torch.cuda.FloatTensor)`). Where the origin of the tensor is not
+known, the finding is `likely` and states the assumption, as it is for several parts of a batch that are moved
+one by one (`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
 A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
 once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), and the
@@ -151,7 +151,7 @@ class BlockingTransfer(Rule):
     claims = ("sync:cuda", "time:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda", "as_tensor"})
+    callees = frozenset({"to", "cuda", "type", "as_tensor"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(node, ast.Call) and (part := converted_part(node, model)) is not None:
@@ -161,6 +161,9 @@ class BlockingTransfer(Rule):
         match node:
             case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
                 pass
+            case ast.Call(func=ast.Attribute(value=source, attr="type"), args=[_], keywords=[]):
+                yield from self._of_type(node, source, model)
+                return
             case _:
                 return
         assert isinstance(node, ast.Call)
@@ -202,6 +205,22 @@ class BlockingTransfer(Rule):
             fix=build_fix(node, source, target, model),
             advice=advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
+            minor=minor_gain(kind, model),
+        )
+
+    def _of_type(self, call: ast.Call, source: ast.expr, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `torch.from_numpy(states).type(dtype)`, where `dtype` may name a device."""
+        move = move_of(call, model)
+        if move is None or model.frequency.heat_of(call).level < self.heat or not is_on_host(source, model):
+            return
+        if is_made_here(source, model) or creation_of(move, model) is not None:
+            return
+        kind = model.types.type_of(source)
+        yield self.finding(
+            model,
+            call,
+            message(call, kind, model),
+            advice=advice(kind),
             minor=minor_gain(kind, model),
         )
 

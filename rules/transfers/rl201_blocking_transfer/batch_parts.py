@@ -194,6 +194,8 @@ def _is_each_part(binding: Binding, model: SemanticModel) -> bool:
     match binding.value:
         case ast.Call(func=ast.Attribute(value=ast.Name() as batch, attr=method), args=[]):
             return binding.kind in _LOOPED and method in _PARTS and _is_batch(batch, model)
+        case ast.Name() as batch if binding.kind is BindingKind.COMPREHENSION and not binding.path:
+            return _is_batch(batch, model)
     return False
 
 

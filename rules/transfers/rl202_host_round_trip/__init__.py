@@ -14,6 +14,8 @@ Flags the following in hot code of programs that use accelerators:
   log their loss, so the work of the second is not queued before the first has finished.
 - A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
   read in a function that a step calls several times, in such a loop or one after the other.
+- A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
+  random.sample(memory, 32)`), or of each loss that a function returns by name.
 - A read that a loop only appends to a list, which is not used before the loop ends:
   `values.append(value.cpu().numpy())`.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
@@ -43,7 +45,8 @@ Flags the following in hot code of programs that use accelerators:
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
 These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
-tensor; a tensor that is printed or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
+tensor; a tensor that is printed, formatted
+(`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
 bound of a slice (`rows[first:last]`); and a call of a function or lambda of the project that does one of
 these (`to_np(action)`).
 
@@ -161,7 +164,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
     where,
 )
-from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, storing_loop
+from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, sample_loop, storing_loop
 from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
@@ -193,6 +196,7 @@ class HostRoundTrip(Rule):
     heat = Heat.HOT
     visits = (
         ast.Call,
+        ast.BinOp,
         ast.FormattedValue,
         ast.If,
         ast.While,
@@ -202,7 +206,7 @@ class HostRoundTrip(Rule):
         ast.comprehension,
         ast.Assign,
     )
-    callees = READERS | round_trips.MAKERS | COPIES | {"type"}
+    callees = READERS | round_trips.MAKERS | COPIES | {"format", "type"}
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:
@@ -387,6 +391,8 @@ class HostRoundTrip(Rule):
         inner = storing_loop(read, model)
         if inner is not None:
             return self._of_inner_loop(read, inner, model)
+        if sample_loop(read, model) is not None:
+            return self._of_sample(read, model)
         caller = discarding_caller(read, model)
         if caller is not None:
             return self._of_discarded(read, caller, model)
@@ -428,6 +434,15 @@ class HostRoundTrip(Rule):
             of_elements(read, model),
             advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
             minor=why_few_parts(loop, model),
+        )
+
+    def _of_sample(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a read of what is computed for each transition of a sampled batch."""
+        return self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` synchronises with the device for each transition of the batch",
+            advice="Stack the transitions, compute the batch at once, and keep the result on the device",
         )
 
     def _of_discarded(self, read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Finding:

@@ -35,7 +35,17 @@ _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 COPIES = frozenset({"cpu", "to"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 _READING = frozenset(
-    {ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice, ast.comprehension}
+    {
+        ast.BinOp,
+        ast.Call,
+        ast.FormattedValue,
+        ast.If,
+        ast.While,
+        ast.IfExp,
+        ast.Assert,
+        ast.Slice,
+        ast.comprehension,
+    }
 )
 _TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
 WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
@@ -80,6 +90,8 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
             return _read_by_helper(node, model)
         if _writes_numbers(called, model):
             return _read_by_writer(node, model)
+        if isinstance(called, ast.Attribute) and called.attr == "format":
+            return _read_by_format(called.value, [*node.args, *(word.value for word in node.keywords)], model)
         if isinstance(called, ast.Attribute):
             if called.attr in COPIES:
                 return _read_by_copy(node, model)
@@ -89,6 +101,9 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         return [HostRead(part, part, "if") for part in _conditions(node.test)]
     if isinstance(node, ast.comprehension):
         return [HostRead(part, part, "if") for test in node.ifs for part in _conditions(test)]
+    if isinstance(node, ast.BinOp):
+        shown = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        return _read_by_format(node.left, shown, model) if isinstance(node.op, ast.Mod) else []
     if isinstance(node, ast.FormattedValue):
         return [HostRead(node.value, original(node.value, model)[0], "print")]
     if isinstance(node, ast.Slice):
@@ -201,6 +216,17 @@ def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) ->
     if model.names.qualified(called) not in _CONVERSIONS:
         return []
     return [HostRead(call, original(call.args[0], model)[0], called.id)]
+
+
+def _read_by_format(text: ast.expr, values: list[ast.expr], model: SemanticModel) -> list[HostRead]:
+    """Return the reads of `"loss %.3f" % loss` and `"loss {:.3f}".format(loss)`."""
+    if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+        return []
+    return [
+        HostRead(value, original(value, model)[0], "print")
+        for value in values
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
+    ]
 
 
 def _conditions(test: ast.expr) -> list[ast.expr]:

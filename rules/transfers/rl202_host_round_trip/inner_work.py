@@ -10,11 +10,16 @@ from rlint.rule import (
     Heat,
     Loop,
     SemanticModel,
+    Trait,
+    TypeTag,
     descendants,
+    models,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device
 from rlint.rules.transfers.rl202_host_round_trip.read_together import drives, is_logged
 
+_DRAWS = models.having(Trait.PICKS, "random") & {"random.sample", "random.choices"}
+_PASS_ON = frozenset({"builtins.enumerate", "builtins.list", "tqdm.tqdm"})
 _SEQUENTIAL = frozenset({Driver.GENERATION, Driver.ENVIRONMENT_STEP, Driver.MESSAGE})
 
 
@@ -26,15 +31,49 @@ def storing_loop(read: HostRead, model: SemanticModel) -> Loop | None:
     if not loops or not isinstance(loops[0], (ast.For, ast.AsyncFor)):
         return None
     loop = loops[0]
+    if _is_over_losses(loop, model):
+        return loop if _is_stored(model.syntax.statement(read.node)) else None
     if drives(loop, model) or loop is model.frequency.driving_loop(read.node):
         return None
     return loop if _is_stored(model.syntax.statement(read.node)) else None
+
+
+def _is_over_losses(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> bool:
+    """Whether a loop takes a gradient step for each of the losses that a function returns by name: `for name,
+    loss in self.losses(batch).items()`.
+    """
+    match loop.iter:
+        case ast.Call(func=ast.Attribute(value=losses, attr="items" | "values"), args=[]):
+            item = model.types.type_of(losses).item
+            return item is not None and item.tag is TypeTag.TENSOR
+    return False
+
+
+def sample_loop(read: HostRead, model: SemanticModel) -> Loop | None:
+    """Return the loop over the transitions of a sampled batch around a read of what it computes for each of
+    them: `for state, reward in random.sample(memory, 32): target = net(state).max().item()`.
+    """
+    loops = model.frequency.loops(read.node)
+    if not loops or not isinstance(loops[0], (ast.For, ast.AsyncFor)) or drives(loops[0], model):
+        return None
+    drawn = loops[0].iter
+    while isinstance(drawn, ast.Call) and model.names.qualified(drawn.func) in _PASS_ON and drawn.args:
+        drawn = drawn.args[0]
+    if isinstance(drawn, ast.Name):
+        bound = model.dataflow.definitions(drawn)
+        drawn = bound[0].value if len(bound) == 1 and not bound[0].path and bound[0].value else drawn
+    match drawn:
+        case ast.Call(func=func) if model.names.qualified(func) in _DRAWS:
+            return loops[0]
+    return None
 
 
 def _is_stored(statement: ast.stmt) -> bool:
     """Whether a statement only stores, adds up or logs what it reads."""
     match statement:
         case ast.AugAssign() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
             return True
     is_log: bool = is_logged(statement)
     return is_log

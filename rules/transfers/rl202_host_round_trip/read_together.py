@@ -383,7 +383,7 @@ def _is_cheap(func: ast.expr, model: SemanticModel) -> bool:
     return isinstance(func, ast.Attribute) and qualified is None and func.attr in _CHEAP
 
 
-_CHEAP_TRAITS = Trait.KEEPS_ORDER | Trait.REDUCES | Trait.ELEMENTWISE | Trait.COMPARES
+_CHEAP_TRAITS = Trait.KEEPS_ORDER | Trait.REDUCES | Trait.ELEMENTWISE | Trait.COMPARES | Trait.GIVES_INDEX
 _CHEAP = models.having(_CHEAP_TRAITS, TypeTag.TENSOR) | {"abs", "detach", "numel", "pow"}
 _CHEAP_FUNCTIONS = models.having(_CHEAP_TRAITS, "torch") | {"builtins.getattr"}
 

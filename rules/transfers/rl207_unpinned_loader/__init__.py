@@ -10,7 +10,7 @@ The rule does not flag:
 - programs that stay on the CPU;
 - datasets that are already on the device;
 - loaders that are passed to a library (`accelerator.prepare(loader)`);
-- loaders with a `collate_fn`, whose batches may be of any class;
+- loaders with a `collate_fn` that is not known to return a tuple or dict of tensors in host memory;
 - batches that are moved with `non_blocking=False`.
 
 ## Why is it slow
@@ -83,12 +83,11 @@ from rlint.rule import (
     last_names,
     torch_settings,
 )
-from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, is_on_host
+from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, gives_host_tensors, is_on_host
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
-DECIDES = frozenset({"pin_memory", "pin_memory_device", "collate_fn", None})
-"""With a collate function, batches may have any class and be on any device."""
+DECIDES = frozenset({"pin_memory", "pin_memory_device", None})
 
 
 class UnpinnedLoader(Rule):
@@ -107,6 +106,8 @@ class UnpinnedLoader(Rule):
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
             return
+        if "collate_fn" in given and not gives_host_tensors(given["collate_fn"], model):
+            return  # batches may have any class and be on any device
         if not is_on_host(node, model) or model.program.sets(torch_settings.DEFAULT_DEVICE):
             return
         feeds = Feeds(node, model)

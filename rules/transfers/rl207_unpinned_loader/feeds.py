@@ -49,7 +49,10 @@ class Feeds:
             case UseKind.METHOD, _:
                 return _moving(use) is None
             case UseKind.ELEMENT, _:
-                return isinstance(use.at, ast.Starred)
+                is_returned = isinstance(use.at, ast.Tuple) and isinstance(
+                    self.model.parent(use.at), ast.Return
+                )
+                return is_returned or isinstance(use.at, ast.Starred)
         return use.kind in _PARTS
 
     def _may_be_cuda(self, call: ast.Call) -> bool:
@@ -75,6 +78,18 @@ def _takes_over(use: Use) -> bool:
         case UseKind.ARGUMENT, ast.Call(func=ast.Attribute(attr=method)):
             return method in _TAKES_OVER
     return False
+
+
+def gives_host_tensors(collate: ast.expr, model: SemanticModel) -> bool:
+    """Whether a collate function of the project returns a tuple or dict of tensors in host memory."""
+    kind = model.types.type_of(collate)
+    if kind.tag is not TypeTag.FUNCTION or not kind.of:
+        return False
+    batch = model.index.resolve(f"{kind.of}()", "")
+    if batch.tag not in (TypeTag.TUPLE, TypeTag.DICT):
+        return False
+    devices = {part.device for part in batch.parts if part.tag is TypeTag.TENSOR}
+    return Device.HOST in devices and devices <= {Device.HOST, Device.UNKNOWN}
 
 
 def is_on_host(loader: ast.Call, model: SemanticModel) -> bool:

@@ -29,8 +29,13 @@ _NO_CAVEAT = Caveat()
 _START_VALUES = frozenset({TypeTag.INT, TypeTag.BOOL})
 """Types of initial values that are replaced later: `loss = 0`, `epsilon = 0 if evaluates else …`."""
 
-_BEGIN_AS_NUMBERS = ({TypeTag.INT, TypeTag.TENSOR}, {TypeTag.INT, TypeTag.NDARRAY})
-"""Types of sums that start as a number: `loss = 0`, and then `loss = loss + …`."""
+_BEGIN_AS_NUMBERS = (
+    {TypeTag.INT, TypeTag.TENSOR},
+    {TypeTag.FLOAT, TypeTag.TENSOR},
+    {TypeTag.INT, TypeTag.NDARRAY},
+)
+"""Types of sums that start as a number: `loss = 0.0`, and then `loss = loss + …`."""
+_PLAIN_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT})
 _AGREE = 2
 """Number of places that must agree that a variable holds a plain number."""
 
@@ -94,7 +99,7 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
         elif known:
             count += 1
             if found is not None and {found.tag, known.tag} in _BEGIN_AS_NUMBERS:
-                found, first = (known, choice) if found.tag is TypeTag.INT else (found, first)
+                found, first = (known, choice) if found.tag in _PLAIN_NUMBERS else (found, first)
                 continue
             both = known if found is None else _agreed(found, known)
             if both is None:

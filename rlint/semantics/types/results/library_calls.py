@@ -24,7 +24,8 @@ from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES
 from rlint.semantics.types.results import named_tuples, networks
-from rlint.semantics.types.results.moved_items import moves_items
+from rlint.semantics.types.results.moved_items import moves_batches, moves_items
+from rlint.semantics.types.results.several_tensors import SEVERAL, several_tensors
 from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
 
@@ -44,7 +45,8 @@ _BOTH = models.having(Trait.INDICES_SECOND, "torch")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
 _FROM_DATA = models.having(Trait.FROM_DATA, "torch")
-_OF_HOST = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR, TypeTag.NDARRAY})
+_NORMAL = frozenset({"torch.normal"})
+_OF_HOST = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE})
 """Types from whose values a torch function creates a tensor on the host."""
 _NUMBER_LIKE = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR})
 _CALLED = frozenset({TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.UNKNOWN})
@@ -108,6 +110,8 @@ class ResultInference(DtypeInference):
         if qualified.startswith("numpy."):
             return self._of_numpy(node, models.canonical(qualified), result)
         if qualified.startswith("torch."):
+            if qualified.removeprefix("torch.") in SEVERAL:
+                return several_tensors(node, qualified, self.type_of(node.args[0])) or result
             if models.canonical(qualified) in _BOTH:
                 return self.reduced(self.type_of(node.args[0]), node.args[1:], node, result)
             if qualified in _WRAPS:
@@ -141,6 +145,10 @@ class ResultInference(DtypeInference):
                 given = self.called(node.args[0]).aged()
                 parts = self.type_of(node.args[1]).parts if len(node.args) == 2 else ()
                 return result._replace(item=known_item(given), parts=(given,) * len(parts))
+            case "dataclasses.replace" if first.tag is TypeTag.INSTANCE:
+                return first._replace(fresh=True)
+            case "einops.rearrange" | "einops.reduce" | "einops.repeat" if first.tag in _ARRAYS:
+                return Type(first.tag, device=first.device, dtype=first.dtype)
             case "builtins.max" | "builtins.min":
                 return self._largest(node) or result
             case "builtins.sum":
@@ -216,6 +224,8 @@ class ResultInference(DtypeInference):
                 return owner._replace(fresh=True, optional=False)
             case TypeTag.TENSOR, "item":
                 return _NUMBERS_OF.get(owner.dtype, result)
+            case TypeTag.TENSOR, _ if method in SEVERAL:
+                return several_tensors(node, method, owner) or result
             case TypeTag.TENSOR, "all" | "any":
                 return result or Type(TypeTag.TENSOR, device=owner.device, dtype="bool", fresh=True)
             case TypeTag.TENSOR, _ if method in _BOTH_METHODS:
@@ -240,6 +250,8 @@ class ResultInference(DtypeInference):
             types = [each_of(types[0])]
         types += [self.type_of(keyword.value) for keyword in node.keywords if keyword.arg == "default"]
         tags = {kind.tag for kind in types}
+        if tags == {TypeTag.TENSOR}:
+            return reduce(Type.joined, types).aged()
         if any(kind.optional for kind in types) or not tags <= {TypeTag.INT, TypeTag.FLOAT}:
             return UNKNOWN
         return PLAIN[TypeTag.INT if tags == {TypeTag.INT} else TypeTag.FLOAT]
@@ -269,6 +281,10 @@ class ResultInference(DtypeInference):
             types = [self.type_of(argument) for argument in node.args]
             if qualified in _FROM_DATA and types and types[0].tag in _OF_HOST:
                 return result._replace(device=Device.HOST)
+            if qualified in _NORMAL:
+                types += [self.type_of(keyword.value) for keyword in node.keywords]
+                if any(keyword.arg == "size" for keyword in node.keywords):
+                    return result._replace(device=Device.HOST)
             types += [kind.item for kind in types if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and kind.item]
             devices = {kind.device for kind in types if kind.tag is TypeTag.TENSOR}
             if len(devices) == 1:
@@ -297,6 +313,11 @@ class ResultInference(DtypeInference):
         batch = batches.batch_of_loader(node, self.type_of)
         named = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"]
         dataset = next(iter([*node.args[:1], *named]), None)
+        collates = [self.type_of(keyword.value) for keyword in node.keywords if keyword.arg == "collate_fn"]
+        if any(
+            kind.of and moves_batches(kind, self.names.module, self.syntax, self.type_of) for kind in collates
+        ):
+            return Type(TypeTag.BATCH)
         if dataset is None or batch.device is not Device.HOST:
             return batch
         moved = moves_items(self.type_of(dataset), self.names.module, self.syntax, self.type_of)

@@ -1,4 +1,4 @@
-"""Datasets that move their items to a device, so that the batches of their loaders are there, too."""
+"""Datasets and collate functions that move data to a device, where the batches of loaders are then, too."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ def moves_items(dataset: Type, module: str, syntax: SyntaxIndex, type_of: Callab
         if (function := syntax.functions.get(f"{name}.{method}")) is not None
         for node in descendants(function)
     )
+
+
+def moves_batches(
+    collate: Type, module: str, syntax: SyntaxIndex, type_of: Callable[[ast.expr], Type]
+) -> bool:
+    """Whether a collate function, or an object with such a method, of this file moves what it returns."""
+    name = collate.of.removesuffix("()").removeprefix(f"{module}.")
+    function = syntax.functions.get(name) or syntax.functions.get(f"{name}.__call__")
+    return function is not None and any(_moves(node, type_of) for node in descendants(function))
 
 
 def _moves(node: ast.AST, type_of: Callable[[ast.expr], Type]) -> bool:

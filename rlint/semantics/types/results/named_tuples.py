@@ -11,6 +11,8 @@ NAMED_TUPLE = "collections.namedtuple"
 _MOST_FIELDS = 16
 _KEEPS = frozenset({"_make", "_replace"})
 
+_OF_ANY_LENGTH = frozenset({TypeTag.ITERATOR, TypeTag.LIST, TypeTag.TUPLE})
+
 TypeOf = Callable[[ast.expr], Type]
 
 
@@ -49,7 +51,7 @@ def instance(cls: Type, node: ast.Call | None = None, type_of: TypeOf | None = N
             alone, parts = len(node.args) == 1 and not node.keywords, kind.parts
             if alone and len(parts) >= len(fields):
                 fields = {name: part.aged() for name, part in zip(cls.keys, parts, strict=False)}
-            elif alone and kind.tag is TypeTag.ITERATOR and kind.item and not parts:
+            elif alone and kind.tag in _OF_ANY_LENGTH and kind.item and not parts:
                 fields = dict.fromkeys(cls.keys, kind.item.aged())
             else:
                 fields = dict.fromkeys(cls.keys, UNKNOWN)
@@ -71,10 +73,19 @@ def field_of(owner: Type, name: str) -> Type:
     return owner.parts[owner.keys.index(name)] if name in owner.keys else UNKNOWN
 
 
-def result_of_method(owner: Type, name: str) -> Type:
+def result_of_method(owner: Type, node: ast.Call, name: str, type_of: TypeOf) -> Type:
     """Return the type of a method call on a named tuple, or on its class."""
     if name == "_asdict" and owner.tag is TypeTag.TUPLE:
         return Type(TypeTag.DICT, fresh=True, parts=owner.parts, keys=owner.keys)
+    if name == "_make" and len(node.args) == 1:
+        return instance(owner, ast.Call(node.func, [ast.Starred(node.args[0])], []), type_of)
+    if name == "_replace" and owner.tag is TypeTag.TUPLE:
+        fields = dict(zip(owner.keys, owner.parts, strict=True))
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                return _tuple(dict.fromkeys(owner.keys, UNKNOWN))
+            fields[keyword.arg] = type_of(keyword.value).aged()
+        return _tuple({key: fields[key] for key in owner.keys})
     if name in _KEEPS:
         return _tuple(dict.fromkeys(owner.keys, UNKNOWN))
     return UNKNOWN

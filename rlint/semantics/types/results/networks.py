@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rlint import models
 from rlint.models.trait import Trait
-from rlint.models.value_type import PLAIN, UNKNOWN, Type, TypeTag
+from rlint.models.value_type import PLAIN, UNKNOWN, Choice, Type, TypeTag, with_choice
 from rlint.semantics.types.algebra import each_of, item_of
 
 _GIVES_NO_SINGLE_TENSOR = models.having(Trait.NO_SINGLE_TENSOR, "torch.nn", "torch.nn.parallel")
@@ -17,7 +17,20 @@ _WRAPPERS = models.having(Trait.CONTAINS, "torch.nn", "torch.nn.parallel") & fro
 )
 _OF_MODULES = models.having(Trait.HOLDS_PARTS, "torch.nn") - {"torch.nn.Module"}
 _OF_PARAMETERS = models.having(Trait.PARAMETERS, "torch.nn") & _OF_MODULES
+_RECURRENT = models.having(Trait.RECURRENT, "torch.nn") & _GIVES_NO_SINGLE_TENSOR
+_CELLS_WITH_MEMORY = _RECURRENT & {"torch.nn.LSTMCell"}
+_WITH_MEMORY = _RECURRENT & {"torch.nn.LSTM"}
+_ATTENDS = _GIVES_NO_SINGLE_TENSOR & {"torch.nn.MultiheadAttention"}
+_PRETRAINED = "transformers."
+MODEL_OUTPUT = "transformers.modeling_outputs.ModelOutput"
+"""The class of what a model of transformers returns."""
+OUTPUT_TENSORS = frozenset({"last_hidden_state", "logits", "loss", "pooler_output"})
+_MORE_THAN_TOKENS = "return_dict_in_generate"
 _ANY_MODULE = PLAIN[TypeTag.MODULE]
+_ANY_TENSOR = Type(TypeTag.TENSOR)
+_LIKELY_TENSOR = with_choice(UNKNOWN, Choice(_ANY_TENSOR))
+_STATE_WITH_MEMORY = Type(TypeTag.TUPLE, item=_ANY_TENSOR, fresh=True, parts=(_ANY_TENSOR, _ANY_TENSOR))
+"""The hidden state and the memory of an LSTM."""
 
 
 def holding(call: ast.Call, module: Type, type_of: Callable[[ast.expr], Type]) -> Type:
@@ -52,14 +65,38 @@ def wrapped(module: Type) -> Type | None:
     return module.item or _ANY_MODULE if module.of in _WRAPPERS else None
 
 
-def result_of_library(module: Type) -> Type:
-    """Return the type of calling a torch module: a tensor, as far as that holds for all arguments."""
-    return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Type(TypeTag.TENSOR)
+def result_of_library(module: Type, given: Sequence[Type] = ()) -> Type:
+    """Return the type of calling a torch module: a tensor, as far as that holds for all arguments. A
+    recurrent layer returns its outputs, packed if its input is, and its last state.
+    """
+    if module.of.startswith(_PRETRAINED):
+        return Type(TypeTag.INSTANCE, of=MODEL_OUTPUT, fresh=True)
+    if module.of in _CELLS_WITH_MEMORY:
+        return _STATE_WITH_MEMORY
+    if module.of in _ATTENDS:
+        return Type(TypeTag.TUPLE, fresh=True, parts=(_ANY_TENSOR, _ANY_TENSOR._replace(optional=True)))
+    if module.of in _RECURRENT:
+        sequence = given[0] if given else UNKNOWN
+        outputs = _ANY_TENSOR if sequence.tag is TypeTag.TENSOR else _LIKELY_TENSOR
+        state = _STATE_WITH_MEMORY if module.of in _WITH_MEMORY else _ANY_TENSOR
+        return Type(TypeTag.TUPLE, fresh=True, parts=(outputs, state))
+    return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else _ANY_TENSOR
 
 
 def is_of_library(module: Type) -> bool:
-    """Whether a module is one of torch's own."""
-    return module.of.startswith("torch.nn.")
+    """Whether a module is one of torch's own, or a model of transformers."""
+    return module.of.startswith(("torch.nn.", _PRETRAINED))
+
+
+def part_of_output(name: str) -> Type:
+    """Return the type of an attribute of what a model of transformers returns: `model(tokens).logits`."""
+    return _ANY_TENSOR if name in OUTPUT_TENSORS else UNKNOWN
+
+
+def generated(module: Type, node: ast.Call) -> Type:
+    """Return the type of `model.generate(...)`: the tokens, unless it is asked for more than these."""
+    given = {keyword.arg for keyword in node.keywords}
+    return _ANY_TENSOR if module.of.startswith(_PRETRAINED) and _MORE_THAN_TOKENS not in given else UNKNOWN
 
 
 def takes_tensor(layer: Type) -> bool:
