@@ -193,10 +193,19 @@ class GradientQueries:
                 continue
             for argument in arguments_of(call):
                 if parameter_of(argument, call, target) in target.runs:
-                    kind = self._types.type_of(argument)
-                    if self._forwards.runs_network(kind) and not self._nn.is_frozen(argument):
-                        return True
+                    if not self._is_network(argument) or self._nn.is_frozen(argument):
+                        continue
+                    return True
         return False
+
+    def _is_network(self, argument: ast.expr) -> bool:
+        """Whether an argument is a network, or likely one, as the file reads its weights."""
+        kind = self._types.type_of(argument)
+        if kind:
+            return self._forwards.runs_network(kind)
+        return self._nn.has_weights_read(argument) and self._analysis.types.supposes(
+            f"`{ast.unparse(argument)}` is a network"
+        )
 
     def runs_lambda(self, call: ast.Call) -> bool:
         """Whether a call runs a lambda that returns the output of a network: that of a variable, or one that

@@ -478,6 +478,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
     empty: set[tuple[str, str]] = set()  # attributes that are only assigned empty containers
+    promised: set[tuple[str, str]] = set()  # attributes that are annotated with the types of their items
     _add_options(summary, analysis)
     _add_trained(summary, analysis)
     for cls, name, kind in registered_attributes(analysis):
@@ -494,6 +495,8 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     continue
                 stored = _stored_kind(attribute, analysis)
                 if stored is not None:
+                    if _is_item_promised(described, attribute, stored, analysis):
+                        promised.add((described.qualname, attribute.attr))
                     _join_stored(described, attribute, stored, empty, analysis)
     for (qualname, name), stores in again.items():
         attributes = summary.classes[qualname].attributes
@@ -513,7 +516,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
         if is_found:
             attributes[name] = found
     _add_evidence(summary, analysis)
-    _add_items(summary, analysis, empty)
+    _add_items(summary, analysis, empty, promised)
     if summary.classes:
         doubt_attributes(
             summary,
@@ -614,9 +617,27 @@ def _join_stored(
     _join_attribute(owner.attributes, attribute.attr, stored)
 
 
-def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[str, str]]) -> None:
+def _is_item_promised(
+    owner: ClassSummary, attribute: ast.Attribute, stored: Type, analysis: FileAnalysis
+) -> bool:
+    """Whether an annotation says of which type the items of an attribute are: `self.nets: dict[str, Net] =
+    {}`, or `nets: dict[str, Net]` in the body of the class.
+    """
+    if not is_empty(value_assigned(attribute, analysis.syntax.parents)):
+        return False
+    annotated = isinstance(analysis.syntax.parents[attribute], ast.AnnAssign)
+    declared = stored if annotated else owner.declared.get(attribute.attr, UNKNOWN)
+    return declared.tag is stored.tag and bool(declared.item)
+
+
+def _add_items(
+    summary: ModuleSummary,
+    analysis: FileAnalysis,
+    empty: set[tuple[str, str]],
+    promised: set[tuple[str, str]],
+) -> None:
     """Add the values that a file puts into lists and dictionaries to the items of all attributes of that
-    name.
+    name. Items of unknown type add nothing to those that an annotation promises.
     """
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
@@ -636,7 +657,10 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
         for owner in owners:
             kind = owner.attributes[name]
             starts_empty = (owner.qualname, name) in empty
-            held = with_added(kind, added, starts_empty=starts_empty)
+            # an annotation says of which type the items are whose own type is not known
+            is_promised = (owner.qualname, name) in promised
+            given = [each for each in added if each.kind] if is_promised else added
+            held = with_added(kind, given, starts_empty=starts_empty)
             reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
             owner.attributes[name] = in_doubt_if_shared(
                 held, reads, analysis.syntax, analysis.names.qualified
@@ -684,6 +708,8 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
         if parent.value is None:
             return kind
         value = analysis.types.type_of(parent.value).aged()
+        if is_empty(parent.value) and value.tag is kind.tag and kind.item is not None:
+            return kind
         return value if value and value.tag is not TypeTag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its type

@@ -34,6 +34,7 @@ _ENDING_FUNCTIONS = (
     | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.ALLOCATES, "torch")
     | {"from_numpy"}
 ) - {"as_tensor", "asarray"}  # which return a tensor that they are given, with its graph
+_ONLY_OF_TENSORS = models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR) & models.methods_of(TypeTag.TENSOR)
 _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
@@ -246,7 +247,10 @@ class GradientOrigins:
             if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
                 return
             owner = self.analysis.types.type_of(call.func.value)
-            if owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
+            is_tensor = owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or (
+                not owner and name in _ONLY_OF_TENSORS
+            )
+            if is_tensor or self._made_of_gradient(call.func.value):
                 yield call.func.value
                 yield from arguments
                 return
