@@ -124,7 +124,7 @@ FILLED = """
     ],
 )
 def test_networks_of_a_filled_container_return_gradients(used: str, gives: bool) -> None:
-    """An item of a container that another method fills runs its layers, also in a function it is passed to."""
+    """An item of a container that another method fills runs its layers, also if it is passed on."""
     model = model_of(textwrap.dedent(FILLED))
     call = expression(model, used, last=True)
     assert isinstance(call, ast.Call)
