@@ -592,8 +592,8 @@ def _add_options(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 
 class _EmptyContainers(NamedTuple):
-    """The attributes, as class and name, that are `only` assigned empty containers, and those whose annotation
-    has `promised` the type of their items.
+    """The attributes, as class and name, that are `only` assigned empty containers, and those of which an
+    annotation has `promised` the type of their items.
     """
 
     only: set[tuple[str, str]]
