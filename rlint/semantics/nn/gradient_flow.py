@@ -296,6 +296,15 @@ class GradientFlow:
         """Return the functions of the project that a call may run."""
         return self.project.callables(self.path_of(call), self.analysis.name) if self.project else []
 
+    def plain_items(self, call: ast.expr) -> frozenset[int]:
+        """Return the items of the tuple that a call returns which surely carry no gradient."""
+        if self.project is None or not isinstance(call, ast.Call):
+            return frozenset()
+        targets = self._targets(call)
+        if not targets or not all(target.plain_results for target in targets):
+            return frozenset()
+        return frozenset.intersection(*(frozenset(target.plain_results) for target in targets))
+
     def is_of_network(self, method: FunctionSummary) -> bool:
         """Whether a function is a method of a network that returns the output of layers, or of its parts."""
         return (

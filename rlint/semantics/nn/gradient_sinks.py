@@ -143,7 +143,21 @@ class GradientTrace(ValueFlow[SinkKind]):
     """Handle a call of the value: it can only be a network computed from it."""
 
     def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
-        """Record that an item of a numpy array which is set becomes a number: `values[t] = value`."""
+        """Record that an item of a numpy array which is set becomes a number: `values[t] = value`. Of the
+        tuple that a function returns, follow the items that carry the gradient.
+        """
+        match target, statement:
+            case ast.Tuple(elts=elements), ast.Assign(value=ast.Call() as call) if part is None:
+                plain = self.gradients.plain_items(call)
+                before_stars = next(
+                    (at for at, one in enumerate(elements) if isinstance(one, ast.Starred)), len(elements)
+                )
+                for index, element in enumerate(elements):
+                    if index in plain and index < before_stars:
+                        self.reach(element, SinkKind.DETACHED)
+                    else:
+                        self.follow_target(element, None, statement)
+                return
         if (
             isinstance(target, ast.Subscript)
             and self.analysis.types.type_of(target.value).tag is TypeTag.NDARRAY
@@ -241,6 +255,11 @@ class GradientTrace(ValueFlow[SinkKind]):
         assert isinstance(subscript, ast.Subscript)
         if not isinstance(subscript.ctx, ast.Load):
             return
+        match subscript:
+            case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=int(index))):
+                if use.part is None and index in self.gradients.plain_items(call):
+                    self.reach(subscript, SinkKind.DETACHED)
+                    return
         if use.part is not None and isinstance(subscript.slice, ast.Constant):
             if subscript.slice.value == use.part:
                 self.compute(subscript)

@@ -149,7 +149,9 @@ class GradientOrigins:
                 yield from self._put_into(name, binding)
 
     def _item_of_call(self, call: ast.Call, item: int) -> Iterator[ast.expr]:
-        """Yield what one item of a call's result is computed from."""
+        """Yield what one item of a call's result is computed from: nothing, if it carries no gradient."""
+        if item in self.gradients.plain_items(call):
+            return
         is_new = not any((call, each) in self._items for each in (-1, item))
         self._items[call, item] = None
         if is_new:

@@ -16,6 +16,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import ITEM, GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
+from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.semantics.nn.learned_parameters import learned_parameters
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.recurrent_state import ends_of_results
@@ -30,6 +31,7 @@ _PLAIN = 24
 """The same for a helper that runs no layers of its own."""
 
 
+_NONE = GradientSources()
 _LAYERS = frozenset({"forward", "__init__"})
 _STORES = vocabulary.STORES | {"add", "insert", "put", "put_nowait"}
 _KEEPERS = _STORES | LEARNS | facts.PUTS_IN
@@ -91,6 +93,7 @@ class GradientSummaries:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
         summary.runs = tuple(name for name in runs if name in summary.call_parameters)
+        summary.plain_results = self._plain_results(returned)
         if (any(paths) or runs) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         small = len(node.body) <= _SMALL and _lets_end(node)
@@ -106,6 +109,31 @@ class GradientSummaries:
         """Return what a function returns, except constants."""
         values = [statement.value for statement in self.analysis.syntax.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
+
+    def _plain_results(self, returned: list[ast.expr]) -> tuple[int, ...]:
+        """Return the items of returned tuples that surely carry no gradient: actions that are sampled or
+        converted, beside their log-probabilities.
+        """
+        tuples = [value.elts for value in returned if isinstance(value, ast.Tuple)]
+        if not tuples or len(tuples) != len(returned) or len({len(items) for items in tuples}) > 1:
+            return ()
+        if any(isinstance(item, ast.Starred) for items in tuples for item in items):
+            return ()
+        return tuple(
+            place
+            for place, items in enumerate(zip(*tuples, strict=True))
+            if all(self._is_plain(item) for item in items)
+        )
+
+    def _is_plain(self, item: ast.expr) -> bool:
+        """Whether a value surely carries no gradient; variables of other scopes may."""
+        if self.gradients.sources(item) != _NONE:
+            return False
+        return all(
+            self.analysis.definitions.reaching(name) or self.analysis.names.qualified(name) is not None
+            for name in descendants(item)
+            if isinstance(name, ast.Name)
+        )
 
     def _is_given(self, called: ast.expr) -> TypeGuard[ast.Name]:
         """Whether the callee is an argument of the function."""
