@@ -229,6 +229,8 @@ class OptimizerParams:
 
     def _network_names(self, value: ast.expr) -> Iterator[str]:
         while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if self.analysis.names.qualified(value.func) is not None:
+                break  # `copy.deepcopy(net).requires_grad_(False)`
             value = value.func.value
         if isinstance(value, ast.Call):
             yield from self._assigned(value)
