@@ -273,6 +273,19 @@ class GradientQueries:
             f"`{ast.unparse(call.func)}` calls `backward`"
         )
 
+    def returns_learned(self, call: ast.Call, item: int | str) -> bool:
+        """Whether an item of the result of a call (-1 for all of it) carries the graph of a network on which
+        the called function has already called `backward`.
+        """
+        targets = self._types.call_targets(call)
+        return bool(targets) and all(
+            any(
+                key == item and any(self._forwards.gives_gradient(path, target.module) for path in paths)
+                for key, paths in target.learned_results
+            )
+            for target in targets
+        )
+
     def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """Return the same for the value of a variable, from the place where the name binds or reads it."""
         return self._gradients.variable_outlets(name)

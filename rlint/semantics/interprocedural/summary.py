@@ -159,6 +159,9 @@ class FunctionSummary:
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
     learned: tuple[str, ...] = ()  # parameters on which it calls `backward`
+    # items of its results, by position or key (-1 for the whole), on whose graph it has called `backward`,
+    # each with the called paths whose gradient it carries
+    learned_results: tuple[tuple[int | str, tuple[str, ...]], ...] = ()
     weights_read: tuple[str, ...] = ()  # parameters whose own parameters or state dict it reads: networks
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that

@@ -4,7 +4,7 @@
 Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or evaluation
 where `loss` is a tensor that still carries its graph: `backward()` was called on it or on a larger loss
 that contains it, or the loss is not trained on at all. The call of `backward()` may be in a function of the
-same file that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
+project that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
 Or it is in a function that receives the tensor: `self.net.fit(loss)`.
 
 Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
@@ -93,7 +93,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     kept_in,
     surely_attached,
 )
-from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import is_learned_elsewhere, returned_values
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
 _MINOR = "`backward` has freed the saved tensors, so that only the nodes of the graphs remain"
@@ -148,7 +148,11 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     local = isinstance(keeper, ast.Name)
     if local and not model.frequency.loops(kept.node):
         return None
-    if not model.names.attribute_uses("backward") and not (local and is_called_loss(kept, model)):
+    if (
+        not model.names.attribute_uses("backward")
+        and not (local and is_called_loss(kept, model))
+        and not is_learned_elsewhere(value, model)
+    ):
         return None  # no gradient is computed from it
     if model.types.type_of(keeper).tag in (TypeTag.DEQUE, TypeTag.NDARRAY) or model.types.type_of(
         value

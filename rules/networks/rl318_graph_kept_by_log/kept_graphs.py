@@ -19,7 +19,7 @@ from rlint.rule import (
     vocabulary,
     weight_sync,
 )
-from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import is_learned_elsewhere, returned_values
 
 _NEW = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -121,7 +121,7 @@ def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
         if None in answers:
             return None
         learned = learned or all(answers)
-    return learned
+    return learned or is_learned_elsewhere(value, model)
 
 
 def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
