@@ -146,7 +146,8 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     """
     value, keeper = kept.value, kept.keeper
     local = isinstance(keeper, ast.Name)
-    if local and not model.frequency.loops(kept.node):
+    loops = model.frequency.loops(kept.node)
+    if local and not loops and not is_of_module(keeper, model):
         return None
     if (
         not model.names.attribute_uses("backward")
@@ -161,7 +162,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         TypeTag.INT,
     ):
         return None
-    if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, model):
+    if isinstance(keeper, ast.Name) and loops and begins_in_loop(keeper, kept.node, model):
         return None
     if is_item_of_short_lived(kept, model):
         return None
@@ -188,6 +189,14 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.RETURNED in becomes and not model.gradients.traced(keeper).labels <= gradient_sinks.ENDS:
         return None
     return False
+
+
+def is_of_module(keeper: ast.expr, model: SemanticModel) -> bool:
+    """Whether a function adds to a variable of the module, which outlives its calls."""
+    if not isinstance(keeper, ast.Name) or model.function(keeper) is None:
+        return False
+    scope = model.names.scope(keeper).lookup(keeper.id)
+    return scope is not None and scope.parent is None
 
 
 def is_statistic(kept: Kept, model: SemanticModel) -> bool:
