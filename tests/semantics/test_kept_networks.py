@@ -129,3 +129,28 @@ def test_networks_of_a_filled_container_return_gradients(used: str, gives: bool)
     call = expression(model, used, last=True)
     assert isinstance(call, ast.Call)
     assert model.gradients.gives_gradient(call) is gives
+
+
+PRETRAINED = """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    def train(name, ids):
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        model = AutoModelForCausalLM.from_pretrained(name)
+        reference = AutoModelForCausalLM.from_pretrained(name)
+        optimizer = torch.optim.AdamW(model.parameters())
+        return model(ids), reference(ids), tokenizer(ids)
+"""
+
+
+def test_networks_of_libraries_are_networks() -> None:
+    """Pretrained models run layers, and loading one creates no optimizer."""
+    model = model_of(textwrap.dedent(PRETRAINED))
+    calls = {ast.unparse(call): call for call in model.syntax.of_type(ast.Call) if isinstance(call, ast.Call)}
+    gives = [
+        model.gradients.gives_gradient(calls[f"{name}(ids)"]) for name in ("model", "reference", "tokenizer")
+    ]
+    assert gives == [True, True, False]
+    stepped = [model.nn.is_optimized(calls[f"{name}(ids)"].func) for name in ("model", "reference")]
+    assert stepped == [True, False]
