@@ -7,6 +7,8 @@ that contains it, or the loss is not trained on at all. The call of `backward()`
 project that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
 Or it is in a function that receives the tensor: `self.net.fit(loss)`.
 
+The loss may also be an item of a dict that is appended (`history.append({"loss": loss})`).
+
 Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
 
 The rule does not flag:
@@ -14,7 +16,7 @@ The rule does not flag:
 - sums and lists on which `backward()` is called later, in this function or in its callers, and items of
   dicts that each iteration creates;
 - values that are stored before `backward()`;
-- functions that keep graphs on purpose (`retain_graph`, `create_graph`).
+- functions that keep graphs on purpose (`create_graph`, or `retain_graph` without an optimizer step after it).
 
 ## Why is it slow
 A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result
@@ -90,6 +92,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     has_backward,
     is_called_loss,
     is_item_of_short_lived,
+    items_kept,
     kept_in,
     surely_attached,
 )
@@ -110,9 +113,14 @@ class GraphKeptByLog(Rule):
     triggers = ("+=", "append(", "+ ")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        kept = kept_in(node)
-        after_backward = keeps_graph(kept, model) if kept is not None else None
-        if kept is None or after_backward is None:
+        whole = kept_in(node)
+        for kept in items_kept(whole) if whole is not None else ():
+            yield from self.check_kept(kept, model)
+
+    def check_kept(self, kept: Kept, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a value that is kept with its graph."""
+        node, after_backward = kept.node, keeps_graph(kept, model)
+        if after_backward is None:
             return
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
@@ -128,6 +136,8 @@ class GraphKeptByLog(Rule):
             minor = _MINOR if exhausted and is_sum else None
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         fix = build_fix(kept.value, model)
+        if model.types.type_of(kept.value).tag in (TypeTag.DICT, TypeTag.TUPLE, TypeTag.LIST):
+            advice, fix = f"Detach the tensors in `{value}`, or keep numbers", None
         assumes = "" if after_backward else assumption(kept.keeper, model)
         yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes, minor=minor)
 

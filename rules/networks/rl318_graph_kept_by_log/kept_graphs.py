@@ -10,6 +10,7 @@ from rlint.rule import (
     Autograd,
     Binding,
     BindingKind,
+    Function,
     SemanticModel,
     Trait,
     TypeTag,
@@ -61,9 +62,17 @@ def kept_in(node: ast.AST) -> Kept | None:
             pass
         case _:
             return None
-    if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp)):
+    if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp, ast.Dict)):
         return None
     return Kept(node, keeper, value)
+
+
+def items_kept(kept: Kept) -> list[Kept]:
+    """Return what is kept as separate values: the values of `losses.append({"critic": loss, "step": step})`."""
+    if not isinstance(kept.value, ast.Dict):
+        return [kept]
+    values = (*_ACCESS, ast.Call, ast.BinOp)
+    return [Kept(kept.node, kept.keeper, item) for item in kept.value.values if isinstance(item, values)]
 
 
 def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
@@ -135,7 +144,8 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
         call = model.parent(use)
         if not isinstance(call, ast.Call) or model.function(call) is not function:
             continue
-        if any(keyword.arg in vocabulary.KEEP_GRAPH for keyword in call.keywords):
+        kept = {keyword.arg for keyword in call.keywords} & vocabulary.KEEP_GRAPH
+        if kept and (kept != {"retain_graph"} or not _is_step_after(call, function, model)):
             return None
         directly: set[Binding] = set()
         handed: set[Binding] = set()
@@ -149,6 +159,19 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
         elif bindings & (handed | set(_made_of(directly | handed, model))):
             learned = learned or surely_attached(value, model, has_backward=True)
     return learned or any(_is_learned_by_callee(binding, value, model) for binding in bindings)
+
+
+def _is_step_after(backward: ast.Call, function: Function | None, model: SemanticModel) -> bool:
+    """Whether an optimizer takes a step after a backward: no later backward can use the retained graph, as the
+    weights have changed in place.
+    """
+    after = model.source.span(backward)[1]
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and model.types.type_of(call.func.value).tag is TypeTag.OPTIMIZER
+        and model.source.span(call)[0] > after
+        for call in model.names.calls_named("step", function)
+    )
 
 
 def _is_learned_by_callee(binding: Binding, value: ast.expr, model: SemanticModel) -> bool:
