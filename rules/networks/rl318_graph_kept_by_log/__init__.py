@@ -16,7 +16,7 @@ The rule does not flag:
 - sums and lists on which `backward()` is called later, in this function or in its callers, and items of
   dicts that each iteration creates;
 - values that are stored before `backward()`;
-- functions that keep graphs on purpose (`create_graph`, or `retain_graph` without an optimizer step after it).
+- functions that keep graphs on purpose (`create_graph`, or `retain_graph` without a later optimizer step).
 
 ## Why is it slow
 A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result

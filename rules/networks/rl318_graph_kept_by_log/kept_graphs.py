@@ -68,7 +68,7 @@ def kept_in(node: ast.AST) -> Kept | None:
 
 
 def items_kept(kept: Kept) -> list[Kept]:
-    """Return what is kept as separate values: the values of `losses.append({"critic": loss, "step": step})`."""
+    """Return what is kept as separate values: those of `losses.append({"critic": loss, "step": step})`."""
     if not isinstance(kept.value, ast.Dict):
         return [kept]
     values = (*_ACCESS, ast.Call, ast.BinOp)
@@ -123,14 +123,18 @@ def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
     if learned is not False:
         return learned
     for results in returned_values(value, model):
-        answers = [
-            bool(model.gradients.sources(result).calls) and _has_backward_here(result, model)
-            for result in results
-        ]
+        answers = [_is_result_learned(result, model) for result in results]
         if None in answers:
             return None
         learned = learned or all(answers)
     return learned or is_learned_elsewhere(value, model)
+
+
+def _is_result_learned(result: ast.expr, model: SemanticModel) -> bool | None:
+    """Return the same for a returned value, or for an item of a returned dict that carries its graph."""
+    items = result.values if isinstance(result, ast.Dict) else [result]
+    answers = [_has_backward_here(item, model) for item in items if model.gradients.sources(item).calls]
+    return None if None in answers else any(answers)
 
 
 def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
@@ -162,8 +166,8 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
 
 
 def _is_step_after(backward: ast.Call, function: Function | None, model: SemanticModel) -> bool:
-    """Whether an optimizer takes a step after a backward: no later backward can use the retained graph, as the
-    weights have changed in place.
+    """Whether an optimizer takes a step after a backward: no later backward can use the retained graph, as
+    the weights have changed in place.
     """
     after = model.source.span(backward)[1]
     return any(
