@@ -330,6 +330,17 @@ class GradientFlow:
         inherits = any(base.startswith("torch.distributions.") for base in bases)
         return inherits and self.project.method(cls, "sample") is None
 
+    def library_function(self, call: ast.Call) -> str:
+        """Return the dotted name of the library function that a call runs, also one that an attribute or
+        variable holds (`self.activation = F.relu`); of other calls, what the name imports, or "".
+        """
+        qualified = self.analysis.names.qualified(call.func)
+        if qualified is not None:
+            return qualified
+        held = self.analysis.types.type_of(call.func)
+        is_library = held.tag is TypeTag.FUNCTION and models.callable_fact(held.of) is not None
+        return held.of if is_library else ""
+
     def path_of(self, call: ast.Call) -> str:
         """Return the access path of the called function; "" if it is not known."""
         qualified = self.analysis.names.qualified(call.func)

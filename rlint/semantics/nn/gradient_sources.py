@@ -226,7 +226,7 @@ class GradientOrigins:
 
     def _called(self, call: ast.Call) -> Iterator[ast.expr]:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        qualified = self.analysis.names.qualified(call.func) or ""
+        qualified = self.gradients.library_function(call)
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT or qualified.startswith(("numpy.", "math.")):
             return

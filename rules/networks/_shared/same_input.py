@@ -430,6 +430,8 @@ class Watched:
                 kind = model.types.type_of(owner)
                 if kind.tag in _CONTAINERS:
                     return self._holds(owner)
+                if method == "backward" and not model.types.call_targets(call):
+                    return False  # of a loss: only gradients change
                 if method == "zero_grad" or (method == "step" and self._is_of_others(owner, kind)):
                     return False
                 if kind.tag is TypeTag.MODULE:

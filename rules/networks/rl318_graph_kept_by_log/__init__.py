@@ -186,7 +186,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.LEARNED in becomes or SinkKind.ARRAY in becomes:
         return None
     learned = has_backward(value, model)
-    if learned is None:
+    if learned is None or (SinkKind.RETURNED in becomes and retains_graph(kept, model)):
         return None
     if learned:
         return True
@@ -199,6 +199,17 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.RETURNED in becomes and not model.gradients.traced(keeper).labels <= gradient_sinks.ENDS:
         return None
     return False
+
+
+def retains_graph(kept: Kept, model: SemanticModel) -> bool:
+    """Whether a list collects losses in a function that retains graphs: whoever gets it may use them."""
+    if not isinstance(kept.node, ast.Call) or not isinstance(kept.keeper, ast.Name):
+        return False
+    return any(
+        keyword.arg == "retain_graph"
+        for call in model.names.calls_named("backward", model.function(kept.node))
+        for keyword in call.keywords
+    )
 
 
 def is_of_module(keeper: ast.expr, model: SemanticModel) -> bool:
