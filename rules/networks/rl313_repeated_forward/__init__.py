@@ -12,9 +12,9 @@ method that the other call runs on the same input counts as well: `net(x)` and `
 If layers of the network are created elsewhere, or only some options make them random, or if code in between
 is not known to change nothing, the finding is `likely`. So is that of a network which two methods of a class
 run on the same input, if a third method (also one of a base class in another file) calls both with
-unchanged weights: the value in the loss of the critic and in the advantage of the actor. Where autograd is on for one call and off for the other, there is
-only advice: `detach()` gives both results. An optimizer that is named after another network
-(`self.actor_optimizer`, for `self.critic`) likely does not change this one.
+unchanged weights: the value in the loss of the critic and in the advantage of the actor. Where autograd is
+on for one call and off for the other, there is only advice: `detach()` gives both results. An optimizer that
+is named after another network (`self.actor_optimizer`, for `self.critic`) likely does not change this one.
 
 A target network that runs in a
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
