@@ -156,16 +156,19 @@ def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel, assumed
 
 def _is_after(node: ast.AST, backward: ast.Call, model: SemanticModel) -> bool:
     """Whether a loss is returned after its backward and a step of an optimizer, which changes weights that
-    another backward would need.
+    another backward would need. A list may collect losses for a common backward.
     """
-    between = model.dataflow.between(backward, node)
-    return between is not None and any(
-        isinstance(part, ast.Call)
-        and isinstance(part.func, ast.Attribute)
-        and part.func.attr == "step"
-        and model.types.type_of(part.func.value).tag in (TypeTag.OPTIMIZER, TypeTag.UNKNOWN)
-        for statement in between
-        for part in ast.walk(statement)
+    match node:
+        case ast.Return(value=ast.Name() as name) if any(
+            isinstance(binding.value, ast.List) for binding in model.dataflow.definitions(name)
+        ):
+            return False
+    end, returned = model.source.span(backward)[1], model.source.span(node)[0]
+    return any(
+        end < model.source.span(call)[0] < returned
+        for call in model.names.calls_named("step", model.function(backward))
+        if isinstance(call.func, ast.Attribute)
+        and model.types.type_of(call.func.value).tag in (TypeTag.OPTIMIZER, TypeTag.UNKNOWN)
     )
 
 
