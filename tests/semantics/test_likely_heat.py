@@ -190,6 +190,11 @@ def test_a_finding_in_code_that_likely_runs_often(tmp_path: Path) -> None:
         ("_choose_greedy_action(self, obs)", "Q", "`Q._choose_greedy_action` is called for each action"),
         ("exploit(self, obs)", "Solver", "`Solver.exploit` is called for each action"),
         ("forward(self, *args)", "Wrapper", "`Wrapper.forward` is called for each forward pass"),
+        (
+            "_forward_collect(self, data)",
+            "Policy",
+            "`Policy._forward_collect` is called for each forward pass",
+        ),
         ("get_available_actions(self, obs)", "Controller", ""),
         ("get_action_dim(self, obs)", "Controller", ""),
         ("sample_joint_action(self, obs)", "GridEnv", ""),

@@ -20,6 +20,7 @@ _ACTS = regex(
     r"^_*(select|choose|get|sample|take|pick|compute|predict|generate|infer)_([a-z]+_)?actions?"
     r"(_(and|with|from|for|batch|train|test|eval|greedy|deterministic|logp?|probs?|values?)\w*)?$|^_*(act_\w+|exploit)$"
 )
+_FORWARDS = regex(r"^forward$|^_*forward_(collect|eval|act|actor|critic|policy|value|inference)$")
 _NO_ACTIONS = regex(
     r"avail|legal|valid|space|dim|size|num|mask|bound|limit|name|type|mean(ing)?s|shape|raw|last|prev"
 )
@@ -75,7 +76,7 @@ def likely_role_by_name(function: FunctionSummary, owner: str, tag: TypeTag) -> 
         return None
     if tag in (TypeTag.ENVIRONMENT, TypeTag.DATASET, TypeTag.SPACE) or _NO_ACTOR.search(owner):
         return None
-    if function.name == "forward":
+    if _FORWARDS.search(function.name):
         return _EACH_FORWARD
     if _ACTS.search(function.name) and not _NO_ACTIONS.search(function.name):
         return _EACH_ACTION
