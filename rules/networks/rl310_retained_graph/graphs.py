@@ -46,7 +46,7 @@ def last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> tuple[
         return None  # an attribute may be part of an older graph
     given = {parameter.id for parameter in sources.parameters}
     # `batch` may contain an encoder's output, for all losses
-    shared = _learned_elsewhere(given, backward, model)
+    shared = _learned_by_other_losses(given, backward, model)
     doubtful = sorted(name for name in given if name in shared or not _DATA.search(name.lower()))
     if any(_GRAPHS.search(name.lower()) or _is_given_a_graph(name, backward, model) for name in doubtful):
         return None
@@ -110,7 +110,7 @@ def _is_no_graph(kept: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def _learned_elsewhere(parameters: set[str], backward: ast.Call, model: SemanticModel) -> set[str]:
+def _learned_by_other_losses(parameters: set[str], backward: ast.Call, model: SemanticModel) -> set[str]:
     """Return the parameters that another loss of the function depends on whose backward is called."""
     found: set[str] = set()
     for call in model.names.calls_named("backward", model.function(backward)) if parameters else ():

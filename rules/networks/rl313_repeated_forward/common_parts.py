@@ -134,7 +134,7 @@ def _runs(cls: ClassSummary, method: str, model: SemanticModel, depth: int) -> l
         return []
     node = model.types.definition(function)
     if node is None:
-        return list(_runs_elsewhere(cls, function, model, depth))
+        return list(_runs_in_other_file(cls, function, model, depth))
     return list(_runs_here(cls, node, model, depth))
 
 
@@ -154,7 +154,7 @@ def _runs_here(cls: ClassSummary, function: Function, model: SemanticModel, dept
             yield from _run_of(cls, call.func.attr, texts, model, depth)
 
 
-def _runs_elsewhere(
+def _runs_in_other_file(
     cls: ClassSummary, function: FunctionSummary, model: SemanticModel, depth: int
 ) -> Iterator[_Run]:
     """Yield what a function of another file runs on its parameters themselves."""

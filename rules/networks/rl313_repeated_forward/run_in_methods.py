@@ -122,7 +122,7 @@ def _may_reuse(first: _Run, again: _Run, model: SemanticModel) -> bool:
     off = model.gradients.autograd_at(again.forward) is Autograd.OFF
     if not off and model.gradients.autograd_at(first.forward) is Autograd.OFF:
         return False
-    return seems_repeatable(again.forward, model)
+    return bool(seems_repeatable(again.forward, model))
 
 
 def _family(cls: ast.ClassDef, model: SemanticModel) -> list[ast.ClassDef]:

@@ -96,7 +96,10 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     kept_in,
     surely_attached,
 )
-from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import is_learned_elsewhere, returned_values
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
+    is_learned_in_other_file,
+    returned_values,
+)
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
 _MINOR = "`backward` has freed the saved tensors, so that only the nodes of the graphs remain"
@@ -162,7 +165,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if (
         not model.names.attribute_uses("backward")
         and not (local and is_called_loss(kept, model))
-        and not is_learned_elsewhere(value, model)
+        and not is_learned_in_other_file(value, model)
     ):
         return None  # no gradient is computed from it
     if model.types.type_of(keeper).tag in (TypeTag.DEQUE, TypeTag.NDARRAY) or model.types.type_of(
@@ -202,7 +205,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
 
 
 def retains_graph(kept: Kept, model: SemanticModel) -> bool:
-    """Whether a list collects losses in a function that retains graphs: whoever gets it may use them."""
+    """Whether a list collects losses in a function that retains graphs: the caller may use them."""
     if not isinstance(kept.node, ast.Call) or not isinstance(kept.keeper, ast.Name):
         return False
     return any(

@@ -20,7 +20,10 @@ from rlint.rule import (
     vocabulary,
     weight_sync,
 )
-from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import is_learned_elsewhere, returned_values
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
+    is_learned_in_other_file,
+    returned_values,
+)
 
 _NEW = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -127,7 +130,7 @@ def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
         if None in answers:
             return None
         learned = learned or all(answers)
-    return learned or is_learned_elsewhere(value, model)
+    return learned or is_learned_in_other_file(value, model)
 
 
 def _is_result_learned(result: ast.expr, model: SemanticModel) -> bool | None:

@@ -29,7 +29,7 @@ def returned_values(value: ast.expr, model: SemanticModel) -> Iterator[list[ast.
                         yield results
 
 
-def is_learned_elsewhere(value: ast.expr, model: SemanticModel) -> bool:
+def is_learned_in_other_file(value: ast.expr, model: SemanticModel) -> bool:
     """Whether functions of other files return a value, after they have called `backward` on it, or on a value
     computed from it.
     """

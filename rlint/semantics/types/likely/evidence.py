@@ -143,7 +143,7 @@ class UseEvidence:
         for use, kind in self._informative_uses():
             if isinstance(use, ast.Attribute):
                 found.setdefault(use.attr, []).append((use, kind))
-            else:
+            elif isinstance(use, ast.Name):
                 for store, value in self._kept_as.get(use.id, ()):
                     if self._is_same_argument(use, value):
                         found.setdefault(store.attr, []).append((store, kind))
