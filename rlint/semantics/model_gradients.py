@@ -32,6 +32,7 @@ from rlint.syntax.last_names import last_name
 
 _DEPTH = 3
 """Maximum number of calls between a function and one that computes gradients."""
+_NETWORKS = frozenset({"torch.nn.Module", "transformers.PreTrainedModel"})
 _OF_PARAMETERS = ("parameters", "register_parameter")
 
 
@@ -103,6 +104,8 @@ class GradientQueries:
         return self._analysis.notes.kept(self._giving, call, lambda: self._may_give_gradient(call))
 
     def _may_give_gradient(self, call: ast.Call) -> bool:
+        if self._is_tested_for_no_network(call.func):
+            return False
         if self._forwards.runs_network(self._types.type_of(call.func)):
             structure = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
@@ -118,6 +121,21 @@ class GradientQueries:
             or self._gradients.shows_network(call)
             or self._gives_as_learned(call)
         )
+
+    def _is_tested_for_no_network(self, called: ast.expr) -> bool:
+        """Whether an `isinstance` test around a call shows that it runs another object than a network."""
+        if not isinstance(called, ast.Name):
+            return False
+        child: ast.AST = called
+        for parent in self._syntax.ancestors(called):
+            match parent:
+                case ast.If(
+                    test=ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), cls]),
+                    orelse=orelse,
+                ) if tested == called.id and child in orelse:
+                    return self._analysis.names.qualified(cls) in _NETWORKS
+            child = parent
+        return False
 
     def _gives_as_learned(self, call: ast.Call) -> bool:
         """Whether a function likely returns a tensor that requires grad, as the file differentiates the

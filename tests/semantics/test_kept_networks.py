@@ -154,3 +154,22 @@ def test_networks_of_libraries_are_networks() -> None:
     assert gives == [True, True, False]
     stepped = [model.nn.is_optimized(calls[f"{name}(ids)"].func) for name in ("model", "reference")]
     assert stepped == [True, False]
+
+
+def test_an_isinstance_test_excludes_networks() -> None:
+    """In the `else` of a test for a network, a call runs another function."""
+    model = model_of(
+        textwrap.dedent(
+            """
+            from torch import nn
+
+            def reward(functions, x):
+                for function in (nn.Linear(2, 2), *functions):
+                    if isinstance(function, nn.Module):
+                        first = function(x)
+                    else:
+                        second = function(x, 2)
+            """
+        )
+    )
+    assert not model.gradients.gives_gradient(expression(model, "function(x, 2)"))  # type: ignore[arg-type]
