@@ -446,10 +446,13 @@ class GradientTrace(ValueFlow[SinkKind]):
         )
 
     def _steps_environment(self, call: ast.Call) -> bool:
-        """Whether a call likely passes an action to an environment, which takes numbers or arrays."""
+        """Whether a call likely passes an action to an environment that takes tensors as data. Those of
+        gymnasium take none that require grad.
+        """
         called = call.func
         return (
             isinstance(called, ast.Attribute)
+            and self.analysis.types.type_of(called.value).tag is not TypeTag.ENVIRONMENT
             and self.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP
             and self.analysis.types.supposes(f"no gradient is computed through `{ast.unparse(called)}`")
         )
