@@ -41,7 +41,13 @@ from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.mentions import reference
 from rlint.semantics.interprocedural.mentions.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import Application, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary import (
+    Application,
+    CallSite,
+    ClassSummary,
+    FunctionSummary,
+    ModuleSummary,
+)
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn import gradient_sinks, made_networks, separate_outputs, torch_settings, weight_sync
 from rlint.semantics.nn.autograd import Autograd
@@ -105,6 +111,7 @@ __all__ = [
     "Binding",
     "BindingKind",
     "Cadence",
+    "CallSite",
     "Cause",
     "ChannelMaker",
     "ClassSummary",

@@ -32,6 +32,7 @@ from rlint.syntax.last_names import last_name
 
 _DEPTH = 3
 """Maximum number of calls between a function and one that computes gradients."""
+_NETWORKS = frozenset({"torch.nn.Module", "transformers.PreTrainedModel"})
 _OF_PARAMETERS = ("parameters", "register_parameter")
 
 
@@ -103,6 +104,8 @@ class GradientQueries:
         return self._analysis.notes.kept(self._giving, call, lambda: self._may_give_gradient(call))
 
     def _may_give_gradient(self, call: ast.Call) -> bool:
+        if self._is_tested_for_no_network(call.func):
+            return False
         if self._forwards.runs_network(self._types.type_of(call.func)):
             structure = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
@@ -118,6 +121,21 @@ class GradientQueries:
             or self._gradients.shows_network(call)
             or self._gives_as_learned(call)
         )
+
+    def _is_tested_for_no_network(self, called: ast.expr) -> bool:
+        """Whether an `isinstance` test around a call shows that it runs another object than a network."""
+        if not isinstance(called, ast.Name):
+            return False
+        child: ast.AST = called
+        for parent in self._syntax.ancestors(called):
+            match parent:
+                case ast.If(
+                    test=ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), cls]),
+                    orelse=orelse,
+                ) if tested == called.id and child in orelse:
+                    return self._analysis.names.qualified(cls) in _NETWORKS
+            child = parent
+        return False
 
     def _gives_as_learned(self, call: ast.Call) -> bool:
         """Whether a function likely returns a tensor that requires grad, as the file differentiates the
@@ -193,10 +211,19 @@ class GradientQueries:
                 continue
             for argument in arguments_of(call):
                 if parameter_of(argument, call, target) in target.runs:
-                    kind = self._types.type_of(argument)
-                    if self._forwards.runs_network(kind) and not self._nn.is_frozen(argument):
-                        return True
+                    if not self._is_network(argument) or self._nn.is_frozen(argument):
+                        continue
+                    return True
         return False
+
+    def _is_network(self, argument: ast.expr) -> bool:
+        """Whether an argument is a network, or likely one, as the file reads its weights."""
+        kind = self._types.type_of(argument)
+        if kind:
+            return self._forwards.runs_network(kind)
+        return self._nn.has_weights_read(argument) and self._analysis.types.supposes(
+            f"`{ast.unparse(argument)}` is a network"
+        )
 
     def runs_lambda(self, call: ast.Call) -> bool:
         """Whether a call runs a lambda that returns the output of a network: that of a variable, or one that
@@ -262,6 +289,19 @@ class GradientQueries:
         named = taking_of(self._program.index.methods_named(call.func.attr), call)
         return learns_all(named, call, argument) and self._analysis.types.supposes(
             f"`{ast.unparse(call.func)}` calls `backward`"
+        )
+
+    def returns_learned(self, call: ast.Call, item: int | str) -> bool:
+        """Whether an item of the result of a call (-1 for all of it) carries the graph of a network on which
+        the called function has already called `backward`.
+        """
+        targets = self._types.call_targets(call)
+        return bool(targets) and all(
+            any(
+                key == item and any(self._forwards.gives_gradient(path, target.module) for path in paths)
+                for key, paths in target.learned_results
+            )
+            for target in targets
         )
 
     def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:

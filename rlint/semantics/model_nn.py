@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import TypeTag, alternatives
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.roles import LEARNS
@@ -15,7 +15,7 @@ from rlint.semantics.model_frequency import FrequencyQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
-from rlint.semantics.nn.architecture import NetworkParts
+from rlint.semantics.nn.architecture import NetworkPart, NetworkParts, PartKind
 from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
@@ -63,11 +63,22 @@ class NetworkQueries:
         """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does when
         `method` runs; all of it for None. Query it if `type_of` is MODULE or UNKNOWN.
         """
+        found = self._built_of(self._parts.of(expression), expression, method)
+        if found.weights or not found.complete:
+            return found
+        kind = self._types.type_of(expression)
+        if kind.tag is not TypeTag.MODULE or not kind.of or kind.of.startswith("torch."):
+            return found
+        # an item of a container that other methods fill, or that a function returns
+        classes = alternatives(kind.of)
+        parts = tuple(NetworkPart(PartKind.INSTANCE, each, sure=len(classes) == 1) for each in classes)
+        return self._built_of(parts, expression, method)
+
+    def _built_of(
+        self, parts: tuple[NetworkPart, ...], expression: ast.expr, method: str | None
+    ) -> Architecture:
         return self._modules.built_of(
-            self._parts.of(expression),
-            self._symbols.module.module,
-            self._symbols.class_at(expression),
-            method,
+            parts, self._symbols.module.module, self._symbols.class_at(expression), method
         )
 
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:

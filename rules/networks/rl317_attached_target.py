@@ -164,7 +164,7 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         if not isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
             continue
         if model.names.qualified(candidate) is not None:
-            return None
+            break  # a function, which may run an argument
         kind = model.types.type_of(candidate)
         if kind.tag is TypeTag.MODULE or (not kind and weight_sync.is_network(candidate, model)):
             return candidate

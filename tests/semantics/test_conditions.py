@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, model_of
+from rlint.findings import Heat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import GuardKind
 
@@ -263,3 +264,28 @@ def test_no_beat() -> None:
     model = model_of("def f(step):\n    if step % 10 == 0:\n        line()\n")
     assert model.frequency.cadence(expression(model, "line()")) is None
     assert [guard.counter for guard in model.frequency.guards(expression(model, "line()"))] == ["step"]
+
+
+@pytest.mark.parametrize(
+    ("more", "level"),
+    [
+        ("", Heat.HOT),
+        ("\n    def build(self):\n        self.tau = 1", Heat.COLD),
+        ("\n    def later(self, tau):\n        self.tau = tau", Heat.COLD),
+    ],
+)
+def test_a_setting_that_may_be_none_is_not_created_at_need(more: str, level: Heat) -> None:
+    """`self.tau is None` decides for the whole run if only the constructor's caller sets it."""
+    model = model_of(
+        f"""
+class Updater:
+    def __init__(self, tau=None):
+        self.tau = tau
+{more}
+
+    def on_step(self):
+        if self.tau is None:
+            line()
+"""
+    )
+    assert model.frequency.heat_of(expression(model, "line()")).level is level

@@ -13,6 +13,7 @@ from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
 
 HEAD = """
     import contextlib
+    import copy
     import numpy
     import torch
     from torch import nn, no_grad, optim
@@ -826,6 +827,7 @@ def test_stepped(made: str, network: str, stepped: bool | None) -> None:
     [
         "self.net.requires_grad_(False)",
         "self.net = Net().requires_grad_(False)",
+        "self.net = copy.deepcopy(self.other).requires_grad_(False).to('cuda')",
         "for p in self.net.parameters():\n                p.requires_grad = False",
         "for p in self.net.parameters(): p.requires_grad_(False)",
         "freeze(self.net)",

@@ -181,3 +181,33 @@ def test_a_finding_in_code_that_likely_runs_often(tmp_path: Path) -> None:
     assert finding.assumption == "`adapt` is called for each gradient step"
     assert finding.fix is not None
     assert finding.fix.safety is Applicability.UNSAFE
+
+
+@pytest.mark.parametrize(
+    ("method", "owner", "assumption"),
+    [
+        ("select_actions(self, obs)", "Controller", "`Controller.select_actions` is called for each action"),
+        ("_choose_greedy_action(self, obs)", "Q", "`Q._choose_greedy_action` is called for each action"),
+        ("exploit(self, obs)", "Solver", "`Solver.exploit` is called for each action"),
+        ("forward(self, *args)", "Wrapper", "`Wrapper.forward` is called for each forward pass"),
+        (
+            "_forward_collect(self, data)",
+            "Policy",
+            "`Policy._forward_collect` is called for each forward pass",
+        ),
+        ("get_available_actions(self, obs)", "Controller", ""),
+        ("get_action_dim(self, obs)", "Controller", ""),
+        ("sample_joint_action(self, obs)", "GridEnv", ""),
+        ("select_actions(self)", "Controller", ""),
+    ],
+)
+def test_methods_that_no_code_calls_and_act_by_name(method: str, owner: str, assumption: str) -> None:
+    """Selecting actions and running a model likely happens in each step, although no code here does it."""
+    level, assumed = heat_of_line(f"class {owner}:\n    def {method}:\n        line()\n")
+    assert (level, assumed) == (Heat.HOT if assumption else Heat.COLD, assumption)
+
+
+def test_methods_that_act_in_cold_code_are_cold() -> None:
+    """A visible caller decides."""
+    called = "class Controller:\n    def select_actions(self, obs):\n        line()\n"
+    assert heat_of_line(f"{called}\nController().select_actions(1)\n")[0] is Heat.COLD

@@ -291,6 +291,8 @@ class Conditions:
             again = self._made_again(test)
             if again is not None:
                 return again
+            if self._is_only_given(test.left):
+                return Condition(GuardKind.OTHER)  # a setting: `self.tau is None`
             # created once, at first use; a parameter that may be None does not show that
             is_kept = self._outlives_call(test.left) and isinstance(test.ops[0], ast.Is)
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
@@ -310,6 +312,30 @@ class Conditions:
     def _is_kept_by_key(self, test: ast.Compare) -> bool:
         function = self.syntax.function(test)
         return function is not None and is_kept_by_key(test, function)
+
+    def _is_only_given(self, kept: ast.expr) -> bool:
+        """Whether an attribute of `self` only gets its values in the constructor, from its parameters."""
+        if (
+            not isinstance(kept, ast.Attribute)
+            or not isinstance(kept.value, ast.Name)
+            or kept.value.id != "self"
+        ):
+            return False
+        stores = [
+            use
+            for use in self.syntax.written.attributes.get(kept.attr, ())
+            if not isinstance(use.ctx, ast.Load)
+        ]
+        return bool(stores) and all(self._is_given_by_caller(store) for store in stores)
+
+    def _is_given_by_caller(self, store: ast.Attribute) -> bool:
+        function, parent = self.syntax.function(store), self.syntax.parents.get(store)
+        if not isinstance(function, FUNCTIONS) or function.name != "__init__":
+            return False
+        given = parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None
+        arguments = function.args
+        names = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        return isinstance(given, ast.Name) and given.id in names
 
     def _outlives_call(self, kept: ast.expr) -> bool:
         """Whether a value is still there at the next call: an attribute, or a `global` variable."""

@@ -18,7 +18,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.likely_roles import likely_role
+from rlint.semantics.frequency.likely_roles import LikelyRole, likely_role, likely_role_by_name
 from rlint.semantics.frequency.roles import (
     LEARNS,
     looks_on,
@@ -565,18 +565,27 @@ class HeatMap:
             function.path in self._in_tests
             or function.module in self._evaluation_modules
             or self.of_function(function.path).level is not Heat.COLD
-            or not self._once[function.path] | self._many[function.path]
             or self._calls.of(function)
-            or any(function.takes(site) for site in self._bounds.unresolved(function))
         ):
             return None
-        role = likely_role(function, self._many[function.path])
+        role = self._likely_role(function)
         if role is None:
             return None
         chain = (f"{function.shown} ({role.what})",)
         return Frequency(
             role.heat, chain, GRANULARITIES[role.heat], f"`{function.shown}` is called {role.called}"
         )
+
+    def _likely_role(self, function: FunctionSummary) -> LikelyRole | None:
+        drives = self._once[function.path] | self._many[function.path]
+        if drives and not any(function.takes(site) for site in self._bounds.unresolved(function)):
+            role = likely_role(function, self._many[function.path])
+            if role is not None:
+                return role
+        cls = self.index.owner_of(function)
+        if drives or cls is None:
+            return None
+        return likely_role_by_name(function, cls.qualname, self._environments.tag_of(cls))
 
     def _runs_at_intervals(self, function: FunctionSummary) -> bool:
         """Whether all calls of a function are known, and happen at intervals."""

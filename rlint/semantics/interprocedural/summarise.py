@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 from functools import reduce
+from typing import NamedTuple
 
 from rlint import models
 from rlint.findings import digest_of
@@ -495,7 +496,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     _join_attribute(attributes, name, kind)
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
-    empty: set[tuple[str, str]] = set()  # attributes that are only assigned empty containers
+    empty = _EmptyContainers(set(), set())
     _add_options(summary, analysis)
     _add_trained(summary, analysis)
     for cls, name, kind in registered_attributes(analysis):
@@ -608,38 +609,64 @@ def _add_options(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             _join_attribute(described.attributes, attribute.attr, stored)
 
 
+class _EmptyContainers(NamedTuple):
+    """The attributes, as class and name, that are `only` assigned empty containers, and those of which an
+    annotation has `promised` the type of their items.
+    """
+
+    only: set[tuple[str, str]]
+    promised: set[tuple[str, str]]
+
+
 def _join_stored(
     owner: ClassSummary,
     attribute: ast.Attribute,
     stored: Type,
-    empty: set[tuple[str, str]],
+    empty: _EmptyContainers,
     analysis: FileAnalysis,
 ) -> None:
     """Join the type stored in an attribute with its known type. Empty containers do not determine an item
-    type: attributes with no other values are collected in `empty`.
+    type: attributes with no other values, and those whose annotation does, are collected in `empty`.
     """
     key = owner.qualname, attribute.attr
+    if _is_item_promised(owner, attribute, stored, analysis):
+        empty.promised.add(key)
     known = owner.attributes.get(attribute.attr)
     if stored.tag in HOLD and is_empty(value_assigned(attribute, analysis.syntax.parents)):
         if known is None or known.tag is TypeTag.NONE:
-            empty.add(key)
+            empty.only.add(key)
         elif known.tag is stored.tag:
             return  # a container of the same type, emptied
-    elif key in empty and known is not None and known.tag is stored.tag:
-        empty.discard(key)
+    elif key in empty.only and known is not None and known.tag is stored.tag:
+        empty.only.discard(key)
         owner.attributes[attribute.attr] = stored._replace(optional=known.optional)
         return
     _join_attribute(owner.attributes, attribute.attr, stored)
 
 
-def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[str, str]]) -> None:
+def _is_item_promised(
+    owner: ClassSummary, attribute: ast.Attribute, stored: Type, analysis: FileAnalysis
+) -> bool:
+    """Whether an annotation says of which type the items of an attribute are: `self.nets: dict[str, Net] =
+    {}`, or `nets: dict[str, Net]` in the body of the class.
+    """
+    if not is_empty(value_assigned(attribute, analysis.syntax.parents)):
+        return False
+    annotated = isinstance(analysis.syntax.parents[attribute], ast.AnnAssign)
+    declared = stored if annotated else owner.declared.get(attribute.attr, UNKNOWN)
+    return declared.tag is stored.tag and bool(declared.item)
+
+
+def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: _EmptyContainers) -> None:
     """Add the values that a file puts into lists and dictionaries to the items of all attributes of that
-    name.
+    name. Items of unknown type add nothing to those that an annotation promises.
     """
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
         for name, kind in owner.attributes.items():
-            if kind.tag in HOLD and (kind.item is not None or kind.keys or (owner.qualname, name) in empty):
+            if kind.tag in HOLD and (
+                kind.item is not None or kind.keys or (owner.qualname, name) in empty.only
+            ):
                 holders.setdefault(name, []).append(owner)
     attributes = analysis.syntax.written.attributes
     for name, owners in holders.items():
@@ -653,8 +680,11 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
             added += put_in(attribute, analysis.syntax, analysis.types.type_of)
         for owner in owners:
             kind = owner.attributes[name]
-            starts_empty = (owner.qualname, name) in empty
-            held = with_added(kind, added, starts_empty=starts_empty)
+            starts_empty = (owner.qualname, name) in empty.only
+            # an annotation says of which type the items are whose own type is not known
+            is_promised = (owner.qualname, name) in empty.promised
+            given = [each for each in added if each.kind] if is_promised else added
+            held = with_added(kind, given, starts_empty=starts_empty)
             reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
             owner.attributes[name] = in_doubt_if_shared(
                 held, reads, analysis.syntax, analysis.names.qualified
@@ -702,6 +732,8 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
         if parent.value is None:
             return kind
         value = analysis.types.type_of(parent.value).aged()
+        if is_empty(parent.value) and value.tag is kind.tag and kind.item is not None:
+            return kind
         return value if value and value.tag is not TypeTag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its type

@@ -137,6 +137,7 @@ class FunctionSummary:
     # parameters of which no gradient leaves if they are tensors, as far as these functions let none leave: as
     # `passed_gradients`, or with an empty path if it ends here
     ends_tensors: tuple[tuple[str, str, str], ...] = ()
+    plain_results: tuple[int, ...] = ()  # items of the tuples that it returns which carry no gradient
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
@@ -160,6 +161,9 @@ class FunctionSummary:
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
     learned: tuple[str, ...] = ()  # parameters on which it calls `backward`
+    # items of its results, by position or key (-1 for the whole), on whose graph it has called `backward`,
+    # each with the called paths whose gradient it carries
+    learned_results: tuple[tuple[int | str, tuple[str, ...]], ...] = ()
     weights_read: tuple[str, ...] = ()  # parameters whose own parameters or state dict it reads: networks
     takes_more: bool = False  # by `*args` or `**kwargs`
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that

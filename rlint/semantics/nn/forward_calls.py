@@ -30,7 +30,7 @@ class ForwardCalls:
             return any(self.runs_network(called._replace(of=each)) for each in alternatives(called.of))
         cls = self.index.class_of(called)
         if cls is None:
-            return called.of.startswith("torch.nn.") or not called.of
+            return called.of.startswith("torch.nn.") or not called.of.startswith("torch.")
         if cls.qualname.endswith("Loss"):
             return False
         forwards = self.index.implementations(cls, "forward") or self.index.implementations(cls, "__call__")

@@ -296,6 +296,15 @@ class GradientFlow:
         """Return the functions of the project that a call may run."""
         return self.project.callables(self.path_of(call), self.analysis.name) if self.project else []
 
+    def plain_items(self, call: ast.expr) -> frozenset[int]:
+        """Return the items of the tuple that a call returns which surely carry no gradient."""
+        if self.project is None or not isinstance(call, ast.Call):
+            return frozenset()
+        targets = self._targets(call)
+        if not targets or not all(target.plain_results for target in targets):
+            return frozenset()
+        return frozenset.intersection(*(frozenset(target.plain_results) for target in targets))
+
     def is_of_network(self, method: FunctionSummary) -> bool:
         """Whether a function is a method of a network that returns the output of layers, or of its parts."""
         return (
@@ -320,6 +329,17 @@ class GradientFlow:
         bases = [base for base in self.project.ancestry(cls) if isinstance(base, str)]
         inherits = any(base.startswith("torch.distributions.") for base in bases)
         return inherits and self.project.method(cls, "sample") is None
+
+    def library_function(self, call: ast.Call) -> str:
+        """Return the dotted name of the library function that a call runs, also one that an attribute or
+        variable holds (`self.activation = F.relu`); of other calls, what the name imports, or "".
+        """
+        qualified = self.analysis.names.qualified(call.func)
+        if qualified is not None:
+            return qualified
+        held = self.analysis.types.type_of(call.func)
+        is_library = held.tag is TypeTag.FUNCTION and models.callable_fact(held.of) is not None
+        return held.of if is_library else ""
 
     def path_of(self, call: ast.Call) -> str:
         """Return the access path of the called function; "" if it is not known."""

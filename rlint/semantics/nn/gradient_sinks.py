@@ -12,8 +12,10 @@ from rlint.models import gradient_rules as facts
 from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
+from rlint.regex import regex
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, TupleItem, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_sources import gives_indices
@@ -70,6 +72,8 @@ ENDS = frozenset({SinkKind.NUMBER, SinkKind.SHOWN, SinkKind.CONVERTED, SinkKind.
 """The sinks through which no gradient leaves the function."""
 
 
+_LOSS_FUNCTION = regex(r"(^|_)(criterion|criteria|loss|loss_?f(n|unc|unction))$")
+_ACTIVATION = regex(r"(^|_)(act|activ|activation|non_?linearity|nonlin)(_?(f|fn|func|function))?$")
 _SINKS = {
     UseKind.RETURNED: SinkKind.RETURNED,
     UseKind.COMPARED: SinkKind.NUMBER,
@@ -143,7 +147,21 @@ class GradientTrace(ValueFlow[SinkKind]):
     """Handle a call of the value: it can only be a network computed from it."""
 
     def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
-        """Record that an item of a numpy array which is set becomes a number: `values[t] = value`."""
+        """Record that an item of a numpy array which is set becomes a number: `values[t] = value`. Of the
+        tuple that a function returns, follow the items that carry the gradient.
+        """
+        match target, statement:
+            case ast.Tuple(elts=elements), ast.Assign(value=ast.Call() as call) if part is None:
+                plain = self.gradients.plain_items(call)
+                before_stars = next(
+                    (at for at, one in enumerate(elements) if isinstance(one, ast.Starred)), len(elements)
+                )
+                for index, element in enumerate(elements):
+                    if index in plain and index < before_stars:
+                        self.reach(element, SinkKind.DETACHED)
+                    else:
+                        self.follow_target(element, None, statement)
+                return
         if (
             isinstance(target, ast.Subscript)
             and self.analysis.types.type_of(target.value).tag is TypeTag.NDARRAY
@@ -195,6 +213,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(attribute, SinkKind.INDEX if name == "indices" else SinkKind.DETACHED)
         elif name in facts.SHOWING_ATTRIBUTES:
             self.reach(attribute, SinkKind.SHOWN)
+        elif name == "volatile" and isinstance(attribute.ctx, ast.Store):
+            return  # torch ignores it
         elif name in LEARNS or not isinstance(attribute.ctx, ast.Load):
             self.reach(attribute, SinkKind.HANDED)
         else:
@@ -241,6 +261,11 @@ class GradientTrace(ValueFlow[SinkKind]):
         assert isinstance(subscript, ast.Subscript)
         if not isinstance(subscript.ctx, ast.Load):
             return
+        match subscript:
+            case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=int(index))):
+                if use.part is None and index in self.gradients.plain_items(call):
+                    self.reach(subscript, SinkKind.DETACHED)
+                    return
         if use.part is not None and isinstance(subscript.slice, ast.Constant):
             if subscript.slice.value == use.part:
                 self.compute(subscript)
@@ -253,7 +278,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         """Record how the call uses the value, or follow its result."""
         argument, call = use.node, use.at
         assert isinstance(call, ast.Call)
-        qualified = self.analysis.names.qualified(call.func) or ""
+        qualified = self.gradients.library_function(call)
         name = qualified.rpartition(".")[2]
         if self._mapped(argument, call, qualified):
             return
@@ -396,10 +421,41 @@ class GradientTrace(ValueFlow[SinkKind]):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)
         elif method in vocabulary.OF_TENSORS:
             self._method(call, method)  # `dist.log_prob(action)` of a distribution from elsewhere
-        elif self.gradients.computes_by_name(call) or self.gradients.shows_network(call):
+        elif (
+            self.gradients.computes_by_name(call)
+            or self.gradients.shows_network(call)
+            or self._only_computes(call)
+        ):
             self.compute(call)
+        elif self._steps_environment(call):
+            self.reach(call, SinkKind.DETACHED)
         else:
             self.reach(call, SinkKind.HANDED)
+
+    def _only_computes(self, call: ast.Call) -> bool:
+        """Whether an object of unknown class likely is a loss function or an activation, judging by its name:
+        `self.criterion(outputs, targets)`.
+        """
+        called = call.func
+        names = _LOSS_FUNCTION if len(call.args) > 1 else _ACTIVATION
+        return (
+            isinstance(called, (ast.Name, ast.Attribute))
+            and bool(names.search(last_name(called) or ""))
+            and not self.analysis.types.type_of(called)
+            and self.analysis.types.supposes(f"`{ast.unparse(called)}` only computes its result")
+        )
+
+    def _steps_environment(self, call: ast.Call) -> bool:
+        """Whether a call likely passes an action to an environment that takes tensors as data. Those of
+        gymnasium take none that require grad.
+        """
+        called = call.func
+        return (
+            isinstance(called, ast.Attribute)
+            and self.analysis.types.type_of(called.value).tag is not TypeTag.ENVIRONMENT
+            and self.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP
+            and self.analysis.types.supposes(f"no gradient is computed through `{ast.unparse(called)}`")
+        )
 
     def _runs_network(self, called: ast.expr) -> bool:
         """Whether a call runs a network: `net(x)`, `net.forward(x)`."""

@@ -34,6 +34,7 @@ _ENDING_FUNCTIONS = (
     | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.ALLOCATES, "torch")
     | {"from_numpy"}
 ) - {"as_tensor", "asarray"}  # which return a tensor that they are given, with its graph
+_ONLY_OF_TENSORS = models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR) & models.methods_of(TypeTag.TENSOR)
 _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
@@ -148,7 +149,9 @@ class GradientOrigins:
                 yield from self._put_into(name, binding)
 
     def _item_of_call(self, call: ast.Call, item: int) -> Iterator[ast.expr]:
-        """Yield what one item of a call's result is computed from."""
+        """Yield what one item of a call's result is computed from: nothing, if it carries no gradient."""
+        if item in self.gradients.plain_items(call):
+            return
         is_new = not any((call, each) in self._items for each in (-1, item))
         self._items[call, item] = None
         if is_new:
@@ -223,7 +226,7 @@ class GradientOrigins:
 
     def _called(self, call: ast.Call) -> Iterator[ast.expr]:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        qualified = self.analysis.names.qualified(call.func) or ""
+        qualified = self.gradients.library_function(call)
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT or qualified.startswith(("numpy.", "math.")):
             return
@@ -246,7 +249,10 @@ class GradientOrigins:
             if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
                 return
             owner = self.analysis.types.type_of(call.func.value)
-            if owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
+            is_tensor = owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or (
+                not owner and name in _ONLY_OF_TENSORS
+            )
+            if is_tensor or self._made_of_gradient(call.func.value):
                 yield call.func.value
                 yield from arguments
                 return

@@ -16,7 +16,8 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import ITEM, GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
-from rlint.semantics.nn.learned_parameters import learned_parameters
+from rlint.semantics.nn.gradient_sources import GradientSources
+from rlint.semantics.nn.learned_parameters import learned_bindings, learned_parameters
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.recurrent_state import ends_of_results
 from rlint.syntax.last_names import calls_named, last_name
@@ -30,6 +31,7 @@ _PLAIN = 24
 """The same for a helper that runs no layers of its own."""
 
 
+_NONE = GradientSources()
 _LAYERS = frozenset({"forward", "__init__"})
 _STORES = vocabulary.STORES | {"add", "insert", "put", "put_nowait"}
 _KEEPERS = _STORES | LEARNS | facts.PUTS_IN
@@ -91,6 +93,8 @@ class GradientSummaries:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
         summary.runs = tuple(name for name in runs if name in summary.call_parameters)
+        summary.plain_results = self._plain_results(returned)
+        summary.learned_results = self._learned_results(node, returned)
         if (any(paths) or runs) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         small = len(node.body) <= _SMALL and _lets_end(node)
@@ -106,6 +110,62 @@ class GradientSummaries:
         """Return what a function returns, except constants."""
         values = [statement.value for statement in self.analysis.syntax.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
+
+    def _plain_results(self, returned: list[ast.expr]) -> tuple[int, ...]:
+        """Return the items of returned tuples that surely carry no gradient: actions that are sampled or
+        converted, beside their log-probabilities.
+        """
+        tuples = [value.elts for value in returned if isinstance(value, ast.Tuple)]
+        if not tuples or len(tuples) != len(returned) or len({len(items) for items in tuples}) > 1:
+            return ()
+        if any(isinstance(item, ast.Starred) for items in tuples for item in items):
+            return ()
+        return tuple(
+            place
+            for place, items in enumerate(zip(*tuples, strict=True))
+            if all(self._is_plain(item) for item in items)
+        )
+
+    def _learned_results(
+        self, node: Function, returned: list[ast.expr]
+    ) -> tuple[tuple[int | str, tuple[str, ...]], ...]:
+        """Return the items of the results, by position or key, that the function has called `backward` on, or
+        on values computed from them, with the paths whose gradient they carry; -1 if the result is no tuple
+        or dict. Results without a value (`None, None`) are ignored.
+        """
+        learned = self._learned_bindings.get(node)
+        if not learned:
+            return ()
+        each = [_items_of(value) for value in returned]
+        full = [items for items in each if not all(map(_is_none, items.values()))]
+        found: list[tuple[int | str, tuple[str, ...]]] = []
+        for key in full[0] if full else ():
+            values = [items[key] for items in full if key in items]
+            if len(values) == len(full) and all(self._is_learned(value, learned) for value in values):
+                calls = [call for value in values for call in self.gradients.sources(value).calls]
+                found.append((key, tuple(dict.fromkeys(map(self.gradients.path_of, calls)))))
+        return tuple(found)
+
+    def _is_learned(self, item: ast.expr, learned: set[Binding]) -> bool:
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute):  # `loss.mean()`
+            return item.func.attr not in _ENDING and self._is_learned(item.func.value, learned)
+        if not isinstance(item, ast.Name) or not self.gradients.sources(item).calls:
+            return False
+        return not learned.isdisjoint(self.analysis.definitions.reaching(item))
+
+    @cached_property
+    def _learned_bindings(self) -> dict[Function, set[Binding]]:
+        return learned_bindings(self.analysis.syntax, self.analysis.definitions)
+
+    def _is_plain(self, item: ast.expr) -> bool:
+        """Whether a value surely carries no gradient; variables of other scopes may."""
+        if self.gradients.sources(item) != _NONE:
+            return False
+        return all(
+            self.analysis.definitions.reaching(name) or self.analysis.names.qualified(name) is not None
+            for name in descendants(item)
+            if isinstance(name, ast.Name)
+        )
 
     def _is_given(self, called: ast.expr) -> TypeGuard[ast.Name]:
         """Whether the callee is an argument of the function."""
@@ -248,6 +308,24 @@ class PassedGradient(GradientTrace):
         self.passes_on[path, place] = None
         if self._returns_value:
             self.compute(call)
+
+
+def _items_of(value: ast.expr) -> dict[int | str, ast.expr]:
+    """Return the items of a returned tuple or dict by position or key; another value as -1."""
+    match value:
+        case ast.Tuple(elts=items) if not any(isinstance(item, ast.Starred) for item in items):
+            return dict(enumerate(items))
+        case ast.Dict(keys=keys, values=items):
+            return {
+                key.value: item
+                for key, item in zip(keys, items, strict=True)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            }
+    return {-1: value}
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _network_of(call: ast.Call) -> ast.expr:

@@ -15,6 +15,9 @@ from rlint.syntax.syntax_index import Function, SyntaxIndex
 from rlint.syntax.walk import descendants
 
 _LEARNS = ("backward", "manual_backward")
+_ASSIGNED = (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
+_MOST = 60
+"""Maximum number of variables followed in one function."""
 
 
 def learned_parameters(syntax: SyntaxIndex, definitions: ReachingDefinitions) -> dict[Function, list[str]]:
@@ -30,6 +33,31 @@ def learned_parameters(syntax: SyntaxIndex, definitions: ReachingDefinitions) ->
             if any(_is_given(binding) for binding in definitions.reaching(name)):
                 found.setdefault(function, []).append(name.id)
     return found
+
+
+def learned_bindings(syntax: SyntaxIndex, definitions: ReachingDefinitions) -> dict[Function, set[Binding]]:
+    """Return the variables of each function from which the values are computed that it calls `backward` on,
+    without keeping the graph: `policy_loss` and `loss` for `loss = policy_loss + value_loss`.
+    """
+    found: dict[Function, set[Binding]] = {}
+    kept: set[Function] = set()
+    for call in calls_named(_LEARNS, syntax):
+        function = syntax.function(call)
+        if function is None:
+            continue
+        if any(keyword.arg in KEEP_GRAPH for keyword in call.keywords):
+            kept.add(function)
+            continue
+        seen = found.setdefault(function, set())
+        pending = [binding for name in _computed_from(call) for binding in definitions.reaching(name)]
+        while pending and len(seen) < _MOST:
+            binding = pending.pop()
+            if binding in seen or binding.value is None or binding.kind not in _ASSIGNED:
+                continue
+            seen.add(binding)
+            names = (node for node in descendants(binding.value) if isinstance(node, ast.Name))
+            pending += [each for name in names for each in definitions.reaching(name)]
+    return {function: seen for function, seen in found.items() if function not in kept}
 
 
 def learns_all(targets: Sequence[FunctionSummary], call: ast.Call, argument: ast.AST) -> bool:

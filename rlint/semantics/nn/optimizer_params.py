@@ -21,7 +21,8 @@ from rlint.syntax.walk import descendants
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
 _PASSES_ON = models.having(Trait.SAME_ITEMS, "builtins", "itertools") | {"builtins.filter", "builtins.sum"}
 _MAKES_OPTIMIZER = regex(
-    r"^(torch\.optim|torch\.optim\.\w+|transformers|apex\.optimizers|bitsandbytes\.optim)\."
+    r"^(torch\.optim|torch\.optim\.\w+|apex\.optimizers|bitsandbytes\.optim)\."
+    r"|^transformers\.(\w+\.)*(AdamW|Adafactor)$"
 )
 _FREEZES = regex(
     r"freeze|frozen|(disable|without|no|off|(?<!re)set|toggle)_?(requires_?)?grad|requires_grad",
@@ -229,6 +230,8 @@ class OptimizerParams:
 
     def _network_names(self, value: ast.expr) -> Iterator[str]:
         while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if self.analysis.names.qualified(value.func) is not None:
+                break  # `copy.deepcopy(net).requires_grad_(False)`
             value = value.func.value
         if isinstance(value, ast.Call):
             yield from self._assigned(value)

@@ -264,9 +264,14 @@ def _may_update(node: ast.AST, watched: Watched, model: SemanticModel) -> bool:
     """
     if not isinstance(node, ast.Call) or _may_train(node, watched, model):
         return True
+    if _is_of_new_tensor(node, model):
+        return False
     targets = model.types.call_targets(node)
     used = {each.id for each in descendants(node) if isinstance(each, ast.Name)} - {"self"}
     if not used & watched.names:
+        return False
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if not any(each.sets for each in targets) and any(_only_runs_argument(node, one, model) for one in given):
         return False
     return not targets or bool(model.effects.call_effect(node).kind & EffectKind.MUTATES)
 
@@ -275,14 +280,39 @@ def _may_train(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
     """Whether a call updates weights, by its name or its functions, or is passed a watched network."""
     if _is_named_after_other(call, watched, model):
         return False
-    if _UPDATES.search(last_name(call.func) or ""):
+    if _UPDATES.search(last_name(call.func) or "") and not _is_of_new_tensor(call, model):
         return True
     if any(each.updates or model.nn.learns(each) for each in model.types.call_targets(call)):
         return True
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if isinstance(call.func, ast.Attribute):
         arguments += [call.func.value] if model.source.text(call.func.value) != "self" else []
-    return any(_is_handed(part, watched, model) for each in arguments for part in descendants(each))
+    return any(
+        _is_handed(part, watched, model)
+        for each in arguments
+        if not _only_runs_argument(call, each, model)
+        for part in descendants(each)
+    )
+
+
+def _is_of_new_tensor(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a method changes a tensor in place that the same expression creates:
+    `torch.empty(n).uniform_(-1, 1)`.
+    """
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=made) as owner, attr=method):
+            created = (model.names.qualified(made) or "").startswith("torch.")
+            return created and method.endswith("_") and model.types.type_of(owner).tag is TypeTag.TENSOR
+    return False
+
+
+def _only_runs_argument(call: ast.Call, argument: ast.expr, model: SemanticModel) -> bool:
+    """Whether all functions that a call may run only run a network that it passes to them."""
+    targets = model.types.call_targets(call)
+    return bool(targets) and all(
+        model.gradients.runs_argument(call, argument, each) and not each.updates and not model.nn.learns(each)
+        for each in targets
+    )
 
 
 def _is_named_after_other(call: ast.Call, watched: Watched, model: SemanticModel) -> bool:
@@ -430,6 +460,8 @@ class Watched:
                 kind = model.types.type_of(owner)
                 if kind.tag in _CONTAINERS:
                     return self._holds(owner)
+                if method == "backward" and not model.types.call_targets(call):
+                    return False  # of a loss: only gradients change
                 if method == "zero_grad" or (method == "step" and self._is_of_others(owner, kind)):
                     return False
                 if kind.tag is TypeTag.MODULE:

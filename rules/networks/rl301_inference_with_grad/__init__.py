@@ -221,11 +221,24 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         model.silent("{} runs a network, but autograd is off there, or is not known to be on", call)
         return False
-    outlets = {left.label for left in model.gradients.contained_sinks(call)}
-    if not outlets or outlets == {SinkKind.SHOWN}:
+    sinks = model.gradients.contained_sinks(call)
+    outlets = {left.label for left in sinks}
+    detached = [left.node for left in sinks if left.label is SinkKind.DETACHED]
+    if not outlets or outlets == {SinkKind.SHOWN} or _may_have_ended_before(call, detached, model):
         model.silent("a gradient may be computed through the result of {}", call)
         return False
     return not leaves_something(call, model)
+
+
+def _may_have_ended_before(call: ast.Call, detached: Sequence[ast.AST], model: SemanticModel) -> bool:
+    """Whether a function whose result goes to an environment may convert it itself: the step of the
+    environment says nothing of where the gradient ends.
+    """
+    run = model.nn.network_run(call)
+    return (run is None or run[1] != "forward") and any(
+        isinstance(node, ast.Call) and model.analysis.loops.driver_of(node) is Driver.ENVIRONMENT_STEP
+        for node in detached
+    )
 
 
 def is_reported_at_callers(call: ast.Call, model: SemanticModel) -> bool:

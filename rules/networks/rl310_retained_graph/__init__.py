@@ -2,7 +2,10 @@
 
 ## What it does
 Flags `loss.backward(retain_graph=True)` where no other backward pass uses the same graph: it was built in
-the same iteration, no later loss depends on a part of it, and it is neither returned nor stored.
+the same iteration, no later loss depends on a part of it, and it is neither stored nor returned. A loss that
+is returned after a step of the optimizer likely is only logged. Arguments that several losses depend on
+likely carry no graph, judging by their names, unless a caller in the same file passes the output of a
+network.
 
 Losses of separate networks share no graph, also if one function computes the values for both, such as those
 of an actor and a critic (likely).
@@ -58,7 +61,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel
-from rlint.rules.networks.rl310_retained_graph.graphs import is_last_use
+from rlint.rules.networks.rl310_retained_graph.graphs import last_use
 from rlint.rules.networks.rl310_retained_graph.separate_graphs import divided_calls
 
 
@@ -81,7 +84,8 @@ class RetainedGraph(Rule):
         flag = retain_flag(node)
         if flag is None or len(args) > 1 or not isinstance(model.parent(node), ast.Expr):
             return
-        if not is_last_use(node, loss, model):
+        assumed = last_use(node, loss, model)
+        if assumed is None:
             return
         text = model.source.text(loss)
         yield self.finding(
@@ -90,14 +94,17 @@ class RetainedGraph(Rule):
             f"The graph of `{text}` is retained for another backward pass, which never happens",
             fix=build_fix(node, flag, model),
             advice="Remove `retain_graph`",
-            assumes=assumption(node, model),
+            assumes=assumption(node, assumed, model),
         )
 
 
-def assumption(backward: ast.Call, model: SemanticModel) -> str | None:
-    """Return what must hold if one call computes values for several losses."""
+def assumption(backward: ast.Call, assumed: tuple[str, ...], model: SemanticModel) -> str | None:
+    """Return what must hold for the graph to be needed no longer, if one call computes values for several
+    losses, too.
+    """
     called = [f"`{model.source.text(call.func)}`" for call in divided_calls(backward, model)]
-    return f"the values that {called[0]} returns share no layers" if called else None
+    also = (f"the values that {called[0]} returns share no layers",) if called else ()
+    return " and ".join((*assumed, *also)) or None
 
 
 def retain_flag(call: ast.Call) -> ast.expr | None:

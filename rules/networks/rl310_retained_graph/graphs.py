@@ -17,11 +17,17 @@ from rlint.rule import (
     gradient_sinks,
     last_name,
     numbers,
+    parameter_of,
     regex,
 )
 from rlint.rules.networks.rl310_retained_graph.separate_graphs import gives_data, have_separate_graphs
 
 _MOST = 200  # maximum number of names followed for one loss
+# names for results of networks
+_GRAPHS = regex(
+    r"loss|logits?|log_?p|logps?$|value|(^|_)(q|v|qs?|vs?)(_|$)|feat|latent|embed|hidden|carry|advantage|(^|_)adv|pred|dist|entropy|policy|out(put)?s?$"
+    r"|^(hx|cx|h|c|z|mu|std|mean|memory|states?_?dict)$"
+)
 # names for transitions, loss weights and settings: nothing computed with a gradient
 _DATA = regex(
     r"^(next_|new_|old_|b_|mb_|batch_)*(states?|obs|observations?|actions?|acts?|rewards?|rews?|dones?|terminals?"
@@ -30,44 +36,88 @@ _DATA = regex(
 )
 
 
-def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> bool:
-    """Whether the graph of the loss surely is created in the same iteration, and not needed after this
-    backward.
+def last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> tuple[str, ...] | None:
+    """Return what must hold for the graph of the loss to be created in the same iteration, and not needed
+    after this backward: nothing if it surely is so; None if it likely is not.
     """
+    assumed: dict[str, None] = {}
     sources = model.gradients.sources(loss)
-    if not sources.calls or any(not numbers.is_number(kept, model) for kept in sources.kept):
-        return False  # an attribute may be part of an older graph
-    if not all(_DATA.search(parameter.id.lower()) for parameter in sources.parameters):
-        return False
-    if _has_other_backward({parameter.id for parameter in sources.parameters}, backward, model):
-        return False  # `batch` may contain an encoder's output, for all losses
+    if not sources.calls or any(not _is_no_graph(kept, model) for kept in sources.kept):
+        return None  # an attribute may be part of an older graph
+    given = {parameter.id for parameter in sources.parameters}
+    # `batch` may contain an encoder's output, for all losses
+    shared = _learned_by_other_losses(given, backward, model)
+    doubtful = sorted(name for name in given if name in shared or not _DATA.search(name.lower()))
+    if any(_GRAPHS.search(name.lower()) or _is_given_a_graph(name, backward, model) for name in doubtful):
+        return None
+    if doubtful:
+        assumed[_no_gradient(doubtful, backward, model)] = None
     loops = model.frequency.loops(backward)
     made = 0
     for call in sources.calls:
         inside = all(loop in model.frequency.loops(call) for loop in loops)
         if not model.gradients.gives_gradient(call):
             if not inside and not gives_data(call, model):
-                return False
+                return None
             if gives_data(call, model):
                 continue
         elif not inside:
-            return False
-        if _keeps_state(call, model) or not _ends_here(call, backward, model):
-            return False
+            return None
+        if _keeps_state(call, model) or not _ends_here(call, backward, model, assumed):
+            return None
         made += 1
-    return made > 0 and not _is_carried(loss, backward, model)
+    return tuple(assumed) if made > 0 and not _is_carried(loss, backward, model) else None
 
 
-def _has_other_backward(parameters: set[str], backward: ast.Call, model: SemanticModel) -> bool:
-    """Whether the function also calls backward on another loss that depends on the same parameters."""
-    if not parameters:
-        return False
-    for call in model.names.calls_named("backward", model.function(backward)):
+def _is_given_a_graph(name: str, backward: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call of the function in this file passes the result of a network for a parameter."""
+    function = model.function(backward)
+    called = model.names.calls_by_name.get(function.name, []) if function is not None else []
+    for call in called:
+        for target in model.types.call_targets(call):
+            if model.types.definition(target) is not function:
+                continue
+            for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+                if parameter_of(argument, call, target) == name and any(
+                    model.gradients.gives_gradient(source)
+                    for source in model.gradients.sources(argument).calls
+                ):
+                    return True
+    return False
+
+
+def _no_gradient(names: list[str], backward: ast.Call, model: SemanticModel) -> str:
+    """Return the clause that these arguments carry no gradient."""
+    function = model.function(backward)
+    if len(names) == 1:
+        return f"`{names[0]}` carries no gradient"
+    if len(names) == 2 or function is None:
+        return " and ".join(f"`{name}`" for name in names) + " carry no gradient"
+    return f"the arguments of `{function.name}` carry no gradient"
+
+
+def _is_no_graph(kept: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value from elsewhere is a number, a setting or a network, and no result of one."""
+    return (
+        numbers.is_number(kept, model)
+        or model.types.type_of(kept).tag is TypeTag.MODULE
+        or model.nn.has_weights_read(kept)
+        or (
+            isinstance(kept, ast.Attribute)
+            and model.types.type_of(kept).tag is TypeTag.UNKNOWN
+            and model.types.is_likely_setting(kept)
+        )
+    )
+
+
+def _learned_by_other_losses(parameters: set[str], backward: ast.Call, model: SemanticModel) -> set[str]:
+    """Return the parameters that another loss of the function depends on whose backward is called."""
+    found: set[str] = set()
+    for call in model.names.calls_named("backward", model.function(backward)) if parameters else ():
         if call is not backward and isinstance(call.func, ast.Attribute):
             sources = model.gradients.sources(call.func.value)
-            if parameters & {parameter.id for parameter in sources.parameters}:
-                return True
-    return False
+            found |= parameters & {parameter.id for parameter in sources.parameters}
+    return found
 
 
 def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
@@ -77,13 +127,20 @@ def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
     return bool(model.nn.architecture(call.func).keeps)
 
 
-def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool:
-    """Whether the gradient of a value ends in the backward, or before it."""
+def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel, assumed: dict[str, None]) -> bool:
+    """Whether the gradient of a value ends in the backward, or before it, or is returned after it."""
     going_on = [
         left
         for left in model.gradients.sinks(call)
         if left.label not in (*gradient_sinks.ENDS, SinkKind.ARRAY)
     ]
+    function = model.function(backward)
+    returned = [left for left in going_on if left.label is SinkKind.RETURNED]
+    if returned and function is not None:
+        if not all(_is_after(left.node, backward, model) for left in returned):
+            return False
+        assumed[f"callers of `{function.name}` do not call `backward` on its result"] = None
+        going_on = [left for left in going_on if left not in returned]
     if any(left.label is not SinkKind.LEARNED for left in going_on):
         return False
     return all(
@@ -94,6 +151,24 @@ def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool
             and model.dataflow.between(left.node, backward) is not None
         )
         for left in going_on
+    )
+
+
+def _is_after(node: ast.AST, backward: ast.Call, model: SemanticModel) -> bool:
+    """Whether a loss is returned after its backward and a step of an optimizer, which changes weights that
+    another backward would need. A list may collect losses for a common backward.
+    """
+    match node:
+        case ast.Return(value=ast.Name() as name) if any(
+            isinstance(binding.value, ast.List) for binding in model.dataflow.definitions(name)
+        ):
+            return False
+    end, returned = model.source.span(backward)[1], model.source.span(node)[0]
+    return any(
+        end < model.source.span(call)[0] < returned
+        for call in model.names.calls_named("step", model.function(backward))
+        if isinstance(call.func, ast.Attribute)
+        and model.types.type_of(call.func.value).tag in (TypeTag.OPTIMIZER, TypeTag.UNKNOWN)
     )
 
 

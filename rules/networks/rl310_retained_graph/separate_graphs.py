@@ -10,7 +10,7 @@ from itertools import product
 from rlint.rule import GradientSources, SemanticModel, last_name, regex, separate_outputs
 
 _ALL = -1
-_GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch")
+_GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch|generator")
 
 
 def gives_data(call: ast.Call, model: SemanticModel) -> bool:

@@ -6,14 +6,15 @@ between changes the input or the weights. The calls may be in one expression or 
 different outputs (`probs, _ = net(x)`, then `_, value = net(x)`), or before a loop and in it. Calls of
 `forward`, of other methods of a network, and of networks from other files of the project are recognised. A
 method that the other call runs on the same input counts as well: `net(x)` and `net.dist(x)`, where
-`forward` calls `dist`.
+`forward` calls `dist`. So do two methods that run the same part of the network on it: `net.act(x)` and
+`net.value(x)`, if both compute the features.
 
 If layers of the network are created elsewhere, or only some options make them random, or if code in between
 is not known to change nothing, the finding is `likely`. So is that of a network which two methods of a class
-run on the same input, if a third method calls both with unchanged weights: the value in the loss of the
-critic and in the advantage of the actor. Where autograd is on for one call and off for the other, there is
-only advice: `detach()` gives both results. An optimizer that is named after another network
-(`self.actor_optimizer`, for `self.critic`) likely does not change this one.
+run on the same input, if a third method (also one of a base class in another file) calls both with
+unchanged weights: the value in the loss of the critic and in the advantage of the actor. Where autograd is
+on for one call and off for the other, there is only advice: `detach()` gives both results. An optimizer that
+is named after another network (`self.actor_optimizer`, for `self.critic`) likely does not change this one.
 
 A target network that runs in a
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
@@ -102,6 +103,7 @@ from rlint.rules.networks._shared.same_input import (
     seems_repeatable,
     that_see_the_same,
 )
+from rlint.rules.networks.rl313_repeated_forward.common_parts import common_part
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
 from rlint.rules.networks.rl313_repeated_forward.run_in_methods import repeated_in_methods
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
@@ -149,6 +151,8 @@ class RepeatedForward(Rule):
             assumed = (
                 f"no code in between changes the weights of `{model.source.text(node.func)}` or its input"
             )
+        if not again and len(equal_calls) > 1:
+            yield from self.check_within(node, model)
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             yield self.finding(
@@ -188,6 +192,7 @@ class RepeatedForward(Rule):
             return
         found = run_before_or_within(call, model)
         if found is None:
+            yield from self.check_parts(call, model)
             return
         other, inner, outer = found
         line = model.span_of(other)[0].line
@@ -198,6 +203,24 @@ class RepeatedForward(Rule):
             f"`{around}` runs `{text}` on the same input as line {line}, so the forward pass runs twice",
             advice=f"Run `{text}` once, and compute the rest from its result",
             related=[(other, "the other call")],
+        )
+
+    def check_parts(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `net.act(x)`, then `net.value(x)`, if both run the same features."""
+        found = common_part(call, model) if is_used(call, model) else None
+        if found is None:
+            return
+        first, again = (" ".join(model.source.text(each.func).split()) for each in (found.first, call))
+        line = model.span_of(found.first)[0].line
+        yield self.finding(
+            model,
+            call,
+            f"`{again}` runs `{found.part}` on the same input as `{first}` in line {line}, so that part of "
+            "the network runs twice",
+            advice=f"Compute both from one pass through `{found.part}`, in one method",
+            assumes=found.assumes,
+            related=[(found.first, "the other call")],
+            minor=_ONE_LAYER if found.is_small else None,
         )
 
     def check_callers(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import product, takewhile
 
 from rlint.rule import (
     FUNCTIONS,
     Autograd,
     BindingKind,
+    CallSite,
     Function,
     SemanticModel,
     descendants,
     frozen,
 )
 from rlint.rules.networks._shared.same_input import likely_unchanged_between, seems_repeatable
+from rlint.rules.networks.rl313_repeated_forward.calls_in_bases import calls_in_bases
 
 _DEPTH = 3
 _MOST_RUNS = 40
@@ -77,7 +79,50 @@ def _repeats(cls: ast.ClassDef, model: SemanticModel) -> dict[ast.Call, Repeated
                     continue  # another method calls the two in the other order
                 if run.forward not in found and _repeats_run(earlier, run, model):
                     found[run.forward] = RepeatedRun(earlier.forward, name)
+    for caller, first, second in calls_in_bases(cls, model):
+        given = [_runs_at(site, methods, known, model) for site in (first, second)]
+        for earlier, run in product(*given):
+            same = (earlier.network, earlier.inputs) == (run.network, run.inputs)
+            if same and run.forward not in found and _may_reuse(earlier, run, model):
+                found[run.forward] = RepeatedRun(earlier.forward, caller.name)
     return found
+
+
+def _runs_at(
+    site: CallSite,
+    methods: dict[str, Function],
+    known: dict[tuple[str, int], list[_Run]],
+    model: SemanticModel,
+) -> list[_Run]:
+    """Return what a call in another file runs, with the names of its arguments as inputs."""
+    helper = methods.get(site.method)
+    if helper is None or model.class_of(helper) is None:
+        return []
+    parameters = [each.arg for each in (*helper.args.posonlyargs, *helper.args.args)][1:]
+    given: dict[str, str] = {}
+    for place, name in site.names:
+        parameter = parameters[int(place)] if place.isdigit() and int(place) < len(parameters) else place
+        given[parameter] = f"{name} of the caller"
+    found: list[_Run] = []
+    for run in _runs_in(helper, methods, known, model, _DEPTH):
+        inside = takewhile(lambda each: each is not helper, model.ancestors(run.place))
+        inputs = [_replaced(text, given) for text in run.inputs]
+        if not any(isinstance(each, _CONDITIONAL) for each in inside) and None not in inputs:
+            texts = tuple(text for text in inputs if text is not None)
+            found.append(_Run(run.place, run.forward, run.network, texts))
+    return found
+
+
+def _may_reuse(first: _Run, again: _Run, model: SemanticModel) -> bool:
+    """Whether the result of a forward pass may be used in place of a later one: it has a graph if the later
+    one has, and the network is deterministic.
+    """
+    if first.forward is again.forward or not any("of the caller" in text for text in again.inputs):
+        return False
+    off = model.gradients.autograd_at(again.forward) is Autograd.OFF
+    if not off and model.gradients.autograd_at(first.forward) is Autograd.OFF:
+        return False
+    return bool(seems_repeatable(again.forward, model))
 
 
 def _family(cls: ast.ClassDef, model: SemanticModel) -> list[ast.ClassDef]:

@@ -19,7 +19,7 @@ def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call
     if run is None or function is None:
         return None
     network, method = run
-    others = model.once(_runs_by_input, function).get(_key(network, call, model), [])
+    others = runs_by_input(network, call, model)
     cls = model.types.class_of_value(network) if len(others) > 1 else None
     if cls is None:
         return None
@@ -43,11 +43,25 @@ def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call
     return None
 
 
-def _runs_by_input(function: Function, model: SemanticModel) -> _Calls:
-    """Return the calls of networks in a function, by network and first argument, with their methods."""
+def runs_by_input(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, str]]:
+    """Return the calls that run the same network on the same first argument as a call, in the same function,
+    with their methods.
+    """
+    around = model.function(call) or model.syntax.module
+    found: list[tuple[ast.Call, str]] = model.once(_runs_by_input, around).get(_key(network, call, model), [])
+    return found
+
+
+def _runs_by_input(around: Function | ast.Module, model: SemanticModel) -> _Calls:
+    """Return the calls of networks in a function, or in a module outside of functions, by network and first
+    argument, with their methods.
+    """
     found: _Calls = {}
-    for node in descendants(function):
-        if isinstance(node, ast.Call) and node.args and (run := model.nn.network_run(node)) is not None:
+    function = around if not isinstance(around, ast.Module) else None
+    for node in descendants(around):
+        if not isinstance(node, ast.Call) or not node.args or model.function(node) is not function:
+            continue
+        if (run := model.nn.network_run(node)) is not None:
             found.setdefault(_key(run[0], node, model), []).append((node, run[1]))
     return found
 

@@ -4,8 +4,10 @@
 Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or evaluation
 where `loss` is a tensor that still carries its graph: `backward()` was called on it or on a larger loss
 that contains it, or the loss is not trained on at all. The call of `backward()` may be in a function of the
-same file that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
+project that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
 Or it is in a function that receives the tensor: `self.net.fit(loss)`.
+
+The loss may also be an item of a dict that is appended (`history.append({"loss": loss})`).
 
 Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
 
@@ -14,7 +16,7 @@ The rule does not flag:
 - sums and lists on which `backward()` is called later, in this function or in its callers, and items of
   dicts that each iteration creates;
 - values that are stored before `backward()`;
-- functions that keep graphs on purpose (`retain_graph`, `create_graph`).
+- functions that keep graphs on purpose (`create_graph`, or `retain_graph` without a later optimizer step).
 
 ## Why is it slow
 A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result
@@ -90,10 +92,14 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     has_backward,
     is_called_loss,
     is_item_of_short_lived,
+    items_kept,
     kept_in,
     surely_attached,
 )
-from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
+    is_learned_in_other_file,
+    returned_values,
+)
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
 _MINOR = "`backward` has freed the saved tensors, so that only the nodes of the graphs remain"
@@ -110,9 +116,14 @@ class GraphKeptByLog(Rule):
     triggers = ("+=", "append(", "+ ")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        kept = kept_in(node)
-        after_backward = keeps_graph(kept, model) if kept is not None else None
-        if kept is None or after_backward is None:
+        whole = kept_in(node)
+        for kept in items_kept(whole) if whole is not None else ():
+            yield from self.check_kept(kept, model)
+
+    def check_kept(self, kept: Kept, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a value that is kept with its graph."""
+        node, after_backward = kept.node, keeps_graph(kept, model)
+        if after_backward is None:
             return
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
@@ -128,6 +139,8 @@ class GraphKeptByLog(Rule):
             minor = _MINOR if exhausted and is_sum else None
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         fix = build_fix(kept.value, model)
+        if model.types.type_of(kept.value).tag in (TypeTag.DICT, TypeTag.TUPLE, TypeTag.LIST):
+            advice, fix = f"Detach the tensors in `{value}`, or keep numbers", None
         assumes = "" if after_backward else assumption(kept.keeper, model)
         yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes, minor=minor)
 
@@ -146,9 +159,14 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     """
     value, keeper = kept.value, kept.keeper
     local = isinstance(keeper, ast.Name)
-    if local and not model.frequency.loops(kept.node):
+    loops = model.frequency.loops(kept.node)
+    if local and not loops and not is_of_module(keeper, model):
         return None
-    if not model.names.attribute_uses("backward") and not (local and is_called_loss(kept, model)):
+    if (
+        not model.names.attribute_uses("backward")
+        and not (local and is_called_loss(kept, model))
+        and not is_learned_in_other_file(value, model)
+    ):
         return None  # no gradient is computed from it
     if model.types.type_of(keeper).tag in (TypeTag.DEQUE, TypeTag.NDARRAY) or model.types.type_of(
         value
@@ -157,7 +175,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         TypeTag.INT,
     ):
         return None
-    if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, model):
+    if isinstance(keeper, ast.Name) and loops and begins_in_loop(keeper, kept.node, model):
         return None
     if is_item_of_short_lived(kept, model):
         return None
@@ -171,7 +189,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.LEARNED in becomes or SinkKind.ARRAY in becomes:
         return None
     learned = has_backward(value, model)
-    if learned is None:
+    if learned is None or (SinkKind.RETURNED in becomes and retains_graph(kept, model)):
         return None
     if learned:
         return True
@@ -184,6 +202,25 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.RETURNED in becomes and not model.gradients.traced(keeper).labels <= gradient_sinks.ENDS:
         return None
     return False
+
+
+def retains_graph(kept: Kept, model: SemanticModel) -> bool:
+    """Whether a list collects losses in a function that retains graphs: the caller may use them."""
+    if not isinstance(kept.node, ast.Call) or not isinstance(kept.keeper, ast.Name):
+        return False
+    return any(
+        keyword.arg == "retain_graph"
+        for call in model.names.calls_named("backward", model.function(kept.node))
+        for keyword in call.keywords
+    )
+
+
+def is_of_module(keeper: ast.expr, model: SemanticModel) -> bool:
+    """Whether a function adds to a variable of the module, which outlives its calls."""
+    if not isinstance(keeper, ast.Name) or model.function(keeper) is None:
+        return False
+    scope = model.names.scope(keeper).lookup(keeper.id)
+    return scope is not None and scope.parent is None
 
 
 def is_statistic(kept: Kept, model: SemanticModel) -> bool:

@@ -10,6 +10,7 @@ from rlint.rule import (
     Autograd,
     Binding,
     BindingKind,
+    Function,
     SemanticModel,
     Trait,
     TypeTag,
@@ -19,7 +20,10 @@ from rlint.rule import (
     vocabulary,
     weight_sync,
 )
-from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import returned_values
+from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
+    is_learned_in_other_file,
+    returned_values,
+)
 
 _NEW = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -61,9 +65,17 @@ def kept_in(node: ast.AST) -> Kept | None:
             pass
         case _:
             return None
-    if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp)):
+    if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp, ast.Dict)):
         return None
     return Kept(node, keeper, value)
+
+
+def items_kept(kept: Kept) -> list[Kept]:
+    """Return what is kept as separate values: those of `losses.append({"critic": loss, "step": step})`."""
+    if not isinstance(kept.value, ast.Dict):
+        return [kept]
+    values = (*_ACCESS, ast.Call, ast.BinOp)
+    return [Kept(kept.node, kept.keeper, item) for item in kept.value.values if isinstance(item, values)]
 
 
 def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
@@ -114,14 +126,18 @@ def has_backward(value: ast.expr, model: SemanticModel) -> bool | None:
     if learned is not False:
         return learned
     for results in returned_values(value, model):
-        answers = [
-            bool(model.gradients.sources(result).calls) and _has_backward_here(result, model)
-            for result in results
-        ]
+        answers = [_is_result_learned(result, model) for result in results]
         if None in answers:
             return None
         learned = learned or all(answers)
-    return learned
+    return learned or is_learned_in_other_file(value, model)
+
+
+def _is_result_learned(result: ast.expr, model: SemanticModel) -> bool | None:
+    """Return the same for a returned value, or for an item of a returned dict that carries its graph."""
+    items = result.values if isinstance(result, ast.Dict) else [result]
+    answers = [_has_backward_here(item, model) for item in items if model.gradients.sources(item).calls]
+    return None if None in answers else any(answers)
 
 
 def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
@@ -135,7 +151,8 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
         call = model.parent(use)
         if not isinstance(call, ast.Call) or model.function(call) is not function:
             continue
-        if any(keyword.arg in vocabulary.KEEP_GRAPH for keyword in call.keywords):
+        kept = {keyword.arg for keyword in call.keywords} & vocabulary.KEEP_GRAPH
+        if kept and (kept != {"retain_graph"} or not _is_step_after(call, function, model)):
             return None
         directly: set[Binding] = set()
         handed: set[Binding] = set()
@@ -149,6 +166,19 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
         elif bindings & (handed | set(_made_of(directly | handed, model))):
             learned = learned or surely_attached(value, model, has_backward=True)
     return learned or any(_is_learned_by_callee(binding, value, model) for binding in bindings)
+
+
+def _is_step_after(backward: ast.Call, function: Function | None, model: SemanticModel) -> bool:
+    """Whether an optimizer takes a step after a backward: no later backward can use the retained graph, as
+    the weights have changed in place.
+    """
+    after = model.source.span(backward)[1]
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and model.types.type_of(call.func.value).tag is TypeTag.OPTIMIZER
+        and model.source.span(call)[0] > after
+        for call in model.names.calls_named("step", function)
+    )
 
 
 def _is_learned_by_callee(binding: Binding, value: ast.expr, model: SemanticModel) -> bool:

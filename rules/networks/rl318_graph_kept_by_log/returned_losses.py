@@ -29,6 +29,31 @@ def returned_values(value: ast.expr, model: SemanticModel) -> Iterator[list[ast.
                         yield results
 
 
+def is_learned_in_other_file(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether functions of other files return a value, after they have called `backward` on it, or on a value
+    computed from it.
+    """
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not value.args:
+        if model.types.call_targets(value):
+            break
+        value = value.func.value  # `loss.mean()`
+    made: list[tuple[ast.Call, tuple[_Step, ...]]] = []
+    match value:
+        case ast.Call():
+            made = [(value, ())]
+        case ast.Subscript(value=ast.Name() as name, slice=ast.Constant(value=int() | str() as key)):
+            made = [(call, (*path, key)) for call, path in _calls_bound_to(name, model)]
+        case ast.Name():
+            made = list(_calls_bound_to(value, model))
+    return bool(made) and all(_is_learned(call, path, model) for call, path in made)
+
+
+def _is_learned(call: ast.Call, path: tuple[_Step, ...], model: SemanticModel) -> bool:
+    if len(path) > 1 or any(map(model.types.definition, model.types.call_targets(call))):
+        return False
+    return model.gradients.returns_learned(call, path[0] if path else -1)
+
+
 def _calls_bound_to(name: ast.Name, model: SemanticModel) -> Iterator[tuple[ast.Call, tuple[_Step, ...]]]:
     """Yield the calls whose results a variable holds, with the path to the part that it holds."""
     for binding in model.dataflow.definitions(name):

@@ -7,7 +7,11 @@ import ast
 from rlint.rule import Enum, SemanticModel, Trait, TypeTag, Use, UseKind, models, parameter_of
 
 _READS = Trait.ELEMENTWISE | Trait.REDUCES | Trait.PAIRWISE | Trait.COMPARES | Trait.SAME_KIND | Trait.CASTS
-_LOSSES = models.having(Trait.DIFFERS, "torch.nn.functional")
+_LOSSES = models.having(Trait.DIFFERS, "torch.nn.functional") | {
+    name
+    for name in models.giving(TypeTag.TENSOR, "torch.nn.functional")
+    if name.endswith(("_loss", ".binary_cross_entropy", ".binary_cross_entropy_with_logits"))
+}
 _PERMUTES = models.having(Trait.PERMUTES, TypeTag.TENSOR)
 _VIEWS = _PERMUTES | {"unsqueeze", "detach"}
 """Methods that return a view also of a tensor that is expanded."""

@@ -12,7 +12,7 @@ from rlint.models.value_type import PLAIN, Choice, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.class_tests import ClassTests
-from rlint.syntax.scopes import Scope
+from rlint.syntax.scopes import BindingKind, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _SHOWN_BY_METHOD = {
@@ -30,6 +30,7 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
 """
 _TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
 """Methods that take one dimension: `x.size(0)`."""
+_MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 
 
@@ -135,11 +136,45 @@ class UseEvidence:
 
     @cached_property
     def _uses_of_attributes(self) -> dict[str, list[tuple[ast.Attribute, Type]]]:
+        """Return the uses of attributes that imply their types, by name, and the assignments to attributes of
+        arguments whose other uses do: `self.net = net` beside `Adam(net.parameters())`.
+        """
         found: dict[str, list[tuple[ast.Attribute, Type]]] = {}
         for use, kind in self._informative_uses():
             if isinstance(use, ast.Attribute):
                 found.setdefault(use.attr, []).append((use, kind))
+            elif isinstance(use, ast.Name):
+                for store, value in self._kept_as.get(use.id, ()):
+                    if self._is_same_argument(use, value):
+                        found.setdefault(store.attr, []).append((store, kind))
         return found
+
+    @cached_property
+    def _kept_as(self) -> dict[str, list[tuple[ast.Attribute, ast.Name]]]:
+        """Return the attributes that variables are assigned to, by the name of the variable, moved to a
+        device or not.
+        """
+        found: dict[str, list[tuple[ast.Attribute, ast.Name]]] = {}
+        for store in self._syntax.written.attribute_stores:
+            parent = self._syntax.parents.get(store)
+            value = parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None
+            if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+                value = value.func.value if value.func.attr in _MOVES else None
+            if isinstance(value, ast.Name) and value.id not in self._tested:
+                found.setdefault(value.id, []).append((store, value))
+        return found
+
+    def _is_same_argument(self, use: ast.Name, value: ast.Name) -> bool:
+        """Whether two reads have the value of the same argument."""
+        scope, _ = self._names.bindings(value)
+        if scope is None or self._names.bindings(use)[0] is not scope:
+            return False
+        made = self._definitions.reaching(value)
+        return (
+            len(made) == 1
+            and made[0].kind is BindingKind.PARAMETER
+            and made[0] in self._definitions.reaching(use)
+        )
 
     def _informative_uses(self) -> Iterator[tuple[ast.expr, Type]]:
         for value, kind in self._shown_values():
