@@ -413,6 +413,29 @@ def test_reasons_are_about_the_line(run: Run, program: Callable[..., Path]) -> N
     assert not any("os.path" in reason for reason in reasons)
 
 
+GROUP = """\
+import torch
+from torch import nn
+
+first, second = nn.Linear(4, 1), nn.Linear(4, 1)
+
+
+def act(env, state: torch.Tensor):
+    while True:
+        low = first(state)
+        high = second(state)
+        state = env.step(max(low.item(), high.item()))
+"""
+
+
+def test_places_that_a_finding_elsewhere_names(run: Run, program: Callable[..., Path]) -> None:
+    """A line is explained by the finding that it is part of."""
+    program(GROUP)
+    found = rule(explained(run, "agent.py:10"), "RL301")
+    assert found["verdict"] == "reported"
+    assert found["reasons"] == ["it is part of the finding in line 9: also builds a graph that is never used"]
+
+
 def test_comprehensions(run: Run, program: Callable[..., Path]) -> None:
     """Rules that examine the loop of a comprehension are explained on each of its lines."""
     program(COMPREHENSIONS)

@@ -18,7 +18,7 @@ from rlint.engine.explain.question_record import RecordingModel
 from rlint.engine.explain.sentences import distinct, reasons, shown
 from rlint.engine.plan import Plan
 from rlint.engine.worker import Worker, analysed, run_rule, text_of
-from rlint.findings import Finding, Heat, ImpactLevel, Problem
+from rlint.findings import Finding, Heat, ImpactLevel, Problem, Related
 from rlint.frozen import frozen
 from rlint.registry import catalogue
 from rlint.run_data import Explained, FileTask, LineExplanation, RuleExplanation, Target
@@ -133,9 +133,7 @@ class Explainer:
             runs = [run_rule(rule, self._model, visits, likely=likely, edits=False) for rule in self._rules]
             self._found = [each for run in runs if not isinstance(run, Problem) for each in run]
             likely.release()
-        first, last = self._model.logical_lines(statement)
-        here = [each for each in self._found if first <= each.start.line <= last and _holds(each, line)]
-        for finding in self._rated(here):
+        for finding, part in self._here(line, statement):
             unselected = self._hiding.why_unselected(finding.code) if self._only is None else None
             hidden = self._hiding.why_hidden(finding)
             verdict = (
@@ -143,27 +141,50 @@ class Explainer:
             )
             if self.notes and verdict is Explained.REPORTED:
                 verdict, hidden = Explained.HIDDEN, self.notes[-1]
+            place = finding if part is None else part
             starts = self._model.syntax.positions.line_start
-            start = starts(finding.start.line) + finding.start.column - 1
-            end = starts(finding.end.line) + finding.end.column - 1
+            start = starts(place.start.line) + place.start.column - 1
+            end = starts(place.end.line) + place.end.column - 1
             subject = " ".join(self.text[start:end].split())
+            whole = (
+                f"it is part of the finding in line {finding.start.line}: {part.message}" if part else None
+            )
             yield RuleExplanation(
                 finding.code,
                 finding.name,
                 verdict,
                 f"`{subject[:60]}`",
-                finding.start.column,
+                place.start.column,
                 finding.statement,
-                tuple(each for each in (unselected, hidden) if each),
+                tuple(each for each in (whole, unselected, hidden) if each),
                 impact=_impact(finding) if verdict is Explained.REPORTED else "",
             )
+
+    def _here(self, line: ExplainedLine, statement: ast.stmt) -> list[tuple[Finding, Related | None]]:
+        """Return the findings on a line, and those elsewhere that also name a place on it, with that place."""
+        first, last = self._model.logical_lines(statement)
+        found = self._found or []
+        own = [each for each in found if first <= each.start.line <= last and _holds(each, line)]
+        others = {
+            each: place
+            for each in found
+            if not first <= each.start.line <= last
+            for place in reversed(each.related)
+            if first <= place.start.line <= last
+        }
+        rated = [*self._rated(own), *self._rated([*others])]
+        return [*zip(rated, [*[None] * len(own), *others.values()], strict=True)]
 
     # -- what is not -----------------------------------------------------------------------------
 
     def _silences(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
         """Yield why the other rules that visit the line report nothing."""
         first, last = self._model.logical_lines(statement)
-        reported = {each.code for each in self._found or () if first <= each.start.line <= last}
+        reported = set[str]()
+        for each in self._found or ():
+            lines = [each.start.line, *(place.start.line for place in each.related)]
+            if any(first <= line_number <= last for line_number in lines):
+                reported.add(each.code)
         model = RecordingModel(self._own.name, self._analysis, self._program)
         cold = frequency_of(statement, self._model, self._program)[0]
         worlds: list[_World] | None = None
