@@ -18,7 +18,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.likely_roles import likely_role
+from rlint.semantics.frequency.likely_roles import likely_role, named_role
 from rlint.semantics.frequency.roles import (
     LEARNS,
     looks_on,
@@ -565,12 +565,15 @@ class HeatMap:
             function.path in self._in_tests
             or function.module in self._evaluation_modules
             or self.of_function(function.path).level is not Heat.COLD
-            or not self._once[function.path] | self._many[function.path]
             or self._calls.of(function)
             or any(function.takes(site) for site in self._bounds.unresolved(function))
         ):
             return None
-        role = likely_role(function, self._many[function.path])
+        role = None
+        if self._once[function.path] | self._many[function.path]:
+            role = likely_role(function, self._many[function.path])
+        elif (cls := self.index.owner_of(function)) is not None or not function.is_method:
+            role = named_role(function, cls.qualname if cls is not None else "")
         if role is None:
             return None
         chain = (f"{function.shown} ({role.what})",)

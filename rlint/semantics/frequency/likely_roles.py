@@ -31,6 +31,96 @@ _EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each
 _EACH_STEP = LikelyRole(Heat.HOT, "takes an environment step", "for each environment step")
 _EACH_ROLLOUT = LikelyRole(Heat.WARM, "collects a batch of rollouts", "for each batch of rollouts")
 
+_EACH_OBSERVATION = LikelyRole(Heat.HOT, "processes an observation", "for each observation")
+_EACH_DRAW = LikelyRole(Heat.HOT, "draws the noise of an action", "for each environment step")
+_EACH_ACTION = LikelyRole(Heat.HOT, "selects an action", "for each environment step")
+_EACH_SAMPLE = LikelyRole(Heat.HOT, "samples a batch", "for each gradient step")
+_EACH_TARGET = LikelyRole(Heat.HOT, "computes targets of a batch", "for each gradient step")
+_EACH_RETURN = LikelyRole(Heat.WARM, "computes the returns of a rollout", "for each batch of rollouts")
+_OF_STEP = LikelyRole(Heat.HOT, "is a part of an environment step", "for each environment step")
+
+_NAMED = (
+    (
+        regex(r"Normali[sz]er|Running(Mean|Stat)|Filter$|Scaler$|Preprocessor|FrameStack"),
+        regex(r"^(__call__|(de)?normali[sz]e(_obs|_observation|_state)?|filter|observe|process|preprocess)$"),
+        _EACH_OBSERVATION,
+    ),
+    (
+        regex(r"Noise|Ornstein|^OU"),
+        regex(r"^(__call__|sample|noise|get_noise|get_action|evolve_state|generate)$"),
+        _EACH_DRAW,
+    ),
+    (
+        regex(r"Planner|MPC|CEM|MPPI|MCTS|Shooting|Optimizer$|Controller"),
+        regex(
+            r"^_*(plan|search|solve|command|get_action|run_mcts|rollout_cost|(get_|compute_)?costs?(_fn)?)$"
+        ),
+        _EACH_ACTION,
+    ),
+    (
+        regex(
+            r"(?i)agent|policy|actor|learner|dqn|ddpg|sac|td3|ppo|a2c|bot|player|brain|q_?table|qlearning|tabular"
+        ),
+        regex(
+            r"^_*((softmax|boltzmann|greedy|epsilon_greedy|eps_greedy|random|explore|noisy|best)_(act|actions?|policy)"
+            r"|act_\w+|(select|choose|get|take|pick|compute|predict|sample)_(\w+_)?actions?(_\w+)?|boltzmann|ucb)$"
+        ),
+        _EACH_ACTION,
+    ),
+    (
+        regex(r"(?i)buffer|memory|replay|storage|experience"),
+        regex(
+            r"^_*(sample_\w+|(get|draw|next|random|fetch)_(\w+_)?(batch|minibatch|samples?|transitions)|get_samples?"
+            r"|encode_samples?|random_batch|get_random_data)$"
+        ),
+        _EACH_SAMPLE,
+    ),
+    (
+        regex(r"Env(ironment)?(V?\d+)?$|Env[A-Z_]|Task$|Simulat"),
+        regex(
+            r"^_*(reward_\w+|(pre|post)_physics_step|(get|compute|build|make|next)_(obs|observations?|state|infos?)"
+            r"|next_(obs|observation|state)|(get|calc|calculate|compute)_\w*rewards?|check_\w*(done|collisions?)"
+            r"|check_termination|is_done|measure_heights|simulate|get_distances?|update_(state|world|positions?))$"
+        ),
+        _OF_STEP,
+    ),
+    (
+        regex(r""),
+        regex(
+            r"^_*((categorical_)?projection(_distribution|_dist)?|project_(dist\w*|target\w*|categorical)"
+            r"|(quantile_)?huber_loss|(compute|get|calc|calculate)_(td_|bellman_|q_)?(td_errors?|targets?|target_q\w*)"
+            r"|td_errors?|target_distribution)$"
+        ),
+        _EACH_TARGET,
+    ),
+    (
+        regex(r""),
+        regex(
+            r"^_*((compute_|calc_|calculate_|get_|estimate_)?(gae|(lambda_|discounted_|n_?step_|td_lambda_|mc_)"
+            r"(returns?|rewards|advantages?|sum|cumsum)|advantages?|returns?(_to_go)?|rewards_to_go|reward_to_go)"
+            r"|discount(ed)?_(rewards|cumsum|sum|return)|discount|v_?trace\w*|retrace)$"
+        ),
+        _EACH_RETURN,
+    ),
+)
+"""Names of classes ("" for plain functions) and methods that are conventional in reinforcement learning."""
+
+
+def named_role(function: FunctionSummary, owner: str) -> LikelyRole | None:
+    """Return the likely role of a function without known callers, judging by the names of its class and of
+    itself.
+    """
+    if (
+        not function.qualname
+        or not (function.call_parameters or function.is_method)
+        or looks_on(function.name)
+    ):
+        return None
+    for classes, names, role in _NAMED:
+        if names.search(function.name) and classes.search(owner):
+            return role
+    return None
+
 
 def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRole | None:
     """Return the likely role of a function without known callers, given what it drives many times, calls
