@@ -226,6 +226,11 @@ def test_a_finding_in_code_that_likely_runs_often(tmp_path: Path) -> None:
             Heat.WARM,
             "`lambda_returns` is called for each batch of rollouts",
         ),
+        (
+            "class DynamicsModel:\n    def add_data(self, s):\n        line()",
+            Heat.HOT,
+            "`DynamicsModel.add_data` is called for each environment step",
+        ),
         # called once, visibly
         ("class Env:\n    def get_obs(self):\n        line()\nEnv().get_obs()", Heat.COLD, ""),
         # other classes, and functions that run once

@@ -37,6 +37,7 @@ _EACH_ACTION = LikelyRole(Heat.HOT, "selects an action", "for each environment s
 _EACH_SAMPLE = LikelyRole(Heat.HOT, "samples a batch", "for each gradient step")
 _EACH_TARGET = LikelyRole(Heat.HOT, "computes targets of a batch", "for each gradient step")
 _EACH_RETURN = LikelyRole(Heat.WARM, "computes the returns of a rollout", "for each batch of rollouts")
+_EACH_TRANSITION = LikelyRole(Heat.HOT, "stores a transition", "for each environment step")
 _OF_STEP = LikelyRole(Heat.HOT, "is a part of an environment step", "for each environment step")
 
 _NAMED = (
@@ -74,6 +75,14 @@ _NAMED = (
             r"|encode_samples?|random_batch|get_random_data)$"
         ),
         _EACH_SAMPLE,
+    ),
+    (
+        regex(r"(?i)model|ensemble|dynamics|data|agent|learner|expert|dagger|imitat|demo"),
+        regex(
+            r"^_*(add|store|push|append|remember|(add|store|append|record)_(\w+_)?(data|samples?|transitions?|experiences?"
+            r"|points?|obs|observations?|steps?|rows?|pairs?|demos?|demonstrations?))$"
+        ),
+        _EACH_TRANSITION,
     ),
     (
         regex(r"Env(ironment)?(V?\d+)?$|Env[A-Z_]|Task$|Simulat"),

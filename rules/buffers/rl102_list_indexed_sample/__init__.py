@@ -18,8 +18,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
   a comprehension for each field;
 - slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`);
-- `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may hold
-  ten thousand or more;
+- `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may
+  hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor.
 

@@ -124,6 +124,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items impo
     gathered_items,
     independent_comprehension,
     independent_loop,
+    kept_comprehension,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     appended_items,
@@ -166,7 +167,8 @@ class ScalarLoopOverArray(Rule):
         assert isinstance(node, (ast.Call, ast.For, ast.ListComp))
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
-            yield from self._first(node, node, (item or picked_by_row(node, model),), model)
+            item = item or picked_by_row(node, model)
+            yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
             yield from self._reduced(node, model)

@@ -95,6 +95,16 @@ def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: Sema
     )
 
 
+def kept_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Return what a comprehension computes whose list is assigned to a variable, of which a call makes an
+    array or a number: `shares = [np.exp(q) for q in row]`, then `shares / np.sum(shares)`.
+    """
+    match model.parent(made):
+        case ast.Assign(targets=[ast.Name() as kept]) if made_from_list(kept, model) is not None:
+            return independent_comprehension(made, model)
+    return None
+
+
 def gathered_items(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
     """Return the comprehension of which a call makes an array or a number."""
     match call:
@@ -169,9 +179,8 @@ def _is_few(loop: ast.For | ast.comprehension, found: Iteration, model: Semantic
 
 
 def _on_tensors(found: Iteration, model: SemanticModel) -> bool:
-    return bool(found.stored) and all(
-        model.types.type_of(held_by(target)).tag is TypeTag.TENSOR for target in found.stored
-    )
+    arrays: list[ast.expr] = [held_by(target) for target in found.stored] or found.arrays
+    return all(model.types.type_of(array).tag is TypeTag.TENSOR for array in arrays)
 
 
 def _assumed(found: Iteration, model: SemanticModel) -> str | None:
