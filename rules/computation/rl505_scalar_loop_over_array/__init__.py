@@ -35,7 +35,8 @@ The rule does not flag:
 - loops that end early, or that carry a value from one element to the next;
 - loops that call functions that work on single numbers only or have side effects;
 - loops over a few items (`range(4)`, layers, agents, environments);
-- sequences that may be lists.
+- sequences that may be lists;
+- functions that numba compiles.
 
 ## Why is it slow
 Every iteration creates an object for each element that it reads, dispatches the operation by type, and
@@ -145,6 +146,7 @@ _FEW = 12
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
 _JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
+_COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 _PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
 """The same for sequences of one item per step, such as `saved_actions`."""
@@ -165,6 +167,8 @@ class ScalarLoopOverArray(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop that an operation on whole arrays could replace."""
         assert isinstance(node, (ast.Call, ast.For, ast.ListComp))
+        if is_compiled(node, model):
+            return
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model)
@@ -254,6 +258,16 @@ class ScalarLoopOverArray(Rule):
 def is_hot(node: ast.AST, model: SemanticModel) -> bool:
     """Whether code runs in each step, or for each step of a rollout."""
     return bool(model.frequency.heat_of(node).level is Heat.HOT)
+
+
+def is_compiled(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether numba compiles the function, whose loops are then as fast as vectorised operations."""
+    function = model.function(node)
+    return function is not None and any(
+        last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _COMPILERS
+        and not (model.names.qualified(decorator) or "").startswith("torch.")
+        for decorator in function.decorator_list
+    )
 
 
 def is_repeated(loop: ast.AST, body: ast.AST, model: SemanticModel) -> bool:
