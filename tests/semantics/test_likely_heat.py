@@ -227,6 +227,16 @@ def test_a_finding_in_code_that_likely_runs_often(tmp_path: Path) -> None:
             "`lambda_returns` is called for each batch of rollouts",
         ),
         (
+            "class SampleWrapper:\n    def forward(self, obs):\n        line()",
+            Heat.HOT,
+            "`SampleWrapper.forward` is called for each batch or observation",
+        ),
+        (
+            "class TargetNetworkWrapper:\n    def update(self, state):\n        line()",
+            Heat.HOT,
+            "`TargetNetworkWrapper.update` is called for each gradient step",
+        ),
+        (
             "class DynamicsModel:\n    def add_data(self, s):\n        line()",
             Heat.HOT,
             "`DynamicsModel.add_data` is called for each environment step",

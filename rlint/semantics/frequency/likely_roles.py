@@ -38,9 +38,23 @@ _EACH_SAMPLE = LikelyRole(Heat.HOT, "samples a batch", "for each gradient step")
 _EACH_TARGET = LikelyRole(Heat.HOT, "computes targets of a batch", "for each gradient step")
 _EACH_RETURN = LikelyRole(Heat.WARM, "computes the returns of a rollout", "for each batch of rollouts")
 _EACH_TRANSITION = LikelyRole(Heat.HOT, "stores a transition", "for each environment step")
+_EACH_FORWARD = LikelyRole(Heat.HOT, "runs a network", "for each batch or observation")
+_EACH_COPY = LikelyRole(Heat.HOT, "updates the target network", "for each gradient step")
+_EACH_REWARD = LikelyRole(Heat.HOT, "rewards a batch", "for each batch")
 _OF_STEP = LikelyRole(Heat.HOT, "is a part of an environment step", "for each environment step")
 
 _NAMED = (
+    (
+        regex(r"(Wrapper|Policy|Model|Head|Net|Network|Actor|Critic|Encoder)$"),
+        regex(r"^_*forward(_(collect|learn|train|actor|critic|act|explore))?$"),
+        _EACH_FORWARD,
+    ),
+    (regex(r"Target(Net|Network|Model|Q)"), regex(r"^_*(soft_|hard_)?(update|sync)$"), _EACH_COPY),
+    (
+        regex(r"Reward(Model|Net|Function|Predictor)"),
+        regex(r"^(estimate|relabel|predict|score)$"),
+        _EACH_REWARD,
+    ),
     (
         regex(r"Normali[sz]er|Running(Mean|Stat)|Filter$|Scaler$|Preprocessor|FrameStack"),
         regex(r"^(__call__|(de)?normali[sz]e(_obs|_observation|_state)?|filter|observe|process|preprocess)$"),
