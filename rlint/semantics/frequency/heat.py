@@ -566,14 +566,17 @@ class HeatMap:
             or function.module in self._evaluation_modules
             or self.of_function(function.path).level is not Heat.COLD
             or self._calls.of(function)
-            or any(function.takes(site) for site in self._bounds.unresolved(function))
         ):
             return None
         role = None
+        may_be_called = any(function.takes(site) for site in self._bounds.unresolved(function))
+        cls = self.index.owner_of(function)
         if self._once[function.path] | self._many[function.path]:
-            role = likely_role(function, self._many[function.path])
-        elif (cls := self.index.owner_of(function)) is not None or not function.is_method:
-            role = named_role(function, cls.qualname if cls is not None else "")
+            role = likely_role(function, self._many[function.path]) if not may_be_called else None
+        elif cls is not None:
+            role = named_role(function, cls.qualname)
+        elif not function.is_method and not may_be_called:
+            role = named_role(function, "")
         if role is None:
             return None
         chain = (f"{function.shown} ({role.what})",)

@@ -174,7 +174,17 @@ class Iteration:
             return False
         self.stored.append(target)
         self.arrays.append(held)
+        self.operations += self._is_scattered(target)
         return True
+
+    def _is_scattered(self, target: ast.Subscript) -> bool:
+        """Whether the place of an assigned element is itself an element: `mask[i][chosen[i]]`."""
+        element: ast.expr = target
+        while isinstance(element, ast.Subscript):
+            if any(isinstance(part, ast.Subscript) for part in (element.slice, *descendants(element.slice))):
+                return True
+            element = element.value
+        return False
 
     def _depends(self, target: ast.Subscript, loop: ast.For | ast.comprehension) -> bool:
         """Whether a place depends on the variable of a loop, or on values that an iteration computes."""
