@@ -78,12 +78,7 @@ from rlint.rules.environments._shared.steps import unguarded_step
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
-_LOADS = models.having(Trait.LOADS, "numpy", "torch") | {
-    "json.load",
-    "yaml.safe_load",
-    "yaml.load",
-    "pickle.load",
-}
+_LOADS = models.having(Trait.LOADS | Trait.PARSES, "numpy", "torch", "json", "yaml") | {"pickle.load"}
 _READING = ("r", "rb", "rt")
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
 _ONCE = "Open it once before the loop, and flush it at the end of an episode"

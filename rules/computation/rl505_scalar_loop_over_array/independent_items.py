@@ -6,18 +6,14 @@ import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_name, models, regex, trip_count
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
-from rlint.rules.computation.rl505_scalar_loop_over_array.independent import Iteration, held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration, held_by
 
 _FEW = 12
 _TYPICAL, _TYPICAL_FEW = 32, 6
 _ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS, "torch", "numpy")
-_REDUCTIONS = models.having(Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy") | {
-    "builtins.sum",
-    "builtins.min",
-    "builtins.max",
-    "math.fsum",
-    "statistics.mean",
-}
+_REDUCTIONS = models.having(
+    Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy", "statistics"
+) | {"builtins.sum", "builtins.min", "builtins.max", "math.fsum"}
 GATHERING = _ARRAYS_OF | _REDUCTIONS
 """Functions that make an array or a number of a sequence."""
 
@@ -144,9 +140,7 @@ def _leaves_values(found: Iteration, loop: ast.For, model: SemanticModel) -> boo
         for read in model.names.reads(name, scope):
             if is_in(read, loop):
                 continue
-            if any(
-                is_in(each.statement, loop) for each in model.dataflow.definitions(read) if each.statement
-            ):
+            if any(is_in(each.statement, loop) for each in model.dataflow.definitions(read)):
                 return True
     return False
 

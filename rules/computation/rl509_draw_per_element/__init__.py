@@ -82,7 +82,11 @@ from rlint.rule import (
     numbers,
 )
 from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
-from rlint.rules.computation.rl509_draw_per_element.rows import RepeatedDraw, drawn_in_loop, drawn_rows
+from rlint.rules.computation.rl509_draw_per_element.repeated_draws import (
+    RepeatedDraw,
+    drawn_in_loop,
+    drawn_rows,
+)
 
 _FEW = 5
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})

@@ -18,8 +18,6 @@ _COMPUTES = models.having(_ON_ELEMENTS | _ON_ROWS, "numpy", "torch", "math") | {
     "numpy.where",
     "torch.where",
     "numpy.linalg.norm",
-    "torch.norm",
-    "torch.linalg.norm",
 }
 _METHODS = models.having(
     _ON_ELEMENTS | _ON_ROWS | Trait.TO_HOST | Trait.KEEPS_VALUES, TypeTag.NDARRAY, TypeTag.TENSOR
@@ -162,8 +160,8 @@ class Iteration:
         return True
 
     def _stores(self, target: ast.Subscript, *, whole: bool) -> bool:
-        """Record an assigned element of an array; one that each iteration of the loops assigns anew must
-        have a place that depends on all of them.
+        """Record an assigned element of an array. The place of a `whole` new value must depend on all loops
+        around it.
         """
         held = held_by(target)
         if not isinstance(held, (ast.Name, ast.Attribute)) or not self._reads_index(target):

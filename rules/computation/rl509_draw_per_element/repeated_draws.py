@@ -10,13 +10,11 @@ from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
 _FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _JOINS = models.having(Trait.JOINS | Trait.FROM_DATA, "numpy", "torch")
-_DRAWS = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch", "numpy.random") | {
-    "torch.randint",
-    "torch.normal",
-    "numpy.random.normal",
-    "numpy.random.uniform",
-    "numpy.random.randint",
-}
+_DRAWS = (
+    models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch", "numpy.random")
+    | models.having(Trait.WHOLE, "numpy.random")
+    | {"torch.normal", "numpy.random.normal", "numpy.random.uniform"}
+)
 
 
 @frozen
