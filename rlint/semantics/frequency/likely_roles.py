@@ -120,7 +120,8 @@ _NAMED = (
         regex(r""),
         regex(
             r"^_*((compute_|calc_|calculate_|get_|estimate_)?(gae|(lambda_|discounted_|n_?step_|td_lambda_|mc_)"
-            r"(returns?|rewards|advantages?|sum|cumsum)|advantages?|returns?(_to_go)?|rewards_to_go|reward_to_go)"
+            r"(returns?|rewards|advantages?|sum|cumsum)|rewards_to_go|reward_to_go)"
+            r"|(compute|calc|calculate|get|estimate)_(advantages?|returns?(_to_go)?)"
             r"|discount(ed)?_(rewards|cumsum|sum|return)|discount|v_?trace\w*|retrace)$"
         ),
         _EACH_RETURN,
