@@ -10,7 +10,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iter
 
 _FEW = 12
 _TYPICAL, _TYPICAL_FEW = 32, 6
-_ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS, "torch", "numpy")
+_ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "torch", "numpy")
 _REDUCTIONS = models.having(
     Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy", "statistics"
 ) | {"builtins.sum", "builtins.min", "builtins.max", "math.fsum"}
