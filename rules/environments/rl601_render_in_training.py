@@ -89,8 +89,15 @@ class RenderInTraining(Rule):
         assert isinstance(node, ast.Call)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "render":
             yield from self.check_render(node, node.func.value, model)
-        elif node.keywords:
-            yield from self.check_mode(node, model)
+        elif node.keywords and "render_mode" in (keyword.arg for keyword in node.keywords):
+            if not isinstance(next(iter(model.names.targets(node)), None), ast.Attribute):
+                yield from self.check_mode(node, model)
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "step":
+            for made in created_for(node.func.value, model):
+                if trained_step(made, model) is node and isinstance(
+                    call := model.names.assigned(made), ast.Call
+                ):
+                    yield from self.check_mode(call, model)
 
     def check_render(self, call: ast.Call, env: ast.expr, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a statement `env.render()`."""
@@ -139,11 +146,12 @@ class RenderInTraining(Rule):
         """Yield a finding for `env = gymnasium.make(..., render_mode="human")`, if training steps use it."""
         mode = next((keyword for keyword in call.keywords if keyword.arg == "render_mode"), None)
         match mode, model.names.targets(call):
-            case ast.keyword(value=ast.Constant(value="human")), [ast.Name() as name]:
+            case ast.keyword(value=ast.Constant(value="human")), [ast.Name() | ast.Attribute() as name]:
                 pass
             case _:
                 return
-        if model.types.type_of(call).tag is not TypeTag.ENVIRONMENT or _TO_WATCH.search(name.id.lower()):
+        shown = model.source.text(name)
+        if model.types.type_of(call).tag is not TypeTag.ENVIRONMENT or _TO_WATCH.search(shown.lower()):
             return
         if not is_free(model.frequency.conditions(call)):
             return
@@ -157,7 +165,7 @@ class RenderInTraining(Rule):
         yield self.finding(
             model,
             step,
-            f"`{model.source.text(step.func)}` renders every training step, since `{name.id}` was created "
+            f"`{model.source.text(step.func)}` renders every training step, since `{shown}` was created "
             f"with "
             '`render_mode="human"`',
             fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), reason) if edit else None,
@@ -187,14 +195,35 @@ def episode_counter(statement: ast.stmt, model: SemanticModel) -> str | None:
     return None
 
 
-def trained_step(name: ast.Name, model: SemanticModel) -> ast.Call | None:
-    """Return the training step that uses the environment of this name."""
+def trained_step(name: ast.Name | ast.Attribute, model: SemanticModel) -> ast.Call | None:
+    """Return the training step that uses the environment of this name, or that the same class keeps."""
     for attribute in model.names.attribute_uses("step"):
         call = model.parent(attribute)
-        if not (isinstance(attribute.value, ast.Name) and isinstance(call, ast.Call)):
-            continue
-        if attribute.value.id != name.id or model.names.scope(attribute) is not model.names.scope(name):
+        if not isinstance(call, ast.Call) or not _is_same(attribute.value, name, model):
             continue
         if unguarded_step(call, model) is Driver.ENVIRONMENT_STEP and stands_free(call, model):
             return call
     return None
+
+
+def created_for(env: ast.expr, model: SemanticModel) -> list[ast.Attribute]:
+    """Return where a class assigns the environment that it keeps, with a `render_mode`."""
+    if not isinstance(env, ast.Attribute) or not model.names.is_self(env.value):
+        return []
+    uses = [use for use in model.names.attribute_uses(env.attr) if isinstance(use.ctx, ast.Store)]
+    return [
+        use
+        for use in uses
+        if isinstance(call := model.names.assigned(use), ast.Call)
+        and any(keyword.arg == "render_mode" for keyword in call.keywords)
+    ]
+
+
+def _is_same(used: ast.expr, name: ast.Name | ast.Attribute, model: SemanticModel) -> bool:
+    match used, name:
+        case ast.Name(id=first), ast.Name(id=second):
+            return first == second and model.names.scope(used) is model.names.scope(name)
+        case ast.Attribute(value=owner, attr=first), ast.Attribute(value=holder, attr=second):
+            own = model.names.is_self(owner) and model.names.is_self(holder)
+            return own and first == second and model.class_of(used) is model.class_of(name)
+    return False

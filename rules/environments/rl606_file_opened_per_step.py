@@ -6,8 +6,10 @@ they run once per environment step or gradient step of training without a condit
 end of an episode limits them, in the function, in its callers or by an early `continue`. Conditions that
 decide whether a gradient step is taken do not count.
 
-The rule does not flag files that are read, files with a different name in each step, checkpoints (RL605),
-and files written once per episode or epoch.
+Also flags a `with` statement that opens the same file in each step and loads its data (`json.load(file)`).
+
+The rule does not flag files with a different name in each step, checkpoints (RL605), and files opened once
+per episode or epoch.
 
 ## Why is it slow
 Opening and closing a file are system calls that look up the path and set up a buffer. They take hundreds of
@@ -65,17 +67,22 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     last_names,
+    models,
 )
 from rlint.rules.environments._shared.steps import unguarded_step
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
+_LOADS = models.having(Trait.LOADS | Trait.PARSES, "numpy", "torch", "json", "yaml") | {"pickle.load"}
+_READING = ("r", "rb", "rt")
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
 _ONCE = "Open it once before the loop, and flush it at the end of an episode"
+_BEFORE = "Read it once before the loop, and keep what it contains"
 _LATER = "Flush at the end of an episode, or let the buffer flush itself"
 
 
@@ -95,7 +102,8 @@ class FileOpenedPerStep(Rule):
         if not isinstance(node, ast.Call):
             return
         flushes = is_flush(node, model)
-        if not (flushes or opens_to_write(node, model)):
+        reads = not flushes and opens_to_read(node, model)
+        if not (flushes or reads or opens_to_write(node, model)):
             return
         step = unguarded_step(node, model)
         if step is None or (
@@ -104,12 +112,15 @@ class FileOpenedPerStep(Rule):
             return
         called = model.source.text(node.func)
         each = f"in every {step.value}"
-        if flushes:
+        if reads:
+            message = f"`{called}` opens and reads the same file {each}"
+        elif flushes:
             message = f"`{called}` flushes to the operating system {each}, which defeats the write buffer"
         else:
             message = f"`{called}` opens and closes a file {each}, which takes far longer than "
             message += "to write a line"
-        yield self.finding(model, node, message, advice=_LATER if flushes else _ONCE)
+        advice = _LATER if flushes else _BEFORE if reads else _ONCE
+        yield self.finding(model, node, message, advice=advice)
 
 
 def is_flush(call: ast.Call, model: SemanticModel) -> bool:
@@ -134,6 +145,23 @@ def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
         opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
         return opened or call.func.attr in _WRITES_WHOLE
     return tag is TypeTag.DATAFRAME and call.func.attr == "to_csv" and bool(call.args)
+
+
+def opens_to_read(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a `with` statement opens a file to load serialised data: `json.load(file)`. Other text may be
+    written by another process while the training runs.
+    """
+    if model.names.qualified(call.func) not in _OPENS or not isinstance(model.parent(call), ast.withitem):
+        return False
+    modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    if any(not isinstance(mode, ast.Constant) or mode.value not in _READING for mode in modes):
+        return False
+    statement = model.syntax.statement(call)
+    loads = any(
+        isinstance(node, ast.Call) and model.names.qualified(node.func) in _LOADS
+        for node in descendants(statement)
+    )
+    return loads and not isinstance(next(iter(call.args), None), ast.JoinedStr)
 
 
 def is_writing(mode: ast.expr) -> bool:

@@ -211,3 +211,91 @@ def test_methods_that_act_in_cold_code_are_cold() -> None:
     """A visible caller decides."""
     called = "class Controller:\n    def select_actions(self, obs):\n        line()\n"
     assert heat_of_line(f"{called}\nController().select_actions(1)\n")[0] is Heat.COLD
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "assumption"),
+    [
+        (
+            "class OUNoise:\n    def sample(self):\n        line()",
+            Heat.HOT,
+            "`OUNoise.sample` is called for each environment step",
+        ),
+        (
+            "class ObsNormalizer:\n    def normalize(self, v):\n        line()",
+            Heat.HOT,
+            "`ObsNormalizer.normalize` is called for each observation",
+        ),
+        (
+            "class MPCPlanner:\n    def plan(self, obs):\n        line()",
+            Heat.HOT,
+            "`MPCPlanner.plan` is called for each action",
+        ),
+        (
+            "class TabularQ:\n    def softmax_action(self, s):\n        line()",
+            Heat.HOT,
+            "`TabularQ.softmax_action` is called for each action",
+        ),
+        (
+            "class SwarmEnv:\n    def get_obs(self):\n        line()",
+            Heat.HOT,
+            "`SwarmEnv.get_obs` is called for each environment step",
+        ),
+        (
+            "class Replay:\n    def random_batch(self, n):\n        line()",
+            Heat.HOT,
+            "`Replay.random_batch` is called for each gradient step",
+        ),
+        (
+            "def projection_distribution(dist, rewards):\n    line()",
+            Heat.HOT,
+            "`projection_distribution` is called for each gradient step",
+        ),
+        (
+            "def lambda_returns(rewards, values):\n    line()",
+            Heat.WARM,
+            "`lambda_returns` is called for each batch of rollouts",
+        ),
+        (
+            "class SampleWrapper:\n    def forward(self, obs):\n        line()",
+            Heat.HOT,
+            "`SampleWrapper.forward` is called for each forward pass",
+        ),
+        (
+            "class TargetNetworkWrapper:\n    def update(self, state):\n        line()",
+            Heat.HOT,
+            "`TargetNetworkWrapper.update` is called for each gradient step",
+        ),
+        (
+            "class DynamicsModel:\n    def add_data(self, s):\n        line()",
+            Heat.HOT,
+            "`DynamicsModel.add_data` is called for each environment step",
+        ),
+        # called once, visibly
+        ("class Env:\n    def get_obs(self):\n        line()\nEnv().get_obs()", Heat.COLD, ""),
+        # other classes, and functions that run once
+        ("class Report:\n    def get_obs(self):\n        line()", Heat.COLD, ""),
+        ("class Planner:\n    def load(self, path):\n        line()", Heat.COLD, ""),
+        ("class Signal:\n    def sample(self):\n        line()", Heat.COLD, ""),
+        ("def plot_returns(rewards):\n    line()", Heat.COLD, ""),
+    ],
+)
+def test_names_that_are_conventional_in_reinforcement_learning(
+    text: str, level: Heat, assumption: str
+) -> None:
+    """Parts of agents, buffers and environments without visible callers likely run often."""
+    assert heat_of_line(text) == (level, assumption)
+
+
+def test_a_vectorised_simulator_resets_some_of_its_environments() -> None:
+    """Its `reset_idx` replaces the `reset` of other environments."""
+    text = """
+    class LeggedEnv:
+        def reset_idx(self, ids):
+            self.states[ids] = 0
+
+        def step(self, actions):
+            line()
+            return self.obs, self.rewards, self.resets, {}
+    """
+    assert heat_of_line(text) == (Heat.HOT, "")

@@ -161,7 +161,7 @@ class Explainer:
             )
 
     def _here(self, line: ExplainedLine, statement: ast.stmt) -> list[tuple[Finding, Related | None]]:
-        """Return the findings on a line, and those elsewhere that also name a place on it, with that place."""
+        """Return the findings on a line, and those elsewhere that name a place on it, with that place."""
         first, last = self._model.logical_lines(statement)
         found = self._found or []
         own = [each for each in found if first <= each.start.line <= last and _holds(each, line)]

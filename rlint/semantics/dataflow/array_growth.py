@@ -13,7 +13,9 @@ from rlint import models
 from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.syntax.queries import axes_of
 from rlint.syntax.scopes import BindingKind
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -161,9 +163,31 @@ def _read(
         return None  # padded on both sides
     front = index > 0
     new = join.parts[:-1] if front else join.parts[1:]
-    if all(_is_fill(part, model) for part in new):
+    if all(_is_fill(part, model) for part in new) and not _last_is_set(target, model):
         return None  # capacity or padding, not data
     return ArrayGrowth(statement, target, join, join.parts[index], new, front, (*bounds, *cut), in_place=same)
+
+
+def _last_is_set(target: ast.expr, model: SemanticModel) -> bool:
+    """Whether the function assigns the last row of an array, for which a concatenation made room: `x[-1] =
+    row`, `x[:, -1] = row`.
+    """
+    if not isinstance(target, (ast.Name, ast.Attribute)):
+        return False
+    function = model.function(target)
+    for node in descendants(function) if function is not None else ():
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            lasts = [axis for axis in axes_of(node.slice) if _is_last(axis)]
+            if lasts and same_place(node.value, target):
+                return True
+    return False
+
+
+def _is_last(axis: ast.expr) -> bool:
+    match axis:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
+            return True
+    return False
 
 
 def _joins(

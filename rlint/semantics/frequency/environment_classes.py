@@ -11,6 +11,8 @@ from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _NAMED = regex(r"(?i)env|game|simulat|world|wrapper|mdp")
+_RESETS = ("reset_", "_reset")
+"""First letters of methods that reset some of many environments: `reset_idx`."""
 _PARTS = frozenset({4, 5})
 """The results of `step`: the observation, the reward, one flag or two, and the info, which may be missing."""
 
@@ -59,6 +61,8 @@ class EnvironmentClasses:
         if step is None or not step.call_parameters or not self._gives_a_transition(step, cls):
             return False
         if self._index.method(cls, "reset") is not None:
+            return True
+        if _NAMED.search(cls.qualname) and any(name.startswith(_RESETS) for name in cls.methods):
             return True
         outside = [base for base in self._index.ancestry(cls) if isinstance(base, str)]
         return any(_NAMED.search(base.rpartition(".")[2]) for base in outside)

@@ -18,7 +18,8 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.likely_roles import LikelyRole, likely_role, likely_role_by_name
+from rlint.semantics.frequency.likely_roles import LikelyRole, likely_role
+from rlint.semantics.frequency.named_roles import named_role
 from rlint.semantics.frequency.roles import (
     LEARNS,
     looks_on,
@@ -577,15 +578,13 @@ class HeatMap:
         )
 
     def _likely_role(self, function: FunctionSummary) -> LikelyRole | None:
-        drives = self._once[function.path] | self._many[function.path]
-        if drives and not any(function.takes(site) for site in self._bounds.unresolved(function)):
-            role = likely_role(function, self._many[function.path])
-            if role is not None:
-                return role
+        may_be_called = any(function.takes(site) for site in self._bounds.unresolved(function))
+        if self._once[function.path] | self._many[function.path]:
+            return likely_role(function, self._many[function.path]) if not may_be_called else None
         cls = self.index.owner_of(function)
-        if drives or cls is None:
-            return None
-        return likely_role_by_name(function, cls.qualname, self._environments.tag_of(cls))
+        if cls is not None:
+            return named_role(function, cls.qualname, self._environments.tag_of(cls))
+        return named_role(function) if not (function.is_method or may_be_called) else None
 
     def _runs_at_intervals(self, function: FunctionSummary) -> bool:
         """Whether all calls of a function are known, and happen at intervals."""

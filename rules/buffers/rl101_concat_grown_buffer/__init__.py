@@ -9,7 +9,8 @@ of a dict or an alias of these, and a helper function may return the concatenati
 The rule does not flag:
 
 - concatenations that do not accumulate, such as `torch.cat([x, action])` in a forward pass;
-- windows of constant length (`np.concatenate((frames[1:], frame))`) and padding;
+- windows of constant length (`np.concatenate((frames[1:], frame))`) and padding, unless it makes room for a
+  row that the function assigns (`x[-1] = row`);
 - loops with few iterations, and loops over components (layers, keys, agents);
 - sequences that are read as a whole in every iteration, such as generated tokens or the history that a
   decision transformer attends to: the model costs far more than the copy of a thousand short rows;

@@ -14,15 +14,19 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - a method of a buffer that calls another one for each item of a batch, which `zip(*batch)` then takes apart,
   or that collects the fields of drawn items in three or more lists;
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
+- a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
+  apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
+  a comprehension for each field;
 - slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`);
-- `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
+- `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may
+  hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor.
 
 The impact is low if the items are objects with methods, such as whole games.
 
 The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
-range or on a list of other things than transitions, or `zip(*batch)` by itself, which is fast.
+range or on a list of other things than transitions, or `zip(*rows)` of rows that no buffer returned.
 
 ## Why is it slow
 Each transition costs an interpreted iteration and a look-up. The batch must then be unpacked and copied
@@ -104,6 +108,14 @@ from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
+from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
+    TakenApart,
+    field_of_batch,
+    is_drawn,
+    is_stacked,
+    unpacked_in_loop,
+    unzipped_batch,
+)
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
@@ -124,9 +136,14 @@ class ListIndexedSample(Rule):
     heat = Heat.HOT
     visits = (ast.ListComp, ast.Call, ast.For)
     callees = last_names(
-        *_DRAWS, "operator.itemgetter", "numpy.array", "numpy.asarray", "numpy.random.choice"
+        *_DRAWS,
+        "operator.itemgetter",
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.random.choice",
+        "builtins.zip",
     )
-    triggers = ("sample", "rand", "choice", "integers")
+    triggers = ("sample", "rand", "choice", "integers", "batch")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked item by item."""
@@ -134,6 +151,8 @@ class ListIndexedSample(Rule):
             found = self.comprehension(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:
             found = self.sample(node, model)
+        elif isinstance(node, ast.Call) and model.names.qualified(node.func) == "builtins.zip":
+            found = self.apart(unzipped_batch(node, model), model)
         elif isinstance(node, ast.Call) and is_numpy_choice(node, model):
             found = self.choice(node, model)
         elif isinstance(node, ast.Call):
@@ -149,7 +168,11 @@ class ListIndexedSample(Rule):
         """Return a finding for `[self.buffer[i] for i in indices]`."""
         picked = picked_by(node)
         if picked is None:
-            return self.slices(node, model) or self.assembled(assembled_by_calls(node, model), model)
+            return (
+                self.slices(node, model)
+                or self.assembled(assembled_by_calls(node, model), model)
+                or self.apart(field_of_batch(node, model), model)
+            )
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             model.silent("only a few items of {} are drawn", picked.held)
@@ -168,7 +191,12 @@ class ListIndexedSample(Rule):
             model.silent("{} is not known to hold transitions", picked.held)
             return None
         named = kind.tag is TypeTag.DEQUE or holds_transitions(picked.held, model)
-        if not (named and (call is not None or is_sampling(node, model))) and not is_unpacked(node, model):
+        sampled = named and (call is not None or is_sampling(node, model))
+        if (
+            not sampled
+            and not is_unpacked(node, model)
+            and not (is_drawn(picked.indices, model) and is_stacked(node, model))
+        ):
             model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
@@ -204,6 +232,16 @@ class ListIndexedSample(Rule):
             model, found.at, message, advice=ARRAYS, minor=_OBJECTS if found.objects else None
         )
 
+    def apart(self, found: TakenApart | None, model: SemanticModel) -> Finding | None:
+        """Return a finding for a batch of single transitions, returned by a buffer, that is taken apart."""
+        if found is None:
+            return None
+        message = (
+            f"The single transitions that `{shown(found.source.func, model)}` returns are taken apart, and "
+            "their fields are stacked again"
+        )
+        return self.finding(model, found.at, message, advice=ARRAYS)
+
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""
         outer = model.parent(call)
@@ -236,7 +274,9 @@ class ListIndexedSample(Rule):
         """
         picked = picked_in_loop(node, model)
         if picked is None:
-            return self.assembled(assembled_in_loop(node, model), model)
+            return self.assembled(assembled_in_loop(node, model), model) or self.apart(
+                unpacked_in_loop(node, model), model
+            )
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
             return None
@@ -273,7 +313,7 @@ class ListIndexedSample(Rule):
             if is_short(held, model):
                 model.silent("{} is short", held)
                 return None
-        elif not holds_transitions(held, model):
+        elif not holds_transitions(held, model) and not (is_unpacked(call, model) or is_stacked(call, model)):
             model.silent("{} is not known to hold transitions", held)
             return None
         message = (

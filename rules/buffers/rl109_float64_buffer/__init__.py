@@ -16,9 +16,11 @@ select the conversion.
 The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
 one update (`np.zeros((batch_size, width))`), unless the rows may be frames.
 
-The rule does not flag small arrays, arrays that are incremented, arrays that are also read as integers or
-in ways that rlint does not understand (saving them does not count), and arrays with a comment that asks for
-float64.
+The finding is likely if single rows are also read otherwise, or if a method replaces the array by data of
+unknown dtype (`self.states = dataset["observations"]`).
+
+The rule does not flag small arrays, arrays that are incremented or computed with as a whole, arrays that are
+also read as integers (saving them does not count), and arrays with a comment that asks for float64.
 
 ## Why is it slow
 NumPy allocates float64 by default, torch computes in float32. Each number takes twice the memory for as
@@ -87,11 +89,19 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TypeTag,
+    descendants,
     last_name,
     numbers,
     regex,
 )
-from rlint.rules.buffers.rl109_float64_buffer.entries import Entry, entries, judged, listed, own_uses
+from rlint.rules.buffers.rl109_float64_buffer.entries import (
+    Entry,
+    entries,
+    judged,
+    listed,
+    own_uses,
+    shape_of,
+)
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 """Functions that allocate, with the position of the dtype among their arguments."""
@@ -225,7 +235,7 @@ def dtype_argument(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 def is_small(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the array surely has few rows."""
-    shape = call.args[0] if call.args else None
+    shape = shape_of(call)
     first = shape.elts[0] if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts else shape
     if first is None or isinstance(first, ast.Starred):
         return True
@@ -254,11 +264,12 @@ def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: Semantic
             return None
         uses.extend(model.names.uses(target.id, scope))
     others = [use for use in uses if isinstance(use.ctx, ast.Store) and use is not target]
-    if any(not is_like(use, model) for use in others):
+    replaced = [use for use in others if not is_like(use, model)]
+    if any(not is_given(use, model) for use in replaced):
         return None
     name = target.attr if isinstance(target, ast.Attribute) else target.id
     surely: bool | None = judged(uses, call, name, model)
-    return surely
+    return surely if not replaced or surely is None else False
 
 
 def is_like(use: ast.expr, model: SemanticModel) -> bool:
@@ -270,9 +281,21 @@ def is_like(use: ast.expr, model: SemanticModel) -> bool:
     return kind.tag is TypeTag.NONE or (kind.tag is TypeTag.NDARRAY and kind.dtype in ("float64", ""))
 
 
+def is_given(use: ast.expr, model: SemanticModel) -> bool:
+    """Whether a method replaces the storage by data of unknown dtype, as one that loads a data set does."""
+    parent = model.parent(use)
+    if not isinstance(parent, (ast.Assign, ast.AnnAssign)) or parent.value is None:
+        return False
+    casts = any(
+        isinstance(part, ast.Attribute) and part.attr == "astype" for part in descendants(parent.value)
+    )
+    unknown = model.types.type_of(parent.value).tag is TypeTag.UNKNOWN
+    return unknown and not casts and not isinstance(parent.value, ast.Name)
+
+
 def is_large(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the array may hold many rows, or frames."""
-    shape = call.args[0]
+    shape = shape_of(call)
     axes = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
     if len(axes) > _FRAMES or any(isinstance(axis, ast.Starred) for axis in axes):
         return True

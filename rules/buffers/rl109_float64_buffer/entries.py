@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import SemanticModel, frozen, regex
+from rlint.rule import SemanticModel, frozen, regex, same_code
 from rlint.rules.buffers.rl109_float64_buffer.keyed_parts import keyed_parts
 from rlint.rules.buffers.rl109_float64_buffer.read_as import (
     HANDED_OUT,
@@ -116,8 +116,37 @@ def judged(parts: Sequence[ast.expr], made: ast.Call, name: str, model: Semantic
         return None
     if all(map(is_float32, read)):
         return True
+    if is_numbered(name):
+        return None
+    rows = [
+        part for part in parts if read_as(part, model) == "" and isinstance(model.parent(part), ast.Subscript)
+    ]
+    if any(map(is_float32, read)) and rows and not _is_flat(made):
+        computed = any(_is_updated_from(row, model) for row in rows)
+        others = [dtype for dtype in read if dtype not in ("", HANDED_OUT) and not is_float32(dtype)]
+        known = len(rows) == read.count("")
+        return False if known and not others and not computed else None
     likely = all(dtype == HANDED_OUT or is_float32(dtype) for dtype in read)
-    return False if likely and not is_numbered(name) and not is_narrow(made) else None
+    return False if likely and (any(map(is_float32, read)) or not is_narrow(made)) else None
+
+
+def _is_flat(call: ast.Call) -> bool:
+    """Whether an array has one dimension, such as the sums of a tree."""
+    match shape_of(call):
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            return len(elts) < 2 and not any(isinstance(each, ast.Starred) for each in elts)
+        case ast.BinOp(op=ast.Add()) | ast.Call(args=[_, _, *_]):
+            return False
+    return True
+
+
+def _is_updated_from(row: ast.expr, model: SemanticModel) -> bool:
+    """Whether a statement computes a row from another one of the same storage."""
+    statement = next((above for above in model.ancestors(row) if isinstance(above, ast.stmt)), None)
+    if not isinstance(statement, ast.Assign):
+        return False
+    stored = [target.value for target in statement.targets if isinstance(target, ast.Subscript)]
+    return any(same_code(held, row) for held in stored)
 
 
 def _pairs(value: ast.Dict | ast.Call) -> list[tuple[str, ast.Call]]:
@@ -140,7 +169,17 @@ def is_numbered(name: str) -> bool:
 
 def is_narrow(call: ast.Call) -> bool:
     """Whether there is one number per step, which is small beside observations: `(size, 1)`."""
-    match call.args[:1]:
-        case [ast.Tuple(elts=elts) | ast.List(elts=elts)] if elts:
+    match shape_of(call):
+        case ast.Tuple(elts=elts) | ast.List(elts=elts) if elts:
             return len(elts) == 1 or (isinstance(elts[-1], ast.Constant) and elts[-1].value == 1)
+        case ast.BinOp(op=ast.Add()):
+            return False  # `(size,) + shape`
+        case ast.Call(args=[_, _, *_]):
+            return False  # `combined_shape(size, width)`
     return True
+
+
+def shape_of(call: ast.Call) -> ast.expr | None:
+    """Return the argument for the shape of a function that allocates."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "shape"]
+    return next(iter([*call.args[:1], *named]), None)

@@ -325,7 +325,7 @@ def _of_collection(node: ast.AST, model: SemanticModel) -> str:
     for inner in descendants(around):
         match inner:
             case ast.DictComp(value=ast.Call() as made) | ast.ListComp(elt=ast.Call() as made):
-                found.add(_made(made, model))
+                found.add(_made(made, model) or _by_project(made, model))
     return found.pop() if len(found) == 1 else ""
 
 

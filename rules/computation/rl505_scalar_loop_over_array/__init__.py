@@ -19,6 +19,10 @@ Flags the following in hot code:
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:
   `for log_prob, ret in zip(log_probs, returns): losses.append(-log_prob * ret)`, `torch.stack(losses).sum()`.
   Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.
+- Any other loop over the elements or rows of arrays whose iterations are independent, also with windows and
+  conditions: `for j in range(n): D[i, j] = np.linalg.norm(pos[i] - pos[j])`, `if grid[r, c] > 0: count += 1`,
+  `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`. The
+  environments of a simulator that keeps them in tensors count as many, which is an assumption.
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).
@@ -31,7 +35,8 @@ The rule does not flag:
 - loops that end early, or that carry a value from one element to the next;
 - loops that call functions that work on single numbers only or have side effects;
 - loops over a few items (`range(4)`, layers, agents, environments);
-- sequences that may be lists.
+- sequences that may be lists;
+- functions that numba compiles.
 
 ## Why is it slow
 Every iteration creates an object for each element that it reads, dispatches the operation by type, and
@@ -85,10 +90,11 @@ error.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from rlint.rule import (
+    FUNCTIONS,
     Finding,
     Heat,
     Rule,
@@ -114,6 +120,13 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     gathered,
     held_by,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items import (
+    GATHERING,
+    gathered_items,
+    independent_comprehension,
+    independent_loop,
+    kept_comprehension,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     appended_items,
     joined_comprehension,
@@ -133,6 +146,7 @@ _FEW = 12
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
 _JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
+_COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 _PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
 """The same for sequences of one item per step, such as `saved_actions`."""
@@ -147,35 +161,46 @@ class ScalarLoopOverArray(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call, ast.For, ast.ListComp)
-    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS)
+    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING)
     triggers = ("for", "sum", "max", "min")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop that an operation on whole arrays could replace."""
         assert isinstance(node, (ast.Call, ast.For, ast.ListComp))
+        if is_compiled(node, model):
+            return
         if isinstance(node, ast.ListComp):
-            joined = joined_comprehension(node, model) or distributions_of_rows(node, model)
-            yield from self._item(node, node, joined or picked_by_row(node, model), model)
+            item = joined_comprehension(node, model) or distributions_of_rows(node, model)
+            item = item or picked_by_row(node, model)
+            yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
             yield from self._reduced(node, model)
         made = made_from(node, model) if isinstance(node, ast.Call) else node
-        if made is None:
+        if isinstance(node, ast.Call) and made is None:
+            made = gathered_items(node, model)
+            item = independent_comprehension(made, model) if made is not None else None
+            yield from self._first(node, made or node, (item,), model)
             return
+        assert isinstance(made, (ast.For, ast.ListComp, ast.GeneratorExp))
         found = elements_of(made, model) if isinstance(made, ast.For) else gathered(made, model)
         if found is None:
             yield from self._by_item(node, made, model)
-        if found is None or is_short(found, model) or is_inner(node, model):
-            return
-        if not is_hot(node, model):
-            return
+        elif is_short(found, model) or not is_hot(node, model):
+            yield from self._first(node, made, (independent(made, model),), model)
+        elif not is_inner(node, model) and not is_within_independent(node, model):
+            yield self._of_elements(node, made, found, model)
+
+    def _of_elements(
+        self, node: ast.Call | ast.For, made: Loop, found: ElementAccess, model: SemanticModel
+    ) -> Finding:
         held = model.source.text(
             held_by(found.arrays[0]) if found.arrays else next(iter(found.items.values()))
         )
         sort = "loop" if node is made else "comprehension"
         adds = found.summed is not None or (isinstance(node, ast.Call) and is_sum(node, model))
         does = "sums" if adds else "computes"
-        yield self.finding(
+        return self.finding(
             model,
             node,
             f"The {sort} {does} `{held}` element by element in Python",
@@ -184,6 +209,7 @@ class ScalarLoopOverArray(Rule):
         )
 
     def _by_item(self, node: ast.Call | ast.For, made: Loop, model: SemanticModel) -> Iterator[Finding]:
+        item = None
         if isinstance(made, ast.For):
             item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
             item = item or rewarded_rows(made, model) or flattened_rows(made, model)
@@ -191,27 +217,32 @@ class ScalarLoopOverArray(Rule):
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
             item = item or flattened_rows(made, model)
-        else:
-            return
         outer = model.parent(made)
         if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
             return
-        yield from self._item(node, made, item, model)
+        yield from self._first(node, made, (item, independent(made, model)), model)
 
-    def _item(
-        self, node: ast.AST, made: Loop, item: ItemLoop | None, model: SemanticModel
+    def _first(
+        self, node: ast.AST, made: ast.AST, items: Sequence[ItemLoop | None], model: SemanticModel
     ) -> Iterator[Finding]:
-        if item is None:
+        """Yield a finding for the first of several descriptions of a loop that is worth one."""
+        for item in items:
+            if item is None or not isinstance(made, (ast.For, ast.ListComp, ast.GeneratorExp)):
+                continue
+            body = made.body[0] if isinstance(made, ast.For) else made.elt
+            if item.sized:
+                if not is_repeated(node, body, model):
+                    continue
+            else:
+                access = ElementAccess(made, counters=("",) * item.depth)
+                if is_short(access, model, item.rows, item.paired):
+                    continue
+                if not is_hot(body if item.paired else node, model):
+                    continue
+            sort = "loop" if isinstance(node, ast.For) else "comprehension"
+            message = f"The {sort} {item.does} in Python"
+            yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes)
             return
-        short = is_short(ElementAccess(made, counters=("",) * item.depth), model, item.rows, item.paired)
-        if short:
-            return
-        body = made.body[0] if isinstance(made, ast.For) else made.elt
-        if not is_hot(body if item.paired else node, model):
-            return
-        sort = "loop" if isinstance(node, ast.For) else "comprehension"
-        message = f"The {sort} {item.does} in Python"
-        yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes)
 
     def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         item = reduced_array(node, model) or through_list(node, model)
@@ -227,6 +258,40 @@ class ScalarLoopOverArray(Rule):
 def is_hot(node: ast.AST, model: SemanticModel) -> bool:
     """Whether code runs in each step, or for each step of a rollout."""
     return bool(model.frequency.heat_of(node).level is Heat.HOT)
+
+
+def is_compiled(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether numba compiles the function, whose loops are then as fast as vectorised operations."""
+    function = model.function(node)
+    return function is not None and any(
+        last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _COMPILERS
+        and not (model.names.qualified(decorator) or "").startswith("torch.")
+        for decorator in function.decorator_list
+    )
+
+
+def is_repeated(loop: ast.AST, body: ast.AST, model: SemanticModel) -> bool:
+    """Whether a loop runs in each step, or in each round with an iteration for each step."""
+    if is_hot(loop, model):
+        return True
+    return model.frequency.heat_of(loop).level is Heat.WARM and is_hot(body, model)
+
+
+def independent(made: Loop, model: SemanticModel) -> ItemLoop | None:
+    """Return what a loop or comprehension computes, if its iterations are independent of each other, and no
+    enclosing loop is reported with it.
+    """
+    if not isinstance(made, ast.For):
+        return independent_comprehension(made, model)
+    return None if is_within_independent(made, model) else model.once(independent_loop, made)
+
+
+def is_within_independent(loop: ast.AST, model: SemanticModel) -> bool:
+    """Whether an enclosing loop with independent iterations is reported."""
+    outer = next((above for above in model.ancestors(loop) if isinstance(above, (ast.For, *FUNCTIONS))), None)
+    if not isinstance(outer, ast.For) or model.once(independent_loop, outer) is None:
+        return False
+    return is_repeated(outer, outer.body[0], model)
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:

@@ -24,7 +24,8 @@ class ItemLoop:
     """What a loop does item by item, and the code to write instead. `held` is the array or list that it
     fills or searches; `depth` is the number of nested loops that it stands for; `rows` is the variable whose
     rows it iterates over, perhaps reshaped. `paired` are the sequences of one item per step that it iterates
-    over together: such a loop is expensive even once per rollout.
+    over together: such a loop is expensive even once per rollout. `sized` is set where the number of
+    iterations has been considered.
     """
 
     held: ast.expr
@@ -34,6 +35,7 @@ class ItemLoop:
     rows: ast.expr | None = None
     paired: tuple[ast.expr, ...] = ()
     assumes: str | None = None
+    sized: bool = False
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:

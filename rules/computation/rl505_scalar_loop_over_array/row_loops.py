@@ -105,8 +105,8 @@ class _Rows:
         """Return whether a target is the row, or a part of it: `target[i]`, `target[i][action]`."""
         row: ast.expr = target
         while isinstance(row, ast.Subscript) and isinstance(row.value, ast.Subscript):
-            if not self._reads(row.slice):
-                return False
+            if not self._reads(row.slice) or isinstance(getattr(row.slice, "value", None), str):
+                return False  # `rows[i]["key"]`: dicts
             row = row.value
         assert isinstance(row, ast.Subscript)
         held = row.value

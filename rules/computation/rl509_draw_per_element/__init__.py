@@ -1,10 +1,12 @@
-"""Random numbers drawn one by one in a list comprehension.
+"""Random numbers drawn one by one in a list comprehension or loop.
 
 ## What it does
 Flags `[np.random.uniform(low, high) for _ in range(n)]` and similar comprehensions in hot code: each item
 is one number drawn by `np.random`, by a `Generator`, by `random.randint` or `random.randrange`, or by
 `torch.rand(1).item()`, and no argument depends on the item. Nested comprehensions, which draw a matrix, are
-one finding.
+one finding. Also a loop that does nothing but store such a draw (`for i in ids: positions[i] =
+torch.rand(12)`), and an array made of a list of drawn rows (`np.array([np.random.normal(mean, std) for _ in
+range(n)])`), with advice only.
 
 The rule does not flag:
 
@@ -80,6 +82,11 @@ from rlint.rule import (
     numbers,
 )
 from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
+from rlint.rules.computation.rl509_draw_per_element.repeated_draws import (
+    RepeatedDraw,
+    drawn_in_loop,
+    drawn_rows,
+)
 
 _FEW = 5
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
@@ -91,16 +98,21 @@ class DrawPerElement(Rule):
     code = "RL509"
     name = "draw-per-element"
     claims = ("time",)
-    visits = (ast.ListComp,)
+    visits = (ast.ListComp, ast.For)
     triggers = ("rand",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a comprehension that draws one number for each item."""
-        assert isinstance(node, ast.ListComp)
+        """Yield a finding for a loop or comprehension that draws one number, or row, for each item."""
+        assert isinstance(node, (ast.ListComp, ast.For))
+        if isinstance(node, ast.For):
+            yield from self._repeated(node, drawn_in_loop(node, model), model)
+            return
         counts, element = counted(node, model)
         if not counts or is_inner(node, model):
             return
         draw = draw_of(element, model)
+        if draw is None:
+            yield from self._repeated(node, drawn_rows(node, model), model)
         if draw is None or is_few(counts, model):
             return
         text = model.source.text(draw.call)
@@ -109,6 +121,7 @@ class DrawPerElement(Rule):
         for argument in doubted if not draw.listed else ():
             if not numbers.is_number(argument, model):
                 model.silent("{} may be an array", argument)
+                yield from self._repeated(node, drawn_rows(node, model), model)
                 return
         assumes = f"`{model.source.text(doubted[0])}` is a number" if doubted else None
         yield self.finding(
@@ -119,6 +132,21 @@ class DrawPerElement(Rule):
             fix=build_fix(node, draw, counts, model),
             advice=f"Draw all in one call: `{draw.text.format(size)}`",
             assumes=assumes,
+        )
+
+    def _repeated(
+        self, node: ast.expr | ast.stmt, found: RepeatedDraw | None, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for a draw that each iteration repeats."""
+        if found is None:
+            return
+        text = model.source.text(found.call)
+        what = "rows" if found.rows else "items"
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` is called once for each of the {what}, but one call can draw all of them",
+            advice="Draw all in one call, with the number of items in `size` or in the shape",
         )
 
 

@@ -189,10 +189,19 @@ def is_far_shorter(run: list[ast.stmt], step: Driver, model: SemanticModel) -> b
 
 
 def is_short(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether the loop has so few iterations that its output is readable."""
+    """Whether the loop has so few iterations that its output is readable, and no other loop repeats it."""
     loop = model.frequency.driving_loop(statement)
     count = trip_count.passes(loop, model) if loop is not None else None
-    return count is not None and count < PERIOD
+    if loop is None or count is None or count >= PERIOD:
+        return False
+    around = [each for each in model.frequency.loops(loop) if each is not loop]
+    for outer in around:
+        passes = trip_count.passes(outer, model)
+        count *= passes if passes is not None else PERIOD
+    if around:
+        return count < PERIOD
+    called = model.frequency.heat_of(loop)
+    return not (called.level > Heat.COLD and not called.assumption and len(called.chain) > 1)
 
 
 def build_fix(run: list[ast.stmt], model: SemanticModel) -> Fix | None:

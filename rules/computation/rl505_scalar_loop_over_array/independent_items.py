@@ -1,0 +1,186 @@
+"""Loops and comprehensions with independent iterations, which operations on whole arrays replace."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_name, models, regex, trip_count
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration, held_by
+
+_FEW = 12
+_TYPICAL, _TYPICAL_FEW = 32, 6
+_ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "torch", "numpy")
+_REDUCTIONS = models.having(
+    Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy", "statistics"
+) | {"builtins.sum", "builtins.min", "builtins.max", "math.fsum"}
+GATHERING = _ARRAYS_OF | _REDUCTIONS
+"""Functions that make an array or a number of a sequence."""
+
+_OF_FEW = regex(
+    r"worker|agent|actor|player|process|rank|action|joint|motor|goal|dim|leg|foot|feet|wheel|robot|turn|teacher|class|channel|head|stage|phase"
+)
+_LARGE = regex(r"logits$")
+"""Tensors with a row for each token, which are processed row by row to save memory."""
+_OF_ENVIRONMENTS = regex(r"env")
+_STORES = (
+    "Compute on the whole arrays: with index arrays, slices, reductions along an axis, and masks for "
+    "conditions"
+)
+
+
+def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """Return what a loop computes from elements or rows of arrays, if its iterations are independent."""
+    if loop.orelse:
+        return None
+    found = Iteration(model)
+    if not found.enter(loop) or not found.block(loop.body) or not found.is_independent(loop.body):
+        return None
+    if not found.arrays or not (found.stored or found.kept or (found.sums and found.varies)):
+        return None
+    if any(made_from_list(kept, model) is None for kept, _ in found.kept):
+        return None
+    if not _worth(found, model) or _is_triangular(loop, model) or _leaves_values(found, loop, model):
+        return None
+    if found.stored:
+        text = model.source.text(held_by(found.stored[0]))
+        copies = not found.operations
+        does = f"{'copies' if copies else 'computes'} `{text}` element by element"
+        held: ast.expr = held_by(found.stored[0])
+    elif found.kept:
+        held = found.kept[0][0]
+        does = f"computes `{model.source.text(held)}` item by item"
+    else:
+        held = found.arrays[0]
+        does = f"reduces `{model.source.text(held)}` element by element"
+    return ItemLoop(held, does, _STORES, depth=len(found.loops), sized=True, assumes=_assumed(found, model))
+
+
+def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
+    """Return what a comprehension computes from elements or rows of arrays, if an array is made of it or it
+    is reduced to a number.
+    """
+    found = Iteration(model)
+    if any(clause.ifs or clause.is_async for clause in made.generators):
+        return None
+    if not all(map(found.enter, made.generators)) or not found.computes(made.elt):
+        return None
+    if (
+        not found.arrays
+        or not found.operations
+        or not found.moves(made.elt)
+        or not _worth(found, model, made)
+    ):
+        return None
+    kinds = [model.types.type_of(array).tag for array in found.arrays]
+    if (
+        any(_LARGE.search(model.source.text(array).lower()) for array in found.arrays)
+        and TypeTag.TENSOR in kinds
+    ):
+        return None
+    if trip_count.over_environments(made, model) or trip_count.collects_components(made, model):
+        return None
+    text = model.source.text(found.arrays[0])
+    return ItemLoop(
+        found.arrays[0],
+        f"computes with `{text}` item by item",
+        "Compute on the whole arrays, with reductions along an axis",
+        depth=len(found.loops),
+        sized=True,
+        assumes=_assumed(found, model),
+    )
+
+
+def kept_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Return what a comprehension computes whose list is assigned to a variable, of which a call makes an
+    array or a number: `shares = [np.exp(q) for q in row]`, then `shares / np.sum(shares)`.
+    """
+    match model.parent(made):
+        case ast.Assign(targets=[ast.Name() as kept]) if made_from_list(kept, model) is not None:
+            return independent_comprehension(made, model)
+    return None
+
+
+def gathered_items(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
+    """Return the comprehension of which a call makes an array or a number."""
+    match call:
+        case ast.Call(args=[(ast.ListComp() | ast.GeneratorExp()) as made, *_]):
+            name = model.names.qualified(call.func)
+            return made if name in GATHERING else None
+    return None
+
+
+def made_from_list(kept: ast.Name, model: SemanticModel) -> str | None:
+    """Return the function that makes an array or a number of a list."""
+    scope = model.names.scope(kept).lookup(kept.id)
+    if scope is None or not scope.is_function:
+        return None
+    for read in model.names.reads(kept.id, scope):
+        parent = model.parent(read)
+        if isinstance(parent, ast.Call) and parent.args and parent.args[0] is read:
+            name = model.names.qualified(parent.func) or ""
+            if name in GATHERING:
+                return name
+    return None
+
+
+def _is_triangular(loop: ast.For, model: SemanticModel) -> bool:
+    """Whether the loop around a loop determines where it begins or ends: sums of all later items (RL506)."""
+    outer = next((above for above in model.ancestors(loop) if isinstance(above, ast.For)), None)
+    bounds = {node.id for node in descendants(loop.iter) if isinstance(node, ast.Name)}
+    return outer is not None and isinstance(outer.target, ast.Name) and outer.target.id in bounds
+
+
+def _leaves_values(found: Iteration, loop: ast.For, model: SemanticModel) -> bool:
+    """Whether code after a loop reads what its last iteration has computed."""
+    for name in found.bound:
+        scope = model.names.scope(loop).lookup(name)
+        if scope is None or not scope.is_function:
+            continue
+        for read in model.names.reads(name, scope):
+            if is_in(read, loop):
+                continue
+            if any(is_in(each.statement, loop) for each in model.dataflow.definitions(read)):
+                return True
+    return False
+
+
+def _worth(found: Iteration, model: SemanticModel, made: ast.AST | None = None) -> bool:
+    """Whether there are many iterations in total, as far as is known."""
+    if not found.operations and len(found.loops) < 2:
+        return False
+    total = 1
+    for loop in found.loops:
+        counted = made if made is not None and len(found.loops) == 1 else loop
+        count = trip_count.passes(counted, model)
+        if count is None and isinstance(loop, ast.For) and model.analysis.loops.is_bounded(loop):
+            count = _TYPICAL_FEW
+        if count is None:
+            count = _TYPICAL_FEW if _is_few(loop, found, model) else _TYPICAL
+        total *= count
+    return total > _FEW
+
+
+def _is_few(loop: ast.For | ast.comprehension, found: Iteration, model: SemanticModel) -> bool:
+    text = model.source.text(loop.iter).lower()
+    if _OF_FEW.search(text):
+        return True
+    if isinstance(loop, ast.For) and (
+        trip_count.over_components(loop, model) or trip_count.over_environments(loop, model)
+    ):
+        return not _on_tensors(found, model)
+    return bool(_OF_ENVIRONMENTS.search(text)) and not _on_tensors(found, model)
+
+
+def _on_tensors(found: Iteration, model: SemanticModel) -> bool:
+    arrays: list[ast.expr] = [held_by(target) for target in found.stored] or found.arrays
+    return all(model.types.type_of(array).tag is TypeTag.TENSOR for array in arrays)
+
+
+def _assumed(found: Iteration, model: SemanticModel) -> str | None:
+    """Return what a loop over the environments of a simulator assumes: that they are many."""
+    for loop in found.loops:
+        match loop.iter:
+            case ast.Call(args=[*_, counted]) if _OF_ENVIRONMENTS.search((last_name(counted) or "").lower()):
+                return f"`{model.source.text(counted)}` is large"
+    return None

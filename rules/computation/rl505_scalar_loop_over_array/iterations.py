@@ -1,0 +1,382 @@
+"""Loops whose iterations are independent of each other, and compute with elements or rows of arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import field
+
+from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, children, descendants, models, mutable, root_of
+
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
+_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins") | models.having(Trait.ONLY_LOOKS, "builtins")
+_ITERATES = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
+_ON_ELEMENTS = Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | Trait.COMPARES
+_ON_ROWS = Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX
+_COMPUTES = models.having(_ON_ELEMENTS | _ON_ROWS, "numpy", "torch", "math") | {
+    "numpy.where",
+    "torch.where",
+    "numpy.linalg.norm",
+}
+_METHODS = models.having(
+    _ON_ELEMENTS | _ON_ROWS | Trait.TO_HOST | Trait.KEEPS_VALUES, TypeTag.NDARRAY, TypeTag.TENSOR
+)
+_SINGLE = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.NUMPY_SCALAR})
+_ADDS = (ast.Add, ast.Sub, ast.Mult)
+
+
+@mutable
+class Iteration:
+    """Records what the iterations of a loop, or of several nested ones, read and write.
+
+    `loops` are all loops, `around` those around the current statement. `moving` are the variables that
+    differ from one iteration to the next: counters, items, and what is computed from them; `given` are the
+    variables read before the iteration sets them, `bound` all that it sets. `stored` are the assigned
+    elements, `sums` the variables that are only added to, `kept` the lists that are only appended to, with
+    the appended values; `varies` is set if a sum depends on the iteration.
+    """
+
+    model: SemanticModel
+    loops: list[ast.For | ast.comprehension] = field(default_factory=list)
+    around: list[ast.For | ast.comprehension] = field(default_factory=list)
+    moving: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
+    stored: list[ast.Subscript] = field(default_factory=list)
+    sums: set[str] = field(default_factory=set)
+    kept: list[tuple[ast.Name, ast.expr]] = field(default_factory=list)
+    arrays: list[ast.expr] = field(default_factory=list)
+    operations: int = 0
+    varies: bool = False
+
+    def enter(self, loop: ast.For | ast.comprehension) -> bool:
+        """Record the variables of a loop; return whether it iterates over numbers, arrays or sequences."""
+        if not all(isinstance(node, (ast.Name, ast.Tuple, ast.Store)) for node in descendants(loop.target)):
+            return False
+        for held in self._iterated(loop.iter):
+            if not self._reads(held) or self._is_bound(held, loop):
+                return False
+            tag = self.model.types.type_of(held).tag
+            if tag in _ARRAYS:
+                self.arrays.append(held)
+            elif isinstance(held, ast.Call):
+                return False
+        names = _names(loop.target)
+        self.loops.append(loop)
+        self.around.append(loop)
+        self.moving |= names
+        self.own |= names
+        self.bound |= names
+        return True
+
+    def _is_bound(self, held: ast.expr, loop: ast.For | ast.comprehension) -> bool:
+        """Whether a loop has another number of iterations for each item of the one around it."""
+        return held is not loop.iter and self.moves(held)
+
+    def _iterated(self, iterable: ast.expr) -> Iterable[ast.expr]:
+        """Yield what a loop iterates over: the sequences of `zip`, the bounds of `range`."""
+        match iterable:
+            case ast.Call(func=func, args=args, keywords=[]) if args:
+                name = self.model.names.qualified(func) or ""
+                if name == "builtins.range" or name in _ITERATES:
+                    for part in args:
+                        yield from self._iterated(part)
+                    return
+        match iterable:
+            case ast.Call(func=ast.Name(id="len"), args=[counted]):
+                yield counted
+            case _:
+                yield iterable
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Return whether statements only compute values from what an iteration reads, and store them."""
+        return all(self._statement(statement) for statement in statements)
+
+    def _statement(self, statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Pass() | ast.Continue() | ast.Expr(value=ast.Constant()):
+                return True
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.operations += 1
+                self.varies |= self.moves(test)
+                return self._reads(test) and self.block(body) and self.block(orelse)
+            case ast.For(body=body, orelse=[]):
+                return self.enter(statement) and self._inner(body)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+                return self._reads(value) and all(self._binds(target, value) for target in targets)
+            case (
+                ast.Assign(targets=[ast.Name() as target], value=value)
+                | ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value)
+            ):
+                return self._reads(value) and self._binds(target, value)
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                return self._reads(value) and self._stores(target, whole=True)
+            case ast.AugAssign(target=ast.Subscript() as target, value=value):
+                self.operations += 1
+                return self._reads(value) and self._stores(target, whole=False)
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                self.operations += 1
+                if name not in self.own:
+                    self.sums.add(name)
+                    self.varies |= self.moves(value)
+                return isinstance(op, _ADDS) and self._reads(value)
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name() as kept, attr="append"), args=[value], keywords=[]
+                )
+            ):
+                self.kept.append((kept, value))
+                return kept.id not in self.own and self._reads(value)
+        return False
+
+    def _inner(self, body: list[ast.stmt]) -> bool:
+        """Return whether a nested loop only computes; what one of its iterations sets, the next must not
+        read.
+        """
+        assigned = {
+            target.id
+            for statement in body
+            for node in (statement, *descendants(statement))
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        before = self.own & assigned
+        self.own -= assigned
+        computes = self.block(body)
+        self.own |= before
+        self.around.pop()
+        return computes
+
+    def _binds(self, target: ast.expr, value: ast.expr) -> bool:
+        if not isinstance(target, ast.Name) or target.id in self.given or target.id in self.sums:
+            return False  # the value of the previous iteration
+        self.own.add(target.id)
+        self.bound.add(target.id)
+        if self.moves(value):
+            self.moving.add(target.id)
+        return True
+
+    def _stores(self, target: ast.Subscript, *, whole: bool) -> bool:
+        """Record an assigned element of an array. The place of a `whole` new value must depend on all loops
+        around it.
+        """
+        held = held_by(target)
+        if not isinstance(held, (ast.Name, ast.Attribute)) or not self._reads_index(target):
+            return False
+        if self.model.types.type_of(held).tag not in _ARRAYS or not self.moves(target):
+            return False
+        if whole and not all(self._depends(target, loop) for loop in self.around):
+            return False
+        self.stored.append(target)
+        self.arrays.append(held)
+        self.operations += self._is_scattered(target)
+        return True
+
+    def _is_scattered(self, target: ast.Subscript) -> bool:
+        """Whether the place of an assigned element is itself an element: `mask[i][chosen[i]]`."""
+        element: ast.expr = target
+        while isinstance(element, ast.Subscript):
+            if any(isinstance(part, ast.Subscript) for part in (element.slice, *descendants(element.slice))):
+                return True
+            element = element.value
+        return False
+
+    def _depends(self, target: ast.Subscript, loop: ast.For | ast.comprehension) -> bool:
+        """Whether a place depends on the variable of a loop, or on values that an iteration computes."""
+        others = {name for each in self.loops if each is not loop for name in _names(each.target)}
+        return bool(_names(target) & (self.moving - others))
+
+    def _reads_index(self, target: ast.Subscript) -> bool:
+        """Whether all places of an element are computed; operations on places alone do not count."""
+        element: ast.expr = target
+        before = self.operations
+        while isinstance(element, ast.Subscript):
+            if not self._reads(element.slice):
+                return False
+            element = element.value
+        self.operations = before
+        return True
+
+    def computes(self, value: ast.expr) -> bool:
+        """Return whether a value is computed from what an iteration reads, without side effects."""
+        return self._reads(value)
+
+    def moves(self, value: ast.AST) -> bool:
+        """Whether a value differs from one iteration to the next."""
+        return any(
+            isinstance(node, ast.Name) and node.id in self.moving for node in (value, *descendants(value))
+        )
+
+    def _reads(self, value: ast.expr) -> bool:
+        """Record what evaluating a value reads; return whether it computes with numbers and arrays only."""
+        match value:
+            case ast.Constant(value=bool() | int() | float() | None):
+                return True
+            case ast.Name(id=name):
+                if name not in self.own:
+                    self.given.add(name)
+                return True
+            case ast.Attribute():
+                return self._reads_attribute(value)
+            case ast.Subscript():
+                return self._reads_element(value)
+            case ast.Slice():
+                return self._reads_window(value)
+            case ast.Call(func=func, args=args, keywords=keywords):
+                self.operations += 1
+                given = [*args, *(each.value for each in keywords)]
+                return self._only_computes(func) and all(
+                    self._reads(each) or isinstance(each, ast.Constant) for each in given
+                )
+            case ast.BinOp(op=ast.MatMult()):
+                return False
+            case ast.Compare(ops=[ast.In() | ast.NotIn() | ast.Is() | ast.IsNot(), *_]):
+                return False
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp():
+                self.operations += not isinstance(value, ast.UnaryOp)
+                if self._is_whole(value):
+                    return False
+                return all(self._reads(part) for part in children(value) if isinstance(part, ast.expr))
+            case ast.Tuple() | ast.List():
+                return all(self._reads(part) for part in value.elts)
+        return False
+
+    def _is_whole(self, value: ast.expr) -> bool:
+        """Whether an operation combines a whole array with a number of the iteration, which is no loop over
+        elements: `ids == i`.
+        """
+        match value:
+            case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+                kinds = [self.model.types.type_of(side) for side in (left, right)]
+                for whole, kind, number, other in (
+                    (left, kinds[0], right, kinds[1]),
+                    (right, kinds[1], left, kinds[0]),
+                ):
+                    if (
+                        kind.tag in _ARRAYS
+                        and kind.rank != 0
+                        and not self.moves(whole)
+                        and self.moves(number)
+                    ):
+                        return other.tag in _SINGLE or other.rank == 0
+        return False
+
+    def _reads_attribute(self, value: ast.Attribute) -> bool:
+        """Whether an attribute is the same in each iteration, or one of an array."""
+        if self.moves(value):
+            return False
+        root = root_of(value)
+        return isinstance(root, ast.Name) and self._reads(root)
+
+    def _reads_element(self, value: ast.Subscript) -> bool:
+        """Whether an element or row is read, of an array, or of what may be one."""
+        held = held_by(value)
+        if not isinstance(held, (ast.Name, ast.Attribute)) or not self._reads_index(value):
+            return False
+        if isinstance(held, ast.Name) and held.id in self.moving:
+            return self._is_item_of_array(held)
+        if not self._reads(held):
+            return False
+        if not self.moves(value):
+            return True
+        tag = self.model.types.type_of(held).tag
+        if tag in _ARRAYS:
+            self.arrays.append(held)
+            return True
+        plain = not isinstance(value.value, ast.Subscript)
+        return plain and (tag in _MAY_BE_ARRAYS or (tag is TypeTag.LIST and self._holds_numbers(held)))
+
+    def _holds_numbers(self, held: ast.expr) -> bool:
+        item = self.model.types.type_of(held).item
+        return item is None or item.tag in _SINGLE | _MAY_BE_ARRAYS
+
+    def _is_item_of_array(self, item: ast.Name) -> bool:
+        """Whether a variable is a row of an array."""
+        for loop in self.loops:
+            names = {
+                node.id for node in (loop.target, *descendants(loop.target)) if isinstance(node, ast.Name)
+            }
+            if item.id in names:
+                return any(held in self.arrays for held in self._iterated(loop.iter))
+        return self.model.types.type_of(item).tag in _ARRAYS
+
+    def _reads_window(self, window: ast.Slice) -> bool:
+        """Whether a slice has the same length in each iteration: constant bounds, or `i : i + n`."""
+        bounds = [bound for bound in (window.lower, window.upper, window.step) if bound is not None]
+        if not all(self._reads(bound) for bound in bounds):
+            return False
+        moving = [bound for bound in bounds if self.moves(bound)]
+        if not moving:
+            return True
+        counters = {loop.target.id for loop in self.loops if isinstance(loop.target, ast.Name)}
+        fixed = all(_names(bound) & self.moving <= counters for bound in moving)
+        return fixed and len(moving) == 2 and window.step is None
+
+    def _only_computes(self, func: ast.expr) -> bool:
+        name = self.model.names.qualified(func)
+        if name is not None:
+            return name in _COMPUTES or name in _NUMBERS
+        match func:
+            case ast.Attribute(value=owner, attr=method) if method in _METHODS:
+                return self._reads(owner) and self.model.types.type_of(owner).tag in _MAY_BE_ARRAYS
+        return False
+
+    def is_independent(self, body: Iterable[ast.AST]) -> bool:
+        """Whether no iteration reads what another one writes."""
+        if self.given & (self.bound | self.sums | {kept.id for kept, _ in self.kept}):
+            return False
+        stored = dict[str, list[ast.Subscript]]()
+        for target in self.stored:
+            stored.setdefault(_load(ast.dump(held_by(target))), []).append(target)
+        for node in (part for statement in body for part in (statement, *descendants(statement))):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                for target in stored.get(_load(ast.dump(node)), ()):
+                    if not self._is_apart(node, target):
+                        return False
+        return True
+
+    def _is_apart(self, node: ast.expr, target: ast.Subscript) -> bool:
+        """Whether an array is used only where no other iteration assigns an element of it."""
+        element: ast.AST = node
+        while isinstance(above := self.model.parent(element), ast.Subscript) and above.value is element:
+            element = above
+            if _load(ast.dump(element)) == _load(ast.dump(target)):
+                return True
+        if not isinstance(element, ast.Subscript):
+            above = self.model.parent(node)
+            return isinstance(above, ast.Attribute) and above.attr == "shape"
+        counters = {name for loop in self.loops for name in _names(loop.target)}
+        rows = self._rows(target, counters)
+        return set(rows.values()) == counters and rows.items() <= self._rows(element, counters).items()
+
+    def _rows(self, element: ast.Subscript, counters: set[str]) -> dict[int, str]:
+        """Return the axes of an element whose place is a variable of a loop."""
+        axes: list[ast.expr] = []
+        held: ast.expr = element
+        while isinstance(held, ast.Subscript):
+            axes[:0] = axes_of(held.slice)
+            held = held.value
+        return {
+            number: axis.id
+            for number, axis in enumerate(axes)
+            if isinstance(axis, ast.Name) and axis.id in counters
+        }
+
+
+def held_by(element: ast.expr) -> ast.expr:
+    """Return the array that an element is of."""
+    while isinstance(element, ast.Subscript):
+        element = element.value
+    return element
+
+
+def _load(text: str) -> str:
+    return text.replace("Store()", "Load()")
+
+
+def _names(value: ast.AST) -> set[str]:
+    """Return the variables that occur in a value."""
+    return {node.id for node in (value, *descendants(value)) if isinstance(node, ast.Name)}

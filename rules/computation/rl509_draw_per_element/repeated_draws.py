@@ -1,0 +1,87 @@
+"""Loops that store one draw per iteration, and arrays made of one draw per row."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, frozen, models, trip_count
+from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
+
+_FEW = 5
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_JOINS = models.having(Trait.JOINS | Trait.FROM_DATA, "numpy", "torch")
+_DRAWS = (
+    models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch", "numpy.random")
+    | models.having(Trait.WHOLE, "numpy.random")
+    | {"torch.normal", "numpy.random.normal", "numpy.random.uniform"}
+)
+
+
+@frozen
+class RepeatedDraw:
+    """A call that draws the same kind of numbers in each iteration."""
+
+    call: ast.Call
+    rows: bool
+
+
+def drawn_in_loop(loop: ast.For, model: SemanticModel) -> RepeatedDraw | None:
+    """Return the draw of `for i in ids: positions[i] = torch.rand(12)` or `for _ in range(n):
+    drawn.append(np.random.randint(k))`, if the loop does nothing else.
+    """
+    names = {node.id for node in (loop.target, *descendants(loop.target)) if isinstance(node, ast.Name)}
+    if loop.orelse or len(loop.body) != 1:
+        return None
+    match loop.body[0]:
+        case ast.Assign(targets=[ast.Subscript(value=held, slice=place)], value=ast.Call() as drawn):
+            if not _reads(place, names) or model.types.type_of(held).tag not in _ARRAYS:
+                return None
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="append"), args=[ast.Call() as drawn])
+        ):
+            pass
+        case _:
+            return None
+    if _is_short(loop, model) or _reads(drawn, names):
+        return None
+    return _draw(drawn, model)
+
+
+def drawn_rows(made: ast.ListComp, model: SemanticModel) -> RepeatedDraw | None:
+    """Return the draw of `np.array([np.random.normal(mean, std) for _ in range(n)])`, whose rows are
+    arrays.
+    """
+    call = model.parent(made)
+    match made:
+        case ast.ListComp(
+            elt=ast.Call() as drawn, generators=[ast.comprehension(target=ast.Name(id=item), ifs=[])]
+        ):
+            pass
+        case _:
+            return None
+    if not isinstance(call, ast.Call) or call.args[:1] != [made] or _reads(drawn, {item}):
+        return None
+    if model.names.qualified(call.func) not in _JOINS or _is_short(made, model):
+        return None
+    found = _draw(drawn, model)
+    return found if found is not None and found.rows else None
+
+
+def _draw(call: ast.Call, model: SemanticModel) -> RepeatedDraw | None:
+    if model.names.qualified(call.func) in _DRAWS:
+        return RepeatedDraw(call, rows=True)
+    found = draw_of(call, model)
+    return RepeatedDraw(call, rows=False) if found is not None and not found.listed else None
+
+
+def _is_short(loop: ast.For | ast.ListComp, model: SemanticModel) -> bool:
+    count = trip_count.passes(loop, model)
+    if count is not None:
+        return count < _FEW
+    if isinstance(loop, ast.For):
+        return trip_count.over_components(loop, model)
+    return trip_count.collects_components(loop, model)
+
+
+def _reads(value: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in names for node in (value, *descendants(value)))
