@@ -428,7 +428,7 @@ def act(env, state: torch.Tensor):
 """
 
 
-def test_places_that_a_finding_elsewhere_names(run: Run, program: Callable[..., Path]) -> None:
+def test_lines_that_are_part_of_a_finding(run: Run, program: Callable[..., Path]) -> None:
     """A line is explained by the finding that it is part of."""
     program(GROUP)
     found = rule(explained(run, "agent.py:10"), "RL301")

@@ -18,8 +18,9 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.likely_roles import LikelyRole, likely_role
-from rlint.semantics.frequency.named_roles import named_role
+from rlint.semantics.frequency.likely_roles.by_body import likely_role
+from rlint.semantics.frequency.likely_roles.by_name import named_role
+from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.roles import (
     LEARNS,
     looks_on,

@@ -41,7 +41,8 @@ The rule does not flag:
 ## Why is it slow
 Every iteration creates an object for each element that it reads, dispatches the operation by type, and
 stores the result. For tensors, each of these goes through the dispatcher. A vectorised operation does that
-once and then runs a compiled loop. With fewer than about ten elements there is no gain.
+once and then runs a compiled loop. With fewer than about ten elements there is no gain. Loops of environment
+steps that compute with no tensors have a low impact: the arrays of one step are small.
 
 ## Example
 ```python
@@ -95,11 +96,14 @@ from typing import TypeAlias
 
 from rlint.rule import (
     FUNCTIONS,
+    Driver,
     Finding,
     Heat,
     Rule,
     SemanticModel,
     Trait,
+    TypeTag,
+    descendants,
     last_name,
     last_names,
     models,
@@ -150,6 +154,9 @@ _COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 _PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
 """The same for sequences of one item per step, such as `saved_actions`."""
+
+
+_SMALL = "the arrays of a single environment step are small"
 
 
 class ScalarLoopOverArray(Rule):
@@ -241,7 +248,8 @@ class ScalarLoopOverArray(Rule):
                     continue
             sort = "loop" if isinstance(node, ast.For) else "comprehension"
             message = f"The {sort} {item.does} in Python"
-            yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes)
+            minor = _SMALL if _is_of_one_step(made, model) else None
+            yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes, minor=minor)
             return
 
     def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -253,6 +261,20 @@ class ScalarLoopOverArray(Rule):
         yield self.finding(
             model, node, f"`{model.source.text(node.func)}` {item.does} in Python", advice=item.advice
         )
+
+
+def _is_of_one_step(loop: ast.AST, model: SemanticModel) -> bool:
+    """Whether a loop runs in environment steps alone, and over no tensors, as those of vectorised
+    simulators.
+    """
+    cadence = model.frequency.cadence(loop)
+    if cadence is None or cadence.drivers != {Driver.ENVIRONMENT_STEP}:
+        return False
+    return not any(
+        model.types.type_of(part).tag is TypeTag.TENSOR
+        for part in descendants(loop)
+        if isinstance(part, (ast.Name, ast.Attribute))
+    )
 
 
 def is_hot(node: ast.AST, model: SemanticModel) -> bool:

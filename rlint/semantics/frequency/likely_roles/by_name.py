@@ -7,7 +7,7 @@ from __future__ import annotations
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.likely_roles import LikelyRole
+from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.roles import looks_on
 from rlint.semantics.interprocedural.summary import FunctionSummary
 

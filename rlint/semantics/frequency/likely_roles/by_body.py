@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlint.findings import Heat
-from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import MANY_PASSES
+from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.roles import WHOLE_TRAINING, looks_on
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _LOADED = regex(r"loader|dataset|(^|_)(args|cfg|config|opt|opts|options|hparams|flags)$")
 _WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|launch|experiment)$")
-
-
-@frozen
-class LikelyRole:
-    """How often a function likely runs, what it does, and the assumption about its callers."""
-
-    heat: Heat
-    what: str
-    called: str
-
 
 _EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
 _EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each batch of rollouts")
