@@ -60,6 +60,8 @@ def common_part(call: ast.Call, model: SemanticModel) -> CommonPart | None:
     if run is None:
         return None
     network, method = run
+    if model.names.is_self(network):
+        return None  # reported at the part itself, for two methods of one class (`run_in_methods`)
     others = runs_by_input(network, call, model)
     cls = model.types.class_of_value(network) if len(others) > 1 else None
     if cls is None:
