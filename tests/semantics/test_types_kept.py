@@ -12,7 +12,7 @@ from rlint.models.value_type import Device, TypeTag
 IMPORTS = """
 import dataclasses
 from collections import namedtuple
-from typing import Dict, NamedTuple, Sequence
+from typing import Dict, List, NamedTuple, Sequence, Union
 
 import einops
 import numpy as np
@@ -163,6 +163,22 @@ def f(named: Tensors, rows: Sequence[torch.Tensor], sample: Sample):
 def test_aliases_and_protocols_in_annotations(source: str, sure: TypeTag) -> None:
     """A sequence is only likely a list."""
     assert sure_and_likely(ANNOTATED, source) == (sure, TypeTag.TENSOR)
+
+
+NESTED = """
+Tree = Union[torch.Tensor, Dict[str, "Tree"]]
+Rows = List["Rows"]
+
+def f(tree: Tree, rows: Rows):
+    use(tree, rows)
+"""
+
+
+@pytest.mark.parametrize(("source", "tag"), [("tree", TypeTag.UNKNOWN), ("rows", TypeTag.LIST)])
+def test_aliases_that_name_themselves(source: str, tag: TypeTag) -> None:
+    """What a tree of values is made of is not followed for ever."""
+    sure, _ = both(IMPORTS + NESTED, source)
+    assert sure.tag is tag
 
 
 OVERRIDDEN = """

@@ -113,8 +113,11 @@ def _alias(annotation: ast.Name | ast.Attribute, names: QualifiedNames) -> Type:
     value = bindings[0].value
     if bindings[0].kind is not BindingKind.ASSIGN or not isinstance(value, (ast.Subscript, ast.BinOp)):
         return _named(names.qualified(annotation))
-    names.annotated[annotation] = UNKNOWN  # an alias of itself declares nothing
-    return annotation_kind(value, names)
+    known = names.annotated.get(value)
+    if known is None:
+        names.annotated[value] = UNKNOWN  # an alias of itself, perhaps in quotes, declares nothing
+        known = names.annotated[value] = _promised(value, names)
+    return known
 
 
 @lru_cache(maxsize=4096)
