@@ -6,7 +6,8 @@ Flags redundant changes of shape in hot code:
 - a change that the next one overrides, such as `flatten()` in `x.flatten().reshape(n, 4)`;
 - a transposition before a `view` as a single row or column: `bias.t().view(1, -1)`;
 - a new axis that `reshape` could have created: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
-- an axis that is removed again: `x.unsqueeze(0).squeeze(0)`;
+- an axis that is removed again: `x.unsqueeze(0).squeeze(0)`, or `x.view(n, -1, 1).squeeze(-1)`, which is
+  `x.view(n, -1)`;
 - axes that are swapped twice: `x.t().t()`, or `permute` after `permute`;
 - a change that depends on the number of dimensions, where that is known: `x.flatten() if x.ndim > 1 else
   x`;

@@ -42,6 +42,8 @@ def shorter(last: Link, model: SemanticModel) -> Shorter | None:
             return _with_axis(first, last, model)
         if last.name == "squeeze" and first.name in ("unsqueeze", "squeeze"):
             return _squeezed(first, last, model)
+        if last.name == "squeeze" and first.name in ("view", "reshape"):
+            return _without_axis(first, last, model)
     if first.name in SWAPS and last.name in SWAPS:
         return _swapped(first, last, model)
     if first.name in ("t", "T") and _views_a_line(last, model):
@@ -142,6 +144,33 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
             f"Write `{written}`",
             [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
             doubts,
+        )
+    return Shorter(message, f"Write `{written}`", fix)
+
+
+# -- one axis less -----------------------------------------------------------------------------
+
+
+def _without_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
+    """Handle `x.view(n, -1, 1).squeeze(-1)`."""
+    sizes = shape_of(first, model)
+    axis = whole(last.args[0]) if len(last.args) == 1 else None
+    if sizes is None or axis is None or len(sizes) < 2 or not -len(sizes) <= axis < len(sizes):
+        return None
+    if whole(sizes[axis]) != 1:
+        return None
+    texts = [model.source.text(size) for size in sizes]
+    del texts[axis]
+    written = f"{first.name}({', '.join(texts)})"
+    message = f"{_shown(first)} and {_shown(last)} create two tensors where `{written}` creates one"
+    fix = None
+    if first.is_method and model.edit.is_relocatable(last.node):
+        of = " ".join(model.source.text(first.of).split())
+        known = model.types.type_of(first.of).tag in ARRAYS
+        fix = _fix(
+            f"Write `{written}`",
+            [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
+            [] if known else [f"`{of}` must be a tensor or an array"],
         )
     return Shorter(message, f"Write `{written}`", fix)
 
