@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models, mutable
 
@@ -369,8 +370,12 @@ def _has_no_side_effects(value: ast.expr, model: SemanticModel) -> bool:
     return True
 
 
-def made_into(kept: ast.Name, model: SemanticModel) -> str | None:
-    """Return the function that converts a list to one array, if that is its use."""
+def made_into(
+    kept: ast.Name, model: SemanticModel, functions: Collection[str] = _ARRAYS_OF | _JOINS
+) -> str | None:
+    """Return the function that converts a list to one array, or the one of `functions`, if that is its
+    use.
+    """
     scope = model.names.scope(kept).lookup(kept.id)
     if scope is None or not scope.is_function:
         return None
@@ -378,7 +383,7 @@ def made_into(kept: ast.Name, model: SemanticModel) -> str | None:
         parent = model.parent(read)
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is read:
             name = model.names.qualified(parent.func) or ""
-            if name in _ARRAYS_OF or name in _JOINS:
+            if name in functions:
                 return name
     return None
 

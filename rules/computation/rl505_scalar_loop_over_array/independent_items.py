@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_name, models, regex, trip_count
-from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration, held_by
 
 _FEW = 12
@@ -38,7 +38,7 @@ def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         return None
     if not found.arrays or not (found.stored or found.kept or (found.sums and found.varies)):
         return None
-    if any(made_from_list(kept, model) is None for kept, _ in found.kept):
+    if any(made_into(kept, model, GATHERING) is None for kept, _ in found.kept):
         return None
     if not _worth(found, model) or _is_triangular(loop, model) or _leaves_values(found, loop, model):
         return None
@@ -96,7 +96,7 @@ def kept_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop | N
     array or a number: `shares = [np.exp(q) for q in row]`, then `shares / np.sum(shares)`.
     """
     match model.parent(made):
-        case ast.Assign(targets=[ast.Name() as kept]) if made_from_list(kept, model) is not None:
+        case ast.Assign(targets=[ast.Name() as kept]) if made_into(kept, model, GATHERING) is not None:
             return independent_comprehension(made, model)
     return None
 
@@ -107,20 +107,6 @@ def gathered_items(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.G
         case ast.Call(args=[(ast.ListComp() | ast.GeneratorExp()) as made, *_]):
             name = model.names.qualified(call.func)
             return made if name in GATHERING else None
-    return None
-
-
-def made_from_list(kept: ast.Name, model: SemanticModel) -> str | None:
-    """Return the function that makes an array or a number of a list."""
-    scope = model.names.scope(kept).lookup(kept.id)
-    if scope is None or not scope.is_function:
-        return None
-    for read in model.names.reads(kept.id, scope):
-        parent = model.parent(read)
-        if isinstance(parent, ast.Call) and parent.args and parent.args[0] is read:
-            name = model.names.qualified(parent.func) or ""
-            if name in GATHERING:
-                return name
     return None
 
 
