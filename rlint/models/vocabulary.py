@@ -37,6 +37,9 @@ HANDS_OUT = frozenset(words("get get_nowait recv recv_bytes recv_pyobj sample sa
 LAYERS_WITH_WEIGHTS = tuple(words("Linear Conv LSTM GRU RNN Embedding Attention Transformer"))
 """Parts of the names of layers with weights, including custom ones: `NoisyLinear`, `CrossAttention`."""
 
+SCALARS = frozenset(words("eps epsilon gamma gae_lambda discount tau lr learning_rate momentum"))
+"""Hyperparameters that hold one number: `torch.ones_like(probabilities) * epsilon`."""
+
 OPTIONS = frozenset(
     words("args cfg cfgs conf config configs hparams hyperparameters opt options params settings flags")
 )

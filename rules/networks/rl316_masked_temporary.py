@@ -7,8 +7,9 @@ are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) 
 before (`torch.ones(n).to(device) * 0.5`) get advice only. Also flags constants that are allocated only to
 draw from a standard normal distribution: `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
 
-An option of the program (`self.args.weight`) is likely a number; then there is only advice. The rule does not
-flag ones that are multiplied by a tensor, which broadcast its values to another shape.
+An option of the program (`self.args.weight`) or a hyperparameter (`epsilon`) is likely a number; then there
+is only advice. The rule does not flag ones that are multiplied by a tensor, which broadcast its values to
+another shape.
 
 ## Why is it slow
 The code allocates and fills one tensor with ones, and a second one of the same size with the products; the
@@ -134,7 +135,7 @@ class MaskedTemporary(Rule):
             TypeTag.INT,
             TypeTag.FLOAT,
         )  # the product excludes None
-        option = not number and not kind and is_option(factor, model)
+        option = not number and not kind and is_likely_number(factor, model)
         computed = not number and not option and is_computed_number(factor, model)
         if not number and not is_none_or_number and not option and not computed and (not drawn or kind):
             return  # a tensor's values are broadcast to the shape of the ones
@@ -245,8 +246,12 @@ def is_computed_number(factor: ast.expr, model: SemanticModel) -> bool:
     return path in _COMPUTES and all(numbers.is_number(given, model) for given in factor.args)
 
 
-def is_option(factor: ast.expr, model: SemanticModel) -> bool:
-    """Whether a factor is an option of the program, by name: `self.args.weight`, `config["weight"]`."""
+def is_likely_number(factor: ast.expr, model: SemanticModel) -> bool:
+    """Whether a factor is likely a number by its name: an option of the program (`self.args.weight`,
+    `config["weight"]`), or a hyperparameter (`epsilon`).
+    """
+    if (last_name(factor) or "").lower().strip("_") in vocabulary.SCALARS:
+        return True
     match factor:
         case ast.Attribute(value=owner) | ast.Subscript(value=owner, slice=ast.Constant(value=str())):
             name = (last_name(owner) or "").lower().lstrip("_")
