@@ -19,13 +19,24 @@ def broken_promise_reason(fix: Fix, model: SemanticModel) -> str | None:
         assert isinstance(function, FUNCTIONS)
         start, end = model.source.span(function)
         inside = [edit for edit in own if start <= edit.start and edit.end <= end]
-        name = _broken(function, inside, model) if inside else None
+        if not inside:
+            continue
+        name = _broken(function, inside, model) or _kept_in_attribute(function, inside, model)
         if name is not None:
             return f"a call passes another type for `{name}` than its annotation says"
     return None
 
 
 def _broken(function: Function, edits: list[Edit], model: SemanticModel) -> str | None:
+    broken = _broken_parameters(function, model)
+    if not broken:
+        return None
+    used = _used(function, edits, model)
+    return next((name for name in broken if name in used), None)
+
+
+def _broken_parameters(function: Function, model: SemanticModel) -> list[str]:
+    """Return the parameters of a function for which a call passes another type than annotated."""
     arguments = function.args
     path = f"{model.symbols.module.module}.{model.syntax.qualname(function)}"
     broken = []
@@ -35,10 +46,36 @@ def _broken(function: Function, edits: list[Edit], model: SemanticModel) -> str 
             promised = types.resolved(types.promised(parameter, function))
             if promised and model.index.is_passed_otherwise(path, parameter.arg, promised):
                 broken.append(parameter.arg)
-    if not broken:
-        return None
-    used = _used(function, edits, model)
-    return next((name for name in broken if name in used), None)
+    return broken
+
+
+def _kept_in_attribute(function: Function, edits: list[Edit], model: SemanticModel) -> str | None:
+    """Return the parameter of a method, such as the constructor, that is stored in an attribute which a fix
+    in another method names.
+    """
+    cls = model.class_of(function)
+    named = {
+        node.attr
+        for node in descendants(function)
+        if isinstance(node, ast.Attribute) and model.names.is_self(node.value)
+        if _is_in_edit(node, edits, model)
+    }
+    for method in cls.body if cls is not None and named else ():
+        broken = _broken_parameters(method, model) if isinstance(method, FUNCTIONS) else []
+        for stored in descendants(method) if broken else ():
+            if isinstance(stored, ast.Assign) and any(
+                isinstance(target, ast.Attribute) and target.attr in named for target in stored.targets
+            ):
+                given = {node.id for node in descendants(stored.value) if isinstance(node, ast.Name)}
+                for name in broken:
+                    if name in given:
+                        return name
+    return None
+
+
+def _is_in_edit(node: ast.AST, edits: list[Edit], model: SemanticModel) -> bool:
+    start, end = model.source.span(node)
+    return any(edit.start <= end and start <= edit.end for edit in edits)
 
 
 def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[str]:
@@ -48,10 +85,8 @@ def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[st
     ]
     used: set[str] = set()
     for node in nodes:
-        if isinstance(node, ast.Name):
-            start, end = model.source.span(node)
-            if any(edit.start <= end and start <= edit.end for edit in edits):
-                used.add(node.id)
+        if isinstance(node, ast.Name) and _is_in_edit(node, edits, model):
+            used.add(node.id)
     while True:
         more = {
             name.id
