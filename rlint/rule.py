@@ -37,7 +37,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.interprocedural.call_targets import parameter_of
+from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
 from rlint.semantics.interprocedural.mentions import reference
 from rlint.semantics.interprocedural.mentions.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -165,6 +165,7 @@ __all__ = [
     "WorkerStart",
     "algebra",
     "arguments_by_name",
+    "arguments_of",
     "array_growth",
     "array_of_either",
     "axes_of",

@@ -54,23 +54,33 @@ def _kept_in_attribute(function: Function, edits: list[Edit], model: SemanticMod
     in another method names.
     """
     cls = model.class_of(function)
+    kept: dict[str, str] = model.once(_broken_attributes, cls) if cls is not None else {}
+    if not kept:
+        return None
     named = {
         node.attr
         for node in descendants(function)
         if isinstance(node, ast.Attribute) and model.names.is_self(node.value)
         if _is_in_edit(node, edits, model)
     }
-    for method in cls.body if cls is not None and named else ():
+    return next((parameter for attribute, parameter in kept.items() if attribute in named), None)
+
+
+def _broken_attributes(cls: ast.ClassDef, model: SemanticModel) -> dict[str, str]:
+    """Return the attributes in which methods of a class store parameters for which a call passes another type
+    than annotated, with the parameters.
+    """
+    found: dict[str, str] = {}
+    for method in cls.body:
         broken = _broken_parameters(method, model) if isinstance(method, FUNCTIONS) else []
-        for stored in descendants(method) if broken else ():
-            if isinstance(stored, ast.Assign) and any(
-                isinstance(target, ast.Attribute) and target.attr in named for target in stored.targets
-            ):
-                given = {node.id for node in descendants(stored.value) if isinstance(node, ast.Name)}
-                for name in broken:
-                    if name in given:
-                        return name
-    return None
+        stored = [node for node in descendants(method) if isinstance(node, ast.Assign)] if broken else []
+        for statement in stored:
+            given = {node.id for node in descendants(statement.value) if isinstance(node, ast.Name)}
+            parameter = next((name for name in broken if name in given), None)
+            for target in statement.targets:
+                if isinstance(target, ast.Attribute) and parameter is not None:
+                    found.setdefault(target.attr, parameter)
+    return found
 
 
 def _is_in_edit(node: ast.AST, edits: list[Edit], model: SemanticModel) -> bool:

@@ -83,6 +83,10 @@ INPLACE_FUNCTIONS = frozenset(
 FOLLOWS_ARGUMENT = numpy.FOLLOWS_ARGUMENT
 """numpy functions whose result is an array for an array, a tensor for a tensor, else a scalar."""
 
+RESHAPES_IN_PLACE = frozenset(
+    """as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_""".split()
+)
+"""Methods that change the shape of their tensor."""
 MUTATING_KEYWORDS = frozenset({"inplace", "out", "overwrite_a", "overwrite_b", "overwrite_input"})
 """Keywords that make a pure function write to one of its arguments (as `copy=False` does)."""
 
@@ -146,12 +150,6 @@ def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) ->
     if fact is None and tag is TypeTag.TENSOR and is_in_place(method):
         return methods.IN_PLACE_TENSOR
     return fact
-
-
-RESHAPES_IN_PLACE = frozenset(
-    """as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_""".split()
-)
-"""Methods that change the shape of their tensor."""
 
 
 def is_in_place(method: str) -> bool:

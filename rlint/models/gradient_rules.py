@@ -47,7 +47,10 @@ INDICES_SECOND = names_having(Trait.INDICES_SECOND, "torch", TypeTag.TENSOR)
 """Methods and functions that return values, which carry a gradient, and their indices, which do not."""
 
 _OTHER_KERNEL = frozenset(
-    words("cond eig eigh eigvals eigvalsh lstsq matrix_norm matrix_rank norm nuclear_norm svd svdvals symeig")
+    words(
+        """chain_matmul cond eig eigh eigvals eigvalsh lstsq matmul matrix_norm matrix_rank multi_dot
+        nuclear_norm svd svdvals symeig"""
+    )
 )
 
 
@@ -59,7 +62,7 @@ def uses_other_kernel(name: str) -> bool:
     owner, _, last = name.rpartition(".")
     if last == "norm":
         return owner == "torch.linalg"
-    return last in _OTHER_KERNEL or last in ("matmul", "chain_matmul", "multi_dot")
+    return last in _OTHER_KERNEL
 
 
 NEEDS_NO_GRADIENT = having(Trait.NEEDS_NO_GRADIENT, TypeTag.TENSOR) | {"__array__"}

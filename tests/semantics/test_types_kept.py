@@ -176,7 +176,7 @@ def f(tree: Tree, rows: Rows):
 
 @pytest.mark.parametrize(("source", "tag"), [("tree", TypeTag.UNKNOWN), ("rows", TypeTag.LIST)])
 def test_aliases_that_name_themselves(source: str, tag: TypeTag) -> None:
-    """What a tree of values is made of is not followed for ever."""
+    """An alias that contains itself ends the search for its type."""
     sure, _ = both(IMPORTS + NESTED, source)
     assert sure.tag is tag
 

@@ -163,15 +163,13 @@ class Explainer:
     def _here(self, line: ExplainedLine, statement: ast.stmt) -> list[tuple[Finding, Related | None]]:
         """Return the findings on a line, and those elsewhere that name a place on it, with that place."""
         first, last = self._model.logical_lines(statement)
-        found = self._found or []
-        own = [each for each in found if first <= each.start.line <= last and _holds(each, line)]
-        others = {
-            each: place
-            for each in found
-            if not first <= each.start.line <= last
-            for place in reversed(each.related)
-            if first <= place.start.line <= last
-        }
+        own: list[Finding] = []
+        others: dict[Finding, Related] = {}
+        for each in self._found or ():
+            if first <= each.start.line <= last:
+                own += [each] if _holds(each, line) else []
+            elif (place := _related_within(each, first, last)) is not None:
+                others[each] = place
         rated = [*self._rated(own), *self._rated([*others])]
         return [*zip(rated, [*[None] * len(own), *others.values()], strict=True)]
 
@@ -180,11 +178,11 @@ class Explainer:
     def _silences(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
         """Yield why the other rules that visit the line report nothing."""
         first, last = self._model.logical_lines(statement)
-        reported = set[str]()
-        for each in self._found or ():
-            lines = [each.start.line, *(place.start.line for place in each.related)]
-            if any(first <= line_number <= last for line_number in lines):
-                reported.add(each.code)
+        reported = {
+            each.code
+            for each in self._found or ()
+            if first <= each.start.line <= last or _related_within(each, first, last) is not None
+        }
         model = RecordingModel(self._own.name, self._analysis, self._program)
         cold = frequency_of(statement, self._model, self._program)[0]
         worlds: list[_World] | None = None
@@ -315,6 +313,11 @@ def _declaring(summary: ModuleSummary, entry: tuple[str, int, Heat, str]) -> Mod
     others = tuple(each for each in summary.declared if each[0] != entry[0])
     declared.declared = (*others, entry)
     return declared
+
+
+def _related_within(finding: Finding, first: int, last: int) -> Related | None:
+    """Return the first further place of a finding within some lines."""
+    return next((place for place in finding.related if first <= place.start.line <= last), None)
 
 
 def _candidates(rule: Rule, model: SemanticModel, line: ExplainedLine) -> list[ast.AST]:

@@ -15,8 +15,6 @@ from rlint.semantics.model import SemanticModel
 
 _LONGEST = 48
 _NO_REASON = "its code does not have the form that the rule looks for"
-_OF_FORM = frozenset({"names.qualified", "names.is_self"})
-"""Queries by which rules recognise forms of code. Their answers say nothing about a program."""
 _MOST_LISTED = 3
 
 
@@ -160,6 +158,7 @@ def _cadence(code: str, answer: Any) -> Sentence:
     return Sentence(f"each iteration of the loop `{answer.header}` around {code} performs: {keeps}")
 
 
+# Queries by which rules recognise forms of code (`names.qualified`) say nothing about a program.
 _DESCRIBERS: dict[str, _Describer] = {
     "types.type_of": _type,
     "types.device_of": _device,
@@ -276,8 +275,6 @@ _DESCRIBERS: dict[str, _Describer] = {
 
 def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | None:
     """Return an answer in words; None for one that says nothing to a user. `cold` is why the line is cold."""
-    if f"{question.part}.{question.method}" in _OF_FORM:
-        return None
     codes = [shown(node, model) for node in question.nodes]
     if question.method == "heat_of" and question.answer.level is Heat.COLD:
         return Sentence(cold, is_unknown=True)
@@ -285,9 +282,7 @@ def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | 
         return Sentence(question.method.format(*codes))
     code = codes[0] if codes else "it"
     describe = _DESCRIBERS.get(f"{question.part}.{question.method}")
-    if describe is not None:
-        return describe(code, question.answer)
-    return None
+    return describe(code, question.answer) if describe is not None else None
 
 
 def _described(answer: Any) -> str:
@@ -315,7 +310,7 @@ def _described(answer: Any) -> str:
 
 
 def reasons(
-    queries: Sequence[Question], model: SemanticModel, cold: str, statement: ast.stmt | None = None
+    queries: Sequence[Question], model: SemanticModel, cold: str, statement: ast.stmt
 ) -> tuple[str, ...]:
     """Return why a rule reported nothing: the reason that it gave itself, or else the last answers that it
     got, those about the code of the statement first, and of these the unknown ones. `cold` is why the line
@@ -336,11 +331,9 @@ def reasons(
     return tuple(each.text for each in (*found[: len(own)], *rest)) or (_NO_REASON,)
 
 
-def _is_about(question: Question, statement: ast.stmt | None, model: SemanticModel) -> bool:
+def _is_about(question: Question, statement: ast.stmt, model: SemanticModel) -> bool:
     """Whether a query is about code of a statement: rules often search the rest of a file in addition."""
-    return statement is not None and any(
-        statement in (node, *model.ancestors(node)) for node in question.nodes
-    )
+    return any(statement in (node, *model.ancestors(node)) for node in question.nodes)
 
 
 def distinct(queries: Sequence[Question]) -> int:

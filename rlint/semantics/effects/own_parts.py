@@ -112,7 +112,7 @@ def _may_exist(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bo
         case ast.Name():
             scope, _ = model.analysis.names.bindings(value)
             if scope is not None and scope.parent is None:
-                return model.names.qualified(value) is None or _is_variable(value, model)
+                return model.names.qualified(value) is None or is_variable(value, model)
             return any(
                 binding.value is not None and _may_exist(binding.value, model, depth - 1)
                 for binding in model.dataflow.definitions(value)
@@ -143,11 +143,10 @@ def _may_exist(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bo
     )
 
 
-def _is_variable(name: ast.Name, model: SemanticModel) -> bool:
-    """Whether a name of the module is bound by an assignment, not by an import or a definition."""
-    _, bindings = model.analysis.names.bindings(name)
+def is_variable(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a name is bound by an assignment, not by an import or a definition."""
     kinds = (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
-    return any(binding.kind not in kinds for binding in bindings)
+    return any(binding.kind not in kinds for binding in model.names.bindings(name))
 
 
 def reparametrizes_a_network(_: ast.Module, model: SemanticModel) -> bool:

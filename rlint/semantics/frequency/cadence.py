@@ -56,6 +56,11 @@ class Cadence:
     repeated: bool = False
     updating: tuple[Guard, ...] = ()
 
+    @property
+    def only_steps_environment(self) -> bool:
+        """Whether an iteration steps an environment and drives nothing else."""
+        return self.drivers == {Driver.ENVIRONMENT_STEP}
+
 
 class Cadences(CallerWalk[Cadence]):
     """The cadences of all lines of a project; None if no code that leads to a line drives anything. Of

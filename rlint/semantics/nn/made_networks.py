@@ -14,6 +14,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.own_parts import (
     is_in_constructor,
+    is_variable,
     names_registries,
     reparametrizes_a_network,
     replaces_own_part,
@@ -131,7 +132,7 @@ def _has_equal_value(
     """Whether an argument (or a part of it) has the same value in both calls, apart from its own parts."""
     match one, other:
         case ast.Name(), ast.Name():
-            if model.names.qualified(one) is not None and _only_defined(one, model):
+            if model.names.qualified(one) is not None and not is_variable(one, model):
                 return True
             if one.id in model.syntax.declared:
                 return False  # a function may rebind it in between
@@ -161,12 +162,6 @@ def _has_equal_value(
         case ast.Call(), ast.Call():
             return _is_new(one, model) or model.dataflow.unchanged_between(one, first, second)
     return True
-
-
-def _only_defined(name: ast.Name, model: SemanticModel) -> bool:
-    """Whether a name is only bound by imports and definitions, or a builtin."""
-    kinds = (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
-    return all(binding.kind in kinds for binding in model.names.bindings(name))
 
 
 def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model: SemanticModel) -> bool:

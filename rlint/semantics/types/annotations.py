@@ -84,6 +84,7 @@ def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
     """
     known = names.annotated.get(annotation)
     if known is None:
+        names.annotated[annotation] = UNKNOWN  # an alias of itself, perhaps in quotes, declares nothing
         known = names.annotated[annotation] = _promised(annotation, names)
     return known
 
@@ -91,7 +92,9 @@ def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
 def _promised(annotation: ast.expr, names: QualifiedNames) -> Type:
     match annotation:
         case ast.Name() | ast.Attribute():
-            return _named(names.qualified(annotation)) or _alias(annotation, names)
+            kind = _named(names.qualified(annotation))
+            alias = _alias(annotation, names) if not kind else None
+            return annotation_kind(alias, names) if alias is not None else kind
         case ast.Constant(value=None):
             return Type(TypeTag.NONE)
         case ast.Constant(value=str(text)):
@@ -103,21 +106,14 @@ def _promised(annotation: ast.expr, names: QualifiedNames) -> Type:
     return UNKNOWN
 
 
-def _alias(annotation: ast.Name | ast.Attribute, names: QualifiedNames) -> Type:
+def _alias(annotation: ast.Name | ast.Attribute, names: QualifiedNames) -> ast.expr | None:
     """Return the type that a variable of the module stands for: `Batch = Dict[str, torch.Tensor]`."""
-    if not isinstance(annotation, ast.Name):
-        return _named(names.qualified(annotation))
-    scope, bindings = names.bindings(annotation)
+    scope, bindings = names.bindings(annotation) if isinstance(annotation, ast.Name) else (None, [])
     if scope is None or scope.parent is not None or len(bindings) != 1:
-        return _named(names.qualified(annotation))
+        return None
     value = bindings[0].value
-    if bindings[0].kind is not BindingKind.ASSIGN or not isinstance(value, (ast.Subscript, ast.BinOp)):
-        return _named(names.qualified(annotation))
-    known = names.annotated.get(value)
-    if known is None:
-        names.annotated[value] = UNKNOWN  # an alias of itself, perhaps in quotes, declares nothing
-        known = names.annotated[value] = _promised(value, names)
-    return known
+    is_alias = bindings[0].kind is BindingKind.ASSIGN and isinstance(value, (ast.Subscript, ast.BinOp))
+    return value if is_alias else None
 
 
 @lru_cache(maxsize=4096)

@@ -161,5 +161,5 @@ def is_drawn(indices: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(node, ast.Call) and last_name(node.func) in _DRAWS
         for value in values
-        for node in (value, *descendants(value))
+        for node in descendants(value)
     )

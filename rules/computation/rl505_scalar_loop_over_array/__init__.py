@@ -96,7 +96,6 @@ from typing import TypeAlias
 
 from rlint.rule import (
     FUNCTIONS,
-    Driver,
     Finding,
     Heat,
     Rule,
@@ -154,8 +153,6 @@ _COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 _PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
 """The same for sequences of one item per step, such as `saved_actions`."""
-
-
 _SMALL = "the arrays of a single environment step are small"
 
 
@@ -268,7 +265,7 @@ def _is_of_one_step(loop: ast.AST, model: SemanticModel) -> bool:
     simulators.
     """
     cadence = model.frequency.cadence(loop)
-    if cadence is None or cadence.drivers != {Driver.ENVIRONMENT_STEP}:
+    if cadence is None or not cadence.only_steps_environment:
         return False
     return not any(
         model.types.type_of(part).tag is TypeTag.TENSOR

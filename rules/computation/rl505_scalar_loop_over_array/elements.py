@@ -221,12 +221,11 @@ def _is_settled(value: ast.expr, found: ElementAccess) -> bool:
     )
 
 
-def held_by(element: ast.Subscript) -> ast.expr:
+def held_by(element: ast.expr) -> ast.expr:
     """Return the array that an element is of."""
-    held: ast.expr = element
-    while isinstance(held, ast.Subscript):
-        held = held.value
-    return held
+    while isinstance(element, ast.Subscript):
+        element = element.value
+    return element
 
 
 def _only_arrays(found: ElementAccess, model: SemanticModel) -> bool:

@@ -6,7 +6,8 @@ import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_name, models, regex, trip_count
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into
-from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration, held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
 
 _FEW = 12
 _TYPICAL, _TYPICAL_FEW = 32, 6
@@ -57,9 +58,7 @@ def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
-    """Return what a comprehension computes from elements or rows of arrays, if an array is made of it or it
-    is reduced to a number.
-    """
+    """Return what a comprehension computes from elements or rows of arrays."""
     found = Iteration(model)
     if any(clause.ifs or clause.is_async for clause in made.generators):
         return None

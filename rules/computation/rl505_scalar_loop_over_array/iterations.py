@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, children, descendants, models, mutable, root_of
+from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
@@ -138,7 +139,7 @@ class Iteration:
         assigned = {
             target.id
             for statement in body
-            for node in (statement, *descendants(statement))
+            for node in descendants(statement)
             if isinstance(node, ast.Assign)
             for target in node.targets
             if isinstance(target, ast.Name)
@@ -179,7 +180,7 @@ class Iteration:
         """Whether the place of an assigned element is itself an element: `mask[i][chosen[i]]`."""
         element: ast.expr = target
         while isinstance(element, ast.Subscript):
-            if any(isinstance(part, ast.Subscript) for part in (element.slice, *descendants(element.slice))):
+            if any(isinstance(part, ast.Subscript) for part in descendants(element.slice)):
                 return True
             element = element.value
         return False
@@ -206,9 +207,7 @@ class Iteration:
 
     def moves(self, value: ast.AST) -> bool:
         """Whether a value differs from one iteration to the next."""
-        return any(
-            isinstance(node, ast.Name) and node.id in self.moving for node in (value, *descendants(value))
-        )
+        return any(isinstance(node, ast.Name) and node.id in self.moving for node in descendants(value))
 
     def _reads(self, value: ast.expr) -> bool:
         """Record what evaluating a value reads; return whether it computes with numbers and arrays only."""
@@ -296,10 +295,7 @@ class Iteration:
     def _is_item_of_array(self, item: ast.Name) -> bool:
         """Whether a variable is a row of an array."""
         for loop in self.loops:
-            names = {
-                node.id for node in (loop.target, *descendants(loop.target)) if isinstance(node, ast.Name)
-            }
-            if item.id in names:
+            if item.id in _names(loop.target):
                 return any(held in self.arrays for held in self._iterated(loop.iter))
         return self.model.types.type_of(item).tag in _ARRAYS
 
@@ -331,7 +327,7 @@ class Iteration:
         stored = dict[str, list[ast.Subscript]]()
         for target in self.stored:
             stored.setdefault(_load(ast.dump(held_by(target))), []).append(target)
-        for node in (part for statement in body for part in (statement, *descendants(statement))):
+        for node in (part for statement in body for part in descendants(statement)):
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 for target in stored.get(_load(ast.dump(node)), ()):
                     if not self._is_apart(node, target):
@@ -366,17 +362,10 @@ class Iteration:
         }
 
 
-def held_by(element: ast.expr) -> ast.expr:
-    """Return the array that an element is of."""
-    while isinstance(element, ast.Subscript):
-        element = element.value
-    return element
-
-
 def _load(text: str) -> str:
     return text.replace("Store()", "Load()")
 
 
 def _names(value: ast.AST) -> set[str]:
     """Return the variables that occur in a value."""
-    return {node.id for node in (value, *descendants(value)) if isinstance(node, ast.Name)}
+    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}

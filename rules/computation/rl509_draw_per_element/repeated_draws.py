@@ -29,7 +29,7 @@ def drawn_in_loop(loop: ast.For, model: SemanticModel) -> RepeatedDraw | None:
     """Return the draw of `for i in ids: positions[i] = torch.rand(12)` or `for _ in range(n):
     drawn.append(np.random.randint(k))`, if the loop does nothing else.
     """
-    names = {node.id for node in (loop.target, *descendants(loop.target)) if isinstance(node, ast.Name)}
+    names = {node.id for node in descendants(loop.target) if isinstance(node, ast.Name)}
     if loop.orelse or len(loop.body) != 1:
         return None
     match loop.body[0]:
@@ -84,4 +84,4 @@ def _is_short(loop: ast.For | ast.ListComp, model: SemanticModel) -> bool:
 
 
 def _reads(value: ast.AST, names: set[str]) -> bool:
-    return any(isinstance(node, ast.Name) and node.id in names for node in (value, *descendants(value)))
+    return any(isinstance(node, ast.Name) and node.id in names for node in descendants(value))

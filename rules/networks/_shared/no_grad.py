@@ -12,6 +12,7 @@ from rlint.rule import (
     SemanticModel,
     SinkKind,
     TypeTag,
+    arguments_of,
     descendants,
     gradient_rules,
     gradient_sinks,
@@ -226,15 +227,6 @@ def joined(texts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def _given(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
-
-
-def _may_need_gradient(value: ast.expr, model: SemanticModel) -> bool:
-    return any(True for _ in other_operands(value, (), model))
-
-
 def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     """Return the condition on the network that a call runs; None if there is none."""
     name = model.source.text(call.func)
@@ -246,9 +238,8 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     doubt: str | None = doubt_about_network(call.func, model)
     if doubt is not None:
         return doubt
-    if model.nn.architecture(call.func).in_place and any(
-        _may_need_gradient(value, model) for value in _given(call)
-    ):
+    given = arguments_of(call) if model.nn.architecture(call.func).in_place else []
+    if any(True for value in given for _ in other_operands(value, (), model)):
         return f"a layer of `{name}` writes to its input, which must not need a gradient"
     outlets = {left.label for left in model.gradients.sinks(call)}
     if not outlets & {SinkKind.SHOWN, SinkKind.CONVERTED} and not surely_ends(call, model):

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import EffectKind, SemanticModel, Trait, TypeTag, gradient_rules, gradient_sinks, models
+from rlint.rule import (
+    EffectKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    arguments_of,
+    gradient_rules,
+    gradient_sinks,
+    models,
+)
 from rlint.rules.networks._shared.network_traces import doubt_about_network
 from rlint.rules.networks._shared.operands import ENDS
 
@@ -86,7 +95,7 @@ def _may_use_other_kernel(name: str, call: ast.Call) -> bool:
     """Whether a function or method may compute other last digits without autograd."""
     return gradient_rules.uses_other_kernel(name) or any(
         isinstance(part, ast.Constant) and isinstance(part.value, str)  # `norm("nuc")`
-        for part in (*call.args, *(keyword.value for keyword in call.keywords))
+        for part in arguments_of(call)
     )
 
 

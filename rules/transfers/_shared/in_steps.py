@@ -30,4 +30,4 @@ def is_only_in_environment_steps(node: ast.AST, model: SemanticModel) -> bool:
     at a time.
     """
     cadence = model.frequency.cadence(node)
-    return cadence is not None and cadence.drivers == {Driver.ENVIRONMENT_STEP}
+    return cadence is not None and cadence.only_steps_environment

@@ -75,9 +75,9 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
 
 def has_one_dimension(kind: Type, model: SemanticModel) -> bool:
     """Whether a tensor surely has one dimension: it was created so, and no code changes shapes in place."""
-    changed = any(map(model.program.is_attribute_read, models.RESHAPES_IN_PLACE))
-    is_replaced = any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("data"))
-    return kind.rank == 1 and not changed and not is_replaced
+    if kind.rank != 1 or any(map(model.program.is_attribute_read, models.RESHAPES_IN_PLACE)):
+        return False
+    return not any(isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("data"))
 
 
 def may_be_complex(function: ast.expr, kind: Type, model: SemanticModel) -> bool:

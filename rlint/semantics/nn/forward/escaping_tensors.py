@@ -17,6 +17,7 @@ from rlint.models import gradient_rules
 from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.semantics.interprocedural.call_targets import arguments_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 
@@ -95,7 +96,7 @@ class EscapingTensors:
         name = qualified.rpartition(".")[2]
         if qualified.startswith("builtins."):
             shows = qualified in _SHOWS or name.endswith(("Error", "Exception", "Warning"))
-            return shows and not all(map(self.is_plain, _arguments(call)))
+            return shows and not all(map(self.is_plain, arguments_of(call)))
         fact = models.callable_fact(qualified)
         if fact is not None and not fact.effect.does_only(_HARMLESS | EffectKind.MUTATES):
             return True
@@ -225,11 +226,6 @@ class EscapingTensors:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         qualified = self._names.qualified(called) or ""
         return qualified in _TRANSPARENT or qualified.startswith(_TRANSPARENT_FAMILIES)
-
-
-def _arguments(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

@@ -45,7 +45,6 @@ _BOTH = models.having(Trait.INDICES_SECOND, "torch")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
 _FROM_DATA = models.having(Trait.FROM_DATA, "torch")
-_NORMAL = frozenset({"torch.normal"})
 _OF_HOST = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE})
 """Types from whose values a torch function creates a tensor on the host."""
 _NUMBER_LIKE = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR})
@@ -281,7 +280,7 @@ class ResultInference(DtypeInference):
             types = [self.type_of(argument) for argument in node.args]
             if qualified in _FROM_DATA and types and types[0].tag in _OF_HOST:
                 return result._replace(device=Device.HOST)
-            if qualified in _NORMAL:
+            if qualified == "torch.normal":
                 types += [self.type_of(keyword.value) for keyword in node.keywords]
                 if any(keyword.arg == "size" for keyword in node.keywords):
                     return result._replace(device=Device.HOST)

@@ -18,9 +18,9 @@ _WRAPPERS = models.having(Trait.CONTAINS, "torch.nn", "torch.nn.parallel") & fro
 _OF_MODULES = models.having(Trait.HOLDS_PARTS, "torch.nn") - {"torch.nn.Module"}
 _OF_PARAMETERS = models.having(Trait.PARAMETERS, "torch.nn") & _OF_MODULES
 _RECURRENT = models.having(Trait.RECURRENT, "torch.nn") & _GIVES_NO_SINGLE_TENSOR
-_CELLS_WITH_MEMORY = _RECURRENT & {"torch.nn.LSTMCell"}
-_WITH_MEMORY = _RECURRENT & {"torch.nn.LSTM"}
-_ATTENDS = _GIVES_NO_SINGLE_TENSOR & {"torch.nn.MultiheadAttention"}
+_LSTM = "torch.nn.LSTM"
+_LSTM_CELL = "torch.nn.LSTMCell"
+_ATTENTION = "torch.nn.MultiheadAttention"
 _PRETRAINED = "transformers."
 MODEL_OUTPUT = "transformers.modeling_outputs.ModelOutput"
 """The class of what a model of transformers returns."""
@@ -71,14 +71,14 @@ def result_of_library(module: Type, given: Sequence[Type] = ()) -> Type:
     """
     if module.of.startswith(_PRETRAINED):
         return Type(TypeTag.INSTANCE, of=MODEL_OUTPUT, fresh=True)
-    if module.of in _CELLS_WITH_MEMORY:
+    if module.of == _LSTM_CELL:
         return _STATE_WITH_MEMORY
-    if module.of in _ATTENDS:
+    if module.of == _ATTENTION:
         return Type(TypeTag.TUPLE, fresh=True, parts=(_ANY_TENSOR, _ANY_TENSOR._replace(optional=True)))
     if module.of in _RECURRENT:
         sequence = given[0] if given else UNKNOWN
         outputs = _ANY_TENSOR if sequence.tag is TypeTag.TENSOR else _LIKELY_TENSOR
-        state = _STATE_WITH_MEMORY if module.of in _WITH_MEMORY else _ANY_TENSOR
+        state = _STATE_WITH_MEMORY if module.of == _LSTM else _ANY_TENSOR
         return Type(TypeTag.TUPLE, fresh=True, parts=(outputs, state))
     return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else _ANY_TENSOR
 
