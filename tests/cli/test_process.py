@@ -156,8 +156,8 @@ def test_a_bug_in_rlint_is_reported_without_a_traceback(
         assert ("Traceback" in errors) == traceback
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_same_code_gets_the_same_report(tmp_path: Path, step: int) -> None:
+@pytest.mark.parametrize(("step", "least"), [(3, 40), pytest.param(1, 100, marks=pytest.mark.slow)])
+def test_the_same_code_gets_the_same_report(tmp_path: Path, step: int, least: int) -> None:
     """The output does not depend on Python's string hashes: over a sample of the fixtures, and over all."""
     for folder in sorted((ROOT / "fixtures").iterdir())[::step]:
         if (folder / "before.py").exists():
@@ -168,5 +168,5 @@ def test_the_same_code_gets_the_same_report(tmp_path: Path, step: int) -> None:
     processes = [rlint_process(*command, cwd=tmp_path, PYTHONHASHSEED=seed) for seed in ("1", "2")]
     (first, problems), (second, _) = [process.communicate() for process in processes]
     assert not problems
-    assert first.count("RL") > 100 / step
+    assert first.count("RL") > least
     assert first == second
