@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from dataclasses import replace
 
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Fix
+from rlint.fixing.compiled_functions import changes_compiled_code, definitions
 from rlint.regex import regex
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.model import SemanticModel
@@ -15,11 +14,6 @@ from rlint.semantics.model import SemanticModel
 _BOUND = regex(r"^(?:class |def |import )?([^\W\d]\w*)\b(?! import)", 8)
 """Names that lines of new code bind at module level. In multiline mode."""
 _ASSIGNED = regex(r"^\s*([^\W\d]\w*) = ", 8)
-_COMPILERS = frozenset(
-    {"torch.jit.export", "torch.jit.script", "torch.jit.script_method"}
-    | {f"numba.{name}" for name in ("guvectorize", "jit", "njit", "vectorize")}
-)
-"""Decorators whose functions cannot read every kind of variable of the module."""
 
 
 def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
@@ -35,7 +29,7 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     taken = sorted(_functions(fix, model))
     if taken and model.index.is_observed(*taken):
         return f"the code of the function also runs in another namespace, which has no `{added[-1]}`"
-    if any(_is_compiled(node, model) for node in _definitions(fix, model)):
+    if changes_compiled_code(fix, model):
         return f"the function is compiled (`torch.jit.script`) and may not read `{added[-1]}`"
     for name in added:
         set_by_others = model.index.names_set_by_other_files(module)
@@ -53,7 +47,7 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
 def _added_in_place(fix: Fix, model: SemanticModel) -> str | None:
     """Return a new variable that a fix binds at module level, outside of functions and classes."""
     for edit in fix.edits:
-        if not edit.shared and not any(True for _ in _definitions(replace(fix, edits=(edit,)), model)):
+        if not edit.shared and not any(True for _ in definitions(replace(fix, edits=(edit,)), model)):
             for name in _ASSIGNED.findall(new_code(edit)):
                 if name not in model.syntax.scopes[model.syntax.module].bindings:
                     return str(name)
@@ -63,40 +57,5 @@ def _added_in_place(fix: Fix, model: SemanticModel) -> str | None:
 def _functions(fix: Fix, model: SemanticModel) -> set[str]:
     """Return the paths of the functions and classes that a fix changes."""
     return {
-        f"{model.symbols.module.module}.{model.syntax.qualname(node)}" for node in _definitions(fix, model)
+        f"{model.symbols.module.module}.{model.syntax.qualname(node)}" for node in definitions(fix, model)
     }
-
-
-def _definitions(
-    fix: Fix, model: SemanticModel
-) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """Yield the functions and classes that a fix changes."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    for node in (each for kind in kinds for each in model.syntax.of_type(kind)):
-        start, end = model.source.span(node)
-        if any(start <= edit.start <= end for edit in fix.edits if not edit.shared):
-            assert isinstance(node, kinds)
-            yield node
-
-
-def _is_compiled(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, model: SemanticModel) -> bool:
-    """Whether a function is decorated with a compiler or given to one in its file, or whether a network is
-    defined in a program that compiles.
-    """
-    for decorator in node.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if model.names.qualified(called) in _COMPILERS:
-            return True
-    if isinstance(node, ast.ClassDef):
-        bases = map(model.names.qualified, node.bases)
-        return "torch.nn.Module" in bases and model.program.mentions("script")
-    return node.name in model.once(_given_to_compilers, model.syntax.module)
-
-
-def _given_to_compilers(module: ast.Module, model: SemanticModel) -> frozenset[str]:  # noqa: ARG001
-    """Return the names of the functions that the file passes to a compiler."""
-    return frozenset(
-        call.args[0].id
-        for call in model.syntax.of_type(ast.Call)
-        if call.args and isinstance(call.args[0], ast.Name) and model.names.qualified(call.func) in _COMPILERS
-    )

@@ -15,6 +15,7 @@ from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
 from rlint.fixing.added_names import added_name_reason
 from rlint.fixing.broken_promises import broken_promise_reason
 from rlint.fixing.shown_source import shown_source_reason
+from rlint.fixing.unread_syntax import unread_syntax_reason
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.interprocedural.qualified_names import is_class
@@ -82,6 +83,7 @@ class _Doubts:
             or self._mode_reason(fix)
             or shown_source_reason(fix, self._model)
             or added_name_reason(fix, self._model)
+            or unread_syntax_reason(fix, self._model)
             or broken_promise_reason(fix, self._model)
             or _looking_reason(fix, self._looking, self._model)
         )
