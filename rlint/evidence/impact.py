@@ -35,11 +35,17 @@ _SIZES = {
     ProgramScale.LARGE: (1, 2),
 }
 """The smallest and the largest of the measured steps that the steps of a program resemble."""
+_WITHOUT_IMAGES = frozenset({ProgramScale.SMALL, ProgramScale.SIMULATED})
 _SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2), ProgramScale.MIXED: (1, 2)}
 """Few environments are as fast as a pendulum: only programs known to be small are compared with one."""
-LEARNING_PER_ENVIRONMENT_STEP = 320 / 2048
-"""Gradient steps for each environment step where another loop learns from the collected data: by the usual
-settings of PPO, 10 passes over 32 minibatches of 2,048 steps. Off-policy algorithms learn more."""
+LEARNING_PER_ENVIRONMENT_STEP = math.sqrt(320 / 2048)
+"""Gradient steps for each environment step where another loop learns from the collected data: the geometric
+mean of PPO with its usual settings (10 passes over 32 minibatches of 2,048 steps) and of off-policy
+algorithms, which usually take one."""
+_FRAMES = ("frame", "image", "pixel", "screen")
+"""Words in the names and units of workloads that process images."""
+_ROWS = "transitions"
+"""The unit of workloads whose size is a number of collected steps if a whole rollout is processed at once."""
 _COLLECTING = frozenset({TrainingStep.ENVIRONMENT, TrainingStep.MESSAGE})
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """The assumed step for code that is hot by its role, if no training loop is known."""
@@ -132,7 +138,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         if saving.memory >= _MUCH_MEMORY:
             return Impact(ImpactLevel.MEDIUM, f"{_factor(saving.memory)} less memory (on {saving.device})")
         return Impact(ImpactLevel.LOW, "little memory") if saving.memory > 1 else None
-    cost = _cost(finding, step_costs(saving.device), max(one.steps for one in measured))
+    cost = _cost(finding, step_costs(saving.device), _rollout(finding, measured))
     if cost is None:
         return None
     each = finding.heat is Heat.HOT or finding.throughout
@@ -194,10 +200,26 @@ def _cost(
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
-    """Return the measurements that apply to a finding: of the workload that it names, else of all."""
-    if finding.workload is None:
+    """Return the measurements that apply to a finding: of the workload that it names, else of all, but none
+    of images in programs without networks for images if there are others.
+    """
+    if finding.workload is not None:
+        return tuple(one for one in saving.workloads if one.workload == finding.workload)
+    if finding.scale not in _WITHOUT_IMAGES:
         return saving.workloads
-    return tuple(one for one in saving.workloads if one.workload == finding.workload)
+    return tuple(one for one in saving.workloads if not _is_of_images(one)) or saving.workloads
+
+
+def _is_of_images(one: WorkloadSaving) -> bool:
+    return any(word in f"{one.workload} {one.unit}" for word in _FRAMES)
+
+
+def _rollout(finding: Finding, measured: Sequence[WorkloadSaving]) -> int:
+    """Return the number of environment steps whose data one run of a place processes."""
+    steps = max(one.steps for one in measured)
+    if finding.heat is not Heat.WARM and not finding.nested_steps:
+        return steps
+    return max([steps, *(one.size for one in measured if one.unit == _ROWS)])
 
 
 def _usual(measured: Sequence[WorkloadSaving]) -> float:

@@ -48,8 +48,9 @@ def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer, keep:
 ## Fix safety
 Safe where the factor is certainly a number, and the tensor has a floating-point dtype that the number fits
 into. Every bit is the same, and `torch.bernoulli` draws the same values from the same stream. The fix is
-`torch.full` where the factor is a literal with a decimal point or the dtype is given, and the size is known
-to be a tuple or a number. Otherwise it is `fill_`, which accepts integers without changing the dtype.
+`torch.full` where the factor is a literal (an integer gets a decimal point) or the dtype is given, and the
+size is known to be a tuple or a number. Otherwise it is `fill_`, which accepts integers without changing the
+dtype.
 
 If the ones are or may be integers, filling them with a fraction would truncate it. For `ones_like`, the fix
 therefore passes the dtype of the product, `torch.result_type(x, 0.5)`. For ones whose dtype is a parameter,
@@ -341,9 +342,10 @@ def filled(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None
         return f"{name}({', '.join([*given, number, *keywords])})" if name and len(given) == 1 else None
     size = size_of(ones, model)
     typed = any(keyword.arg == "dtype" for keyword in ones.keywords)
-    if size is not None and (typed or is_written_float(factor)):
+    as_float = number if typed or is_written_float(factor) else f"{number}.0" if is_decimal(number) else None
+    if size is not None and as_float is not None:
         name = constructor("full", ones, model)
-        return f"{name}({', '.join([size, number, *keywords])})" if name else None
+        return f"{name}({', '.join([size, as_float, *keywords])})" if name else None
     name = constructor("empty", ones, model)
     return f"{name}({', '.join([*given, *keywords])}).fill_({number})" if name and given else None
 
@@ -370,6 +372,11 @@ def constructor(name: str, ones: ast.Call, model: SemanticModel) -> str | None:
     if isinstance(ones.func, ast.Attribute):
         return f"{model.source.text(ones.func.value)}.{name}"
     return model.names.spelled(f"torch.{name}", ones)
+
+
+def is_decimal(number: str) -> bool:
+    """Whether the source of a number is that of an integer which a decimal point makes a float: `2`, `-1`."""
+    return number.removeprefix("-").isdecimal()
 
 
 def is_written_float(factor: ast.expr) -> bool:

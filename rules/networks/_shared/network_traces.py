@@ -23,8 +23,8 @@ def doubt_about_network(network: ast.expr, model: SemanticModel) -> str | None:
     name = model.source.text(network)
     structure = model.nn.architecture(network)
     if structure.attention or structure.recurrent:
-        layers = "attention" if structure.attention else "recurrent layers"
-        return f"`{name}` has {layers}, which use another kernel under `no_grad`: the last digits may differ"
+        layers = "attention, which uses" if structure.attention else "recurrent layers, which use"
+        return f"`{name}` has {layers} another kernel under `no_grad`: the last digits may differ"
     if not structure.complete or model.program.is_attribute_read("is_grad_enabled"):
         return (
             f"`{name}` must not store tensors that a gradient is computed through later: not all of its "
