@@ -38,10 +38,10 @@ _SIZES = {
 _WITHOUT_IMAGES = frozenset({ProgramScale.SMALL, ProgramScale.SIMULATED})
 _SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2), ProgramScale.MIXED: (1, 2)}
 """Few environments are as fast as a pendulum: only programs known to be small are compared with one."""
-LEARNING_PER_ENVIRONMENT_STEP = math.sqrt(320 / 2048)
-"""Gradient steps for each environment step where another loop learns from the collected data: the geometric
-mean of PPO with its usual settings (10 passes over 32 minibatches of 2,048 steps) and of off-policy
-algorithms, which usually take one."""
+LEARNING_PER_ENVIRONMENT_STEP = 1 / 3
+"""Gradient steps for each environment step where another loop learns from the collected data: between PPO
+with its usual settings (10 passes over 32 minibatches of 2,048 steps, which is 0.16) and off-policy
+algorithms, which usually take one for each."""
 _FRAMES = ("frame", "image", "pixel", "screen")
 """Words in the names and units of workloads that process images."""
 _ROWS = "transitions"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlint.findings import Fix
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.last_names import last_name
+from rlint.syntax.redefinitions import Definition
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import descendants
 
@@ -16,7 +17,6 @@ _COMPILERS = frozenset(
     | {f"numba.{name}" for name in ("guvectorize", "jit", "njit", "vectorize")}
 )
 """Functions and decorators that compile what they are given, and all functions that it calls."""
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def changes_compiled_code(fix: Fix, model: SemanticModel) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.findings import Edit
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.common_subexpressions import Repetition
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import descendants
 
@@ -170,7 +171,20 @@ def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> boo
                     return False
                 case ast.Subscript():
                     return False
+                case ast.Call() if _may_raise(node, model):
+                    return False
     return True
+
+
+def _may_raise(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call may run code of the project that raises errors of its own: all of another file may."""
+    if model.analysis.is_library_call(call):
+        return False
+    name = last_name(call.func)
+    functions = [node for node in model.syntax.of_type(ast.FunctionDef) if getattr(node, "name", "") == name]
+    return not functions or any(
+        isinstance(node, (ast.Raise, ast.Assert)) for function in functions for node in descendants(function)
+    )
 
 
 def _is_shown_plainly(node: ast.AST) -> bool:

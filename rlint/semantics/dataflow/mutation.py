@@ -16,6 +16,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
 from rlint.semantics.types.algebra import is_immutable
+from rlint.syntax.read_chain import read_chain
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS
 from rlint.syntax.walk import children, descendants, is_in, names_bound
@@ -200,7 +201,7 @@ class _Watched:
         }
         for node in descendants(expression):
             if isinstance(node, ast.Call) and not self.analysis.is_library_call(node):
-                pure = analysis.effects.call_effect(node).pure
+                pure = analysis.effects.call_effect(node).pure and not self._reads_variables(node)
                 self.reads_state = self.reads_state or not pure
                 if pure:
                     unread.update(descendants(node.func))
@@ -208,6 +209,7 @@ class _Watched:
                 kind = analysis.types.type_of(node)
                 scope, _ = analysis.names.bindings(node)
                 if analysis.names.qualified(node) is not None or kind.tag in _FIXED:
+                    self.reads_state = self.reads_state or self._is_changing_variable(node)
                     continue
                 self.names.add(node.id)
                 # a call of a function that declares it `nonlocal` may rebind it
@@ -221,6 +223,26 @@ class _Watched:
                     self.shared = self.shared or not analysis.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
                 self.attributes.add(node.attr)
+
+    def _reads_variables(self, call: ast.Call) -> bool:
+        """Whether a function of the project reads variables besides its arguments."""
+        path, index = self.analysis.effects.path_of(call), self.analysis.index
+        return path is not None and index is not None and index.reads_variables(path, self.analysis.name)
+
+    def _is_changing_variable(self, name: ast.Name) -> bool:
+        """Whether an imported name, with its attributes, is a variable that may change: `config.STRICT`."""
+        index = self.analysis.index
+        path = (
+            self.analysis.names.qualified(read_chain(name, self.analysis.syntax))
+            if index is not None
+            else None
+        )
+        return (
+            path is not None
+            and index is not None
+            and not models.is_library(path.partition(".")[0])
+            and index.is_changing_variable(path, self.analysis.name)
+        )
 
     def _is_read(self, node: ast.Attribute) -> bool:
         return self.analysis.syntax.call_of(node) is None and self.analysis.names.qualified(node) is None

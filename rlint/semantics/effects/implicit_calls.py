@@ -10,28 +10,28 @@ from functools import cached_property
 
 from rlint import models
 from rlint.models.effect import PURE, USES_UP, Effect
-from rlint.models.special_methods import ITERATES, OF_BUILTINS, SHOWS, TRUTH
-from rlint.models.value_type import Type, TypeTag
+from rlint.models.special_methods import (
+    ENTERS,
+    HASHED,
+    IMPLICIT,
+    ITERATES,
+    KEYS,
+    LOOKED_UP,
+    OF_BUILTINS,
+    OF_METHODS,
+    OPERATORS,
+    REFLECTED,
+    SHOWS,
+    STORES,
+    TRUTH,
+    WRITES,
+)
+from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
-_ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
-_LOOKED_UP = ("__getattribute__", "__getattr__")
-_STORES = "="
-"""Ends the names of the setters of properties, which have the name of the property itself."""
-_WRITES = ("__setitem__", "__delitem__", "__setattr__", "__delattr__")
-_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
-    ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or",
-    ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift", ast.Eq: "eq", ast.NotEq: "ne",
-    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.USub: "neg", ast.UAdd: "pos",
-    ast.Invert: "invert",
-}  # fmt: skip
-_REFLECTED: dict[type[ast.AST], str] = {
-    ast.Lt: "gt", ast.LtE: "ge", ast.Gt: "lt", ast.GtE: "le", ast.Eq: "eq", ast.NotEq: "eq",
-}  # fmt: skip
 _OF_CLASSES = frozenset(
     {
         TypeTag.UNKNOWN,
@@ -45,23 +45,6 @@ _OF_CLASSES = frozenset(
 """Types whose values may be instances of a class of the project."""
 _DERIVED_FROM = {name: tag for name, tag in models.CLASSES.items() if tag is not TypeTag.MODULE}
 """Library classes whose subclasses have the type of their base."""
-_METHODS = (
-    {
-        name
-        for names in (
-            TRUTH,
-            ITERATES,
-            _ENTERS,
-            SHOWS,
-            _LOOKED_UP,
-            _WRITES,
-            *OF_BUILTINS.values(),
-        )
-        for name in names
-    }
-    | {f"__{side}{name}__" for name in _OPERATORS.values() for side in ("", "r", "i")}
-    | {"__contains__"}
-)
 
 
 class ImplicitCalls:
@@ -90,7 +73,7 @@ class ImplicitCalls:
                 effect = self._effect_of(function)
                 if function.name == "__iter__" and self._gives_its_own(function):
                     effect = effect.joined(USES_UP)
-                if effect.acts or (name in _WRITES and not effect.quiet):
+                if effect.acts or (name in WRITES and not effect.quiet):
                     found[name] = effect
             self._named = found
         return self._named
@@ -99,16 +82,15 @@ class ImplicitCalls:
         """Return the effect of a node, without its children, if it runs one of them or may do so."""
         if not self.named:
             return PURE
-        for operand, methods in self._run(node):
+        for operand, methods in self.runs(node):
             for method in methods:
-                if method in self.named and (
-                    operand is None or self._may_be_own(self.types.type_of(operand))
-                ):
+                if method in self.named and (operand is None or self.may_be_own(operand)):
                     return self.named[method]
         return PURE
 
-    def _may_be_own(self, kind: Type) -> bool:
-        """Whether the value may be an instance of a class of the project."""
+    def may_be_own(self, operand: ast.expr) -> bool:
+        """Whether a value may be an instance of a class of the project."""
+        kind = self.types.type_of(operand)
         return kind.tag in _OF_CLASSES or (kind.tag in self._derived and not kind.fresh)
 
     @cached_property
@@ -129,11 +111,11 @@ class ImplicitCalls:
         for owner in self.syntax.of_type(ast.ClassDef):
             for node in owner.body:
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
-                    node.name in _METHODS or self._is_getter(node)
+                    node.name in IMPLICIT or self._is_getter(node)
                 ):
                     yield node.name, node
                 elif isinstance(node, ast.FunctionDef) and _is_setter(node):
-                    yield f"{node.name}{_STORES}", node
+                    yield f"{node.name}{STORES}", node
                 elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call):
                     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                     for getter in self._getters_of(node.value):
@@ -153,30 +135,39 @@ class ImplicitCalls:
     def _is_getter(self, function: Function) -> bool:
         return any(self.names.qualified(decorator) in _GETTERS for decorator in function.decorator_list)
 
-    def _run(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
+    def runs(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
         """Yield operands, with the methods that the node may run on each."""
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 if not (name.startswith("__") or self.names.qualified(node)):
-                    yield node.value, (name, *_LOOKED_UP)
+                    yield node.value, (name, *LOOKED_UP)
             case ast.Attribute(value=owner, attr=name, ctx=ast.Store() | ast.Del()):
                 hook = "__setattr__" if isinstance(node.ctx, ast.Store) else "__delattr__"
-                yield owner, (f"{name}{_STORES}", hook)
+                yield owner, (f"{name}{STORES}", hook)
             case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
                 yield owner, ("__setitem__" if isinstance(node.ctx, ast.Store) else "__delitem__",)
             case ast.Subscript(value=owner, ctx=ast.Load()):
                 yield owner, ("__getitem__",)
             case ast.BinOp(left=left, op=op, right=right):
-                name = _OPERATORS[type(op)]
+                name = OPERATORS[type(op)]
                 yield left, (f"__{name}__",)
                 yield right, (f"__r{name}__",)
+                if isinstance(op, ast.Mod) and self.types.type_of(left).tag is TypeTag.STR:
+                    yield from ((part, SHOWS) for part in _items(right))
+            case ast.Assign(targets=[*_, ast.Tuple() | ast.List()], value=value):
+                yield value, ITERATES
+            case ast.Set(elts=keys):
+                yield from ((key, HASHED) for key in keys)
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    yield (value, KEYS) if key is None else (key, HASHED)
             case ast.AugAssign(target=target, op=op):
-                name = _OPERATORS[type(op)]
+                name = OPERATORS[type(op)]
                 yield target, (f"__i{name}__", f"__{name}__")
             case ast.UnaryOp(op=op, operand=operand):
                 yield (
                     operand,
-                    TRUTH if isinstance(op, ast.Not) else (f"__{_OPERATORS[type(op)]}__",),
+                    TRUTH if isinstance(op, ast.Not) else (f"__{OPERATORS[type(op)]}__",),
                 )
             case ast.Compare():
                 yield from self._compared(node)
@@ -188,6 +179,9 @@ class ImplicitCalls:
                 module, _, name = (self.names.qualified(node.func) or "").rpartition(".")
                 if module == "builtins" and name in OF_BUILTINS:
                     yield from ((argument, OF_BUILTINS[name]) for argument in arguments)
+                elif isinstance(node.func, ast.Attribute) and node.func.attr in OF_METHODS:
+                    given = (*arguments, *(keyword.value for keyword in node.keywords))
+                    yield from ((argument, OF_METHODS[node.func.attr]) for argument in given)
         if isinstance(node, ast.expr):
             yield node, self._called_by_parent(node)
 
@@ -204,7 +198,7 @@ class ImplicitCalls:
                 parent = self.syntax.parents[node]
                 return TRUTH if isinstance(parent, ast.comprehension) and node in parent.ifs else ()
             case ast.withitem(context_expr=context):
-                return _ENTERS if context is node else ()
+                return ENTERS if context is node else ()
         return ()
 
     def _compared(self, node: ast.Compare) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
@@ -212,9 +206,13 @@ class ImplicitCalls:
             if isinstance(op, (ast.In, ast.NotIn)):
                 yield right, ("__contains__", *ITERATES)
             elif not isinstance(op, (ast.Is, ast.IsNot)):
-                name = _OPERATORS[type(op)]
+                name = OPERATORS[type(op)]
                 yield left, (f"__{name}__",)
-                yield right, (f"__{_REFLECTED[type(op)]}__",)
+                yield right, (f"__{REFLECTED[type(op)]}__",)
+
+
+def _items(operand: ast.expr) -> list[ast.expr]:
+    return operand.elts if isinstance(operand, ast.Tuple) else [operand]
 
 
 def _is_setter(function: ast.FunctionDef) -> bool:

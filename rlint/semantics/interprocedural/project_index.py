@@ -20,7 +20,9 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
+from rlint.semantics.effects.implicit_methods import ImplicitMethods
 from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
+from rlint.semantics.effects.outside_reads import OutsideReads
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
@@ -774,6 +776,30 @@ class ProjectIndex(SymbolTable):
     def effect_at(self, path: str, module: str) -> Effect | None:
         """Return the effect of calling an access path; None if the project does not define it."""
         return run(self._effect_at(path, module))
+
+    def reads_variables(self, path: str, module: str) -> bool:
+        """Whether a function that calling an access path may run, or one that it calls, reads variables of
+        modules or other functions that may change.
+        """
+        return self._outside.by_call(path, module)
+
+    def is_changing_variable(self, path: str, module: str) -> bool:
+        """Whether a dotted name means a variable of the project that may change."""
+        return self._outside.may_change(path, module)
+
+    def implicit_method(self, name: str, module: str) -> str:
+        """Return the path of a property or operator of this name that changes something, in another file than
+        `module`; "" if there is none. `size=` is the setter of `size`.
+        """
+        return self._implicit.of_other_file(name, module)
+
+    @cached_property
+    def _implicit(self) -> ImplicitMethods:
+        return ImplicitMethods(self)
+
+    @cached_property
+    def _outside(self) -> OutsideReads:
+        return OutsideReads(self)
 
     def effect_of(self, function: FunctionSummary) -> Effect:
         """Return the effect of calling a function of the project, including all that it calls."""

@@ -26,6 +26,7 @@ from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
 from rlint.semantics.effects.errors_read import calls_with_errors_read
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
+from rlint.semantics.effects.outside_reads import outside_reads
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
@@ -237,6 +238,7 @@ def _function(
         intern(_returns(node, analysis.types, analysis.exported_type)),
         effect,
         paths,
+        intern(outside_reads(node, analysis)),
         tuple(calls),
         analysis.loops.summaries(node),
         intern(analysis.loops.function_drivers(node)),

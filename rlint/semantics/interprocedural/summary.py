@@ -111,6 +111,7 @@ class FunctionSummary:
     returns: tuple[Type, ...] = ()
     effect: Effect = PURE
     effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with the effect to assume if unknown
+    outside_reads: tuple[str, ...] = ()  # variables of modules and other functions (see outside_reads.py)
     calls: tuple[CallSite, ...] = ()
     loops: tuple[LoopSummary, ...] = ()
     drivers: frozenset[Driver] = frozenset()  # done directly, outside all loops of the function
