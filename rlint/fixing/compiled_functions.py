@@ -44,7 +44,8 @@ def _is_compiled(node: Definition, model: SemanticModel) -> bool:
         )
     if node in model.once(_compiled, model.syntax.module):
         return True
-    return model.program.mentions("script") and model.frequency.is_called(node.body[0], other_file=True)
+    may_be = "jit" in model.syntax.text and model.program.mentions("script")
+    return may_be and model.frequency.is_called(node.body[0], other_file=True)
 
 
 def _compiled(module: ast.Module, model: SemanticModel) -> frozenset[ast.AST]:  # noqa: ARG001

@@ -23,8 +23,9 @@ def implicit_code_reason(fix: Fix, model: SemanticModel) -> str | None:
         for operand, methods in hidden.runs(node):
             if operand is not None and not hidden.may_be_own(operand):
                 continue
+            of = model.analysis.types.type_of(operand).of if operand is not None else ""
             for method in methods:
-                path = model.index.implicit_method(method, module)
+                path = model.index.implicit_method(method, module, of)
                 if path:
                     return f"`{model.source.text(operand or node)}` may run `{path}`, which changes something"
     return None

@@ -160,6 +160,7 @@ def _set(
             _forget(known)
             known.restored = True  # methods, too
         elif function == "__init__":
+            known.constructs_by_name = True
             later = _set_after(at, owner, known, analysis)
             for attribute in known.attributes:
                 if attribute not in later:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from rlint.models.effect import EffectKind
 from rlint.models.special_methods import IMPLICIT, STORES
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.syntax.redefinitions import shown
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.project_index import ProjectIndex
-    from rlint.semantics.interprocedural.summary import FunctionSummary, ModuleSummary
 
 _CHANGES = EffectKind.MUTATES | EffectKind.CONSUMES | EffectKind.DRAWS | EffectKind.COMMUNICATES
 
@@ -22,20 +22,52 @@ class ImplicitMethods:
 
     def __init__(self, index: ProjectIndex) -> None:
         self._index = index
+        self._imported: dict[str, frozenset[str]] = {}
 
-    def of_other_file(self, name: str, module: str) -> str:
+    def of_other_file(self, name: str, module: str, of: str) -> str:
         """Return the path of such a method of a name (with `STORES` at its end for the setter of a
-        property) outside of a module; "" if there is none.
+        property) outside of a module; "" if there is none. `of` is the class of the object; if it is not
+        known, the classes of the modules that the module imports count.
         """
-        return next((path for owner, path in self._by_name.get(name, ()) if owner != module), "")
+        known = self._by_name.get(name, ())
+        if not known:
+            return ""
+        cls = self._index.class_of(self._index.resolve(of, module)) if of else None
+        for function in known:
+            if function.module != module and self._may_run(function, cls, module):
+                return shown(function.path)
+        return ""
+
+    def _may_run(self, function: FunctionSummary, cls: ClassSummary | None, module: str) -> bool:
+        if cls is None:
+            return function.module in self._imported_by(module)
+        family = (*self._index.ancestry(cls), *self._index.subclasses(cls))
+        return self._index.owner_of(function) in family
+
+    def _imported_by(self, module: str) -> frozenset[str]:
+        """Return the modules that a module imports, and those that these import names from (of a package)."""
+        known = self._imported.get(module)
+        if known is None:
+            found: set[str] = set()
+            pending = [module]
+            while pending:
+                current = self._index.modules.get(pending.pop())
+                for target in (*current.imports.values(), *current.star_imports) if current else ():
+                    meant = self._index.symbol(target, current.module) if current else None
+                    name = getattr(meant, "module", None)
+                    if name is not None and name not in found:
+                        found.add(name)
+                        pending += [name] if isinstance(meant, ModuleSummary) else []
+            known = self._imported[module] = frozenset(found)
+        return known
 
     @cached_property
-    def _by_name(self) -> dict[str, list[tuple[str, str]]]:
-        found: dict[str, list[tuple[str, str]]] = {}
+    def _by_name(self) -> dict[str, list[FunctionSummary]]:
+        found: dict[str, list[FunctionSummary]] = {}
         for module in self._index.every_module():
             for name, function in () if module.is_test else _implicit(module):
                 if self._index.effect_of(function).kind & _CHANGES:
-                    found.setdefault(name, []).append((module.module, shown(function.path)))
+                    found.setdefault(name, []).append(function)
         return found
 
 

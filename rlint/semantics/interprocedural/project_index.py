@@ -81,6 +81,7 @@ class ProjectIndex(SymbolTable):
         self._paths: dict[tuple[str, str], Type] = {}
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
+        self._set_beside: dict[tuple[str, str], bool] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → types that callers pass
         self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → types that single calls pass
         self._guessed: dict[str, Type] = {}  # the same, from calls whose target is guessed by name
@@ -114,11 +115,27 @@ class ProjectIndex(SymbolTable):
                     self.is_restored(cls)
                     or self._is_set_from_outside(cls, name)
                     or self._is_set_otherwise_below(cls, name, found)
+                    or self._is_set_beside(cls, name)
                 ):
                     found = self._in_doubt(found)
                 return self._judged(found, lambda: f"{cls.qualname}.{name}")
         found = self._with_given(UNKNOWN, cls, name)
         return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
+
+    def _is_set_beside(self, cls: ClassSummary, name: str) -> bool:
+        """Whether an object of a derived class may get an attribute from another base: a mixin that sets it,
+        or has a property of its name.
+        """
+        key = (cls.path, name)
+        if key not in self._set_beside:
+            own = {*self.ancestry(cls), *self.subclasses(cls)}
+            self._set_beside[key] = any(
+                name in base.attributes or name in base.methods
+                for derived in self.subclasses(cls)
+                for base in self.ancestry(derived)
+                if isinstance(base, ClassSummary) and base not in own
+            )
+        return self._set_beside[key]
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
         """Whether objects of the project, or only its networks, always hold networks in attributes of this
@@ -274,12 +291,17 @@ class ProjectIndex(SymbolTable):
 
     def is_restored(self, cls: ClassSummary) -> bool:
         """Whether a class, its ancestors or descendants set attributes by names known only at run time after
-        construction; or whether a file that uses the class does so on objects of unknown classes.
+        construction, or its ancestors during construction; or whether a file that uses the class does so on
+        objects of unknown classes.
         """
         known = self._restored.get(cls.path)
         if known is None:
             family = [e for e in (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(e, ClassSummary)]
-            known = self._restored[cls.path] = any(each.restored for each in family) or any(
+            bases = (
+                base for base in self.ancestry(cls) if isinstance(base, ClassSummary) and base is not cls
+            )
+            is_set = any(each.restored for each in family) or any(base.constructs_by_name for base in bases)
+            known = self._restored[cls.path] = is_set or any(
                 module.restores and not module.is_test and self._refers_to(name, each)
                 for name, module in self.modules.items()
                 for each in family
@@ -787,11 +809,12 @@ class ProjectIndex(SymbolTable):
         """Whether a dotted name means a variable of the project that may change."""
         return self._outside.may_change(path, module)
 
-    def implicit_method(self, name: str, module: str) -> str:
+    def implicit_method(self, name: str, module: str, of: str) -> str:
         """Return the path of a property or operator of this name that changes something, in another file than
-        `module`; "" if there is none. `size=` is the setter of `size`.
+        `module`; "" if there is none. `size=` is the setter of `size`. `of` is the access path of the class,
+        if that is known.
         """
-        return self._implicit.of_other_file(name, module)
+        return self._implicit.of_other_file(name, module, of)
 
     @cached_property
     def _implicit(self) -> ImplicitMethods:

@@ -12,7 +12,7 @@ from rlint import models
 from rlint.findings import digest_of
 from rlint.models import effect
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, with_choice
+from rlint.models.value_type import UNKNOWN, Caveat, Choice, Device, Type, TypeTag, with_choice
 from rlint.notebook.layout import cell_lines
 from rlint.regex import regex
 from rlint.semantics.dataflow.external_writes import doubt_attributes
@@ -493,8 +493,8 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     )
                     if annotation is not None and kind.tag in (TypeTag.UNKNOWN, TypeTag.NONE):
                         kind = with_default(annotation_kind(annotation, analysis.names), kind)
-                    elif kind.tag is TypeTag.STR and annotation is not None:
-                        kind = Type(TypeTag.STR)  # the default of a field: its values are not known
+                    elif annotation is not None:
+                        kind = _of_field(kind, annotation, analysis)
                     _join_attribute(attributes, name, kind)
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
@@ -542,6 +542,15 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             analysis.names.class_of_self,
             lambda attribute: _stored_kind(attribute, analysis),
         )
+
+
+def _of_field(default: Type, annotation: ast.expr, analysis: FileAnalysis) -> Type:
+    """Return the type of a field with a default value; doubtful if the annotation allows others."""
+    if default.tag is TypeTag.STR:
+        default = Type(TypeTag.STR)  # its values are not known
+    if annotation_kind(annotation, analysis.names).tag is default.tag:
+        return default
+    return default._replace(caveat=(default.caveat or Caveat())._replace(doubtful=True))
 
 
 def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:

@@ -239,7 +239,8 @@ class FunctionSummary:
 class ClassSummary:
     """A class: its bases as dotted names, its methods' names, the types of its attributes.
 
-    `restored` says that a method other than its constructor sets attributes by names known only at run time.
+    `restored` says that a method other than its constructor sets attributes by names known only at run time,
+    `constructs_by_name` that its constructor does.
     `declared` are the types that annotations in its body declare for attributes, whatever is stored there.
     `trained` are the attributes whose parameters it reads: `self.net.parameters()`.
     """
@@ -250,6 +251,7 @@ class ClassSummary:
     methods: tuple[str, ...] = ()
     attributes: dict[str, Type] = field(default_factory=dict)
     restored: bool = False
+    constructs_by_name: bool = False
     declared: dict[str, Type] = field(default_factory=dict)
     trained: frozenset[str] = frozenset()
     path: str = field(init=False, compare=False, repr=False)

@@ -10,11 +10,15 @@ from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
 _FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _JOINS = models.having(Trait.JOINS | Trait.FROM_DATA, "numpy", "torch")
+_ROWS = frozenset({"numpy.random.dirichlet", "numpy.random.multinomial"})
+"""Functions of which each draw is an array."""
 _DRAWS = (
     models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch", "numpy.random")
     | models.having(Trait.WHOLE, "numpy.random")
     | {"torch.normal", "numpy.random.normal", "numpy.random.uniform"}
+    | _ROWS
 )
+_CONVERTS = frozenset({"astype", "copy", "tolist"})
 
 
 @frozen
@@ -49,22 +53,35 @@ def drawn_in_loop(loop: ast.For, model: SemanticModel) -> RepeatedDraw | None:
 
 def drawn_rows(made: ast.ListComp, model: SemanticModel) -> RepeatedDraw | None:
     """Return the draw of `np.array([np.random.normal(mean, std) for _ in range(n)])`, whose rows are
-    arrays.
+    arrays, or of `[np.random.dirichlet(alpha).tolist() for _ in range(n)]`, whose rows surely are.
     """
-    call = model.parent(made)
     match made:
         case ast.ListComp(
-            elt=ast.Call() as drawn, generators=[ast.comprehension(target=ast.Name(id=item), ifs=[])]
+            elt=ast.Call() as row, generators=[ast.comprehension(target=ast.Name(id=item), ifs=[])]
         ):
             pass
         case _:
             return None
-    if not isinstance(call, ast.Call) or call.args[:1] != [made] or _reads(drawn, {item}):
+    if _reads(row, {item}) or _is_short(made, model):
         return None
-    if model.names.qualified(call.func) not in _JOINS or _is_short(made, model):
+    drawn = _converted(row)
+    if model.names.qualified(drawn.func) in _ROWS:
+        return RepeatedDraw(drawn, rows=True)
+    call = model.parent(made)
+    if not isinstance(call, ast.Call) or call.args[:1] != [made]:
+        return None
+    if model.names.qualified(call.func) not in _JOINS:
         return None
     found = _draw(drawn, model)
     return found if found is not None and found.rows else None
+
+
+def _converted(row: ast.Call) -> ast.Call:
+    """Return the call whose result another call only converts: `draw().astype(np.float32).tolist()`."""
+    match row:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=name)) if name in _CONVERTS:
+            return _converted(inner)
+    return row
 
 
 def _draw(call: ast.Call, model: SemanticModel) -> RepeatedDraw | None:
