@@ -42,6 +42,7 @@ class NetworkQueries:
         self._analysis = analysis
         self._index = program.index
         self._heat = program.heat
+        self._network_changes = program.network_changes
         self._program_symbols = program.program_symbols
         self._names = names
         self._symbols = symbols
@@ -80,6 +81,12 @@ class NetworkQueries:
         return self._modules.built_of(
             parts, self._symbols.module.module, self._symbols.class_at(expression), method
         )
+
+    def changed_by_other_files(self, *, tensors: bool = True) -> frozenset[str]:
+        """Return the classes of networks into which other files put modules or replace methods after the
+        construction (or `tensors`); `*` if the class of one is unknown or one of torch.
+        """
+        return self._network_changes.by_other_files(self._symbols.module.module, tensors=tensors)
 
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
         """Return the network that a call surely runs, and the method: `net` and "forward" for `net(x)`, `net`

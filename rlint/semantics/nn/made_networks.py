@@ -12,6 +12,7 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.effects.network_changes import ANY_NETWORK
 from rlint.semantics.effects.own_parts import (
     is_in_constructor,
     is_variable,
@@ -90,7 +91,9 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
     other.
     """
     one, other = built(first, model), built(second, model)
-    if may_be_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
+    if may_be_changed_later(model, first, second):
+        return False
+    if _is_moved_later(first, model) or _is_moved_later(second, model):
         return False
     if any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
         model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
@@ -186,7 +189,7 @@ def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model
 
 def share_nothing(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     """Whether two networks surely have no tensor in common, nor tensors that share memory."""
-    if ast.dump(first) == ast.dump(second) or may_be_changed_later(model):
+    if ast.dump(first) == ast.dump(second) or may_be_changed_later(model, first, second):
         return False
     one, other = built(first, model), built(second, model)
     if model.index.defines_method("__deepcopy__"):
@@ -404,12 +407,21 @@ def _has_own_metaclass(cls: ast.ClassDef) -> bool:
     )
 
 
-def may_be_changed_later(model: SemanticModel) -> bool:
+def may_be_changed_later(model: SemanticModel, *networks: ast.expr, tensors: bool = True) -> bool:
     """Whether the file may put modules or tensors into existing networks, or let them share memory; or
-    another file replaces the memory of tensors: `weight.data = flat[:4]`.
+    another file does that to one of `networks`, or replaces the memory of tensors: `weight.data = flat[:4]`.
+    Without `tensors`, only modules count in other files.
     """
     found: bool = model.once(_changes_networks, model.syntax.module)
-    return found
+    return found or _are_changed_by_others(networks, model, tensors=tensors)
+
+
+def _are_changed_by_others(networks: tuple[ast.expr, ...], model: SemanticModel, *, tensors: bool) -> bool:
+    changed = model.nn.changed_by_other_files(tensors=tensors)
+    if not changed or ANY_NETWORK in changed:
+        return bool(changed)
+    structures = [model.nn.architecture(network, None) for network in networks]
+    return any(not structure.complete or structure.classes & changed for structure in structures)
 
 
 def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:

@@ -61,9 +61,9 @@ class Agent:
 Safe for `copy_` into parameters that autograd does not track (`.data`, or under `torch.no_grad()`), if the
 coefficients are numbers and both networks are known to have the same structure. That is known if the same
 function or class creates them, and one is a deep copy of the other, or both come from the same call and one
-has loaded the state of the other, and if no code replaces parameters later. The fix adds the same products in
-the same precision, so the result is identical to the bit. It computes the share of the new weights first,
-because both networks may hold the same tensor.
+has loaded the state of the other, and if no code of the program replaces layers or parameters later. The fix
+adds the same products in the same precision, so the result is identical to the bit. It computes the share of
+the new weights first, because both networks may hold the same tensor.
 
 Unsafe in these cases:
 
