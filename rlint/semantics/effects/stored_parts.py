@@ -167,7 +167,9 @@ class _StoredParts:
         for call in written.calls_of(_APPENDS):
             if isinstance(call.func, ast.Attribute) and call.args:
                 value = call.args[-1]
-                if self._type_of(value).tag is TypeTag.MODULE and not self._is_in_constructor(call):
+                stored = self._type_of(value)
+                is_part = stored.tag is TypeTag.MODULE or (not stored and stored.of.endswith("()"))
+                if is_part and not self._is_in_constructor(call):
                     part = self._store(StoreKind.ITEM, call.func.value, "", value)
                     if part is not None:
                         yield part
