@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.models.element_types import DEFAULT
 from rlint.models.value_type import TypeTag
+from rlint.semantics.nn.torch_settings import GIVES_OUT
 from rlint.semantics.types.dtypes import tensor_class_dtype
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def sharing_doubt(model: SemanticModel) -> str | None:
             return (
                 f"`{method}` raises an error if it must enlarge a tensor that shares the memory of an array"
             )
-    if model.once(_writes_to_out, model.syntax.module):
+    if model.once(_writes_to_out, model.syntax.module) or model.program.sets(GIVES_OUT):
         return "`out=` raises an error if it must enlarge a tensor that shares the memory of an array"
     return None
 
