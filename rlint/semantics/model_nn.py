@@ -88,6 +88,12 @@ class NetworkQueries:
         """
         return self._network_changes.by_other_files(self._symbols.module.module, tensors=tensors)
 
+    def with_integers_of_other_files(self) -> frozenset[str]:
+        """Return the classes of networks for which other files may create parameters of integers, or cast
+        them; `*` if the class of one is unknown or one of torch.
+        """
+        return self._network_changes.with_integers(self._symbols.module.module)
+
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
         """Return the network that a call surely runs, and the method: `net` and "forward" for `net(x)`, `net`
         and "value" for `net.value(x)`.

@@ -39,6 +39,25 @@ class NetworkChanges:
                 found |= both if tensors else modules
         return frozenset(found)
 
+    def with_integers(self, module: str) -> frozenset[str]:
+        """Return the classes of networks for which other files than a module may create parameters of
+        integers, `*` for any.
+        """
+        return frozenset[str]().union(*(found for name, found in self._integers.items() if name != module))
+
+    @cached_property
+    def _integers(self) -> dict[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for module in self._index.modules.values():
+            stores = [store for store in module.stored_parts if store.kind is StoreKind.INTEGERS]
+            for store in () if module.is_test else stores:
+                owner = self._owner(store.owner, module.module)
+                cls = self._index.class_of(owner)
+                if owner.tag is TypeTag.MODULE or not owner:
+                    classes = frozenset(self._family(cls)) if cls is not None else {ANY_NETWORK}
+                    found[module.module] = found.get(module.module, frozenset()) | classes
+        return found
+
     @cached_property
     def _changed(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
         """Return, for each file, the networks of which it may replace modules, and modules or tensors."""
@@ -49,6 +68,8 @@ class NetworkChanges:
             modules: set[str] = set()
             both: set[str] = set()
             for store in module.stored_parts:
+                if store.kind is StoreKind.INTEGERS:
+                    continue
                 value = self._resolved(store.value, module.module)
                 classes = frozenset(self._changed_by(store, value, module))
                 both |= classes

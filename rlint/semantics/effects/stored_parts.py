@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
+from rlint.models import element_types
 from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
@@ -41,6 +42,9 @@ _LISTS_PARTS = models.having(Trait.RUNS_NO_LAYER, TypeTag.MODULE) & {
     "named_children",
     "named_modules",
 }
+_PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+_TESTS = models.having(Trait.TESTS_CLASS, "builtins")
+_CREATES_PARAMETERS = ("Parameter", "from_pretrained")
 _SETS = ("setattr", "__setattr__")
 _LOOKS = models.having(Trait.COPIES, TypeTag.DICT) | {"get", "items", "keys", "values"}
 _READS_ALL = models.having(Trait.ITERATES | Trait.ONLY_LOOKS | Trait.SAME_ITEMS, "builtins")
@@ -62,6 +66,8 @@ class StoreKind(Enum):
     """In an attribute whose name is known only at run time: `setattr(net, name, layer)`."""
     PART = "part"
     """As a part, whatever the name: `net.add_module(name, layer)`."""
+    INTEGERS = "integers"
+    """As a parameter without gradient, which may hold integers; or the network is cast to integers."""
 
 
 @frozen
@@ -99,6 +105,7 @@ class _StoredParts:
             if any(each.arg == "metaclass" and last_name(each.value) != "ABCMeta" for each in cls.keywords):
                 path = f"{self._analysis.name}.{self._syntax.qualname(cls)}()"
                 yield StoredPart(StoreKind.PART, path, "", Type(TypeTag.MODULE))
+        yield from self._integers()
         for owner, name in self._names.writes:
             if owner is not None and name != ANY_NAME:
                 part = self._store(StoreKind.ATTRIBUTE, owner, name, None)
@@ -148,6 +155,44 @@ class _StoredParts:
             case ast.Call(func=called):
                 return self._names.qualified(called) in _READS_ALL
         return False
+
+    def _integers(self) -> Iterator[StoredPart]:
+        """Yield parameters without gradient, the only ones that may hold integers, and casts of networks."""
+        written = self._syntax.written
+        if any(word in self._syntax.text for word in _CREATES_PARAMETERS):
+            for call in self._syntax.of_type(ast.Call):
+                assert isinstance(call, ast.Call)
+                path = self._names.qualified(call.func) or ""
+                if path.startswith("torch.nn.") and path.endswith(_CREATES_PARAMETERS):
+                    is_frozen = path.endswith(".from_pretrained") or not _needs_gradient(call)
+                    if is_frozen and not self._holds_floats(call):
+                        yield StoredPart(StoreKind.INTEGERS, self._class_around(call), "", Type())
+                elif path not in _TESTS and any(
+                    self._names.qualified(each) in _PARAMETER for each in call.args
+                ):
+                    yield StoredPart(StoreKind.INTEGERS, self._class_around(call), "", Type())
+        for call in written.calls_of(("type", "to")):
+            if not isinstance(call.func, ast.Attribute) or not any(map(self._is_exact, call.args)):
+                continue
+            owner = self._type_of(call.func.value).tag
+            in_place = owner is TypeTag.UNKNOWN and isinstance(self._syntax.parents[call], ast.Expr)
+            if owner is TypeTag.MODULE or in_place:
+                yield StoredPart(StoreKind.INTEGERS, self._path_of(call.func.value), "", Type())
+
+    def _holds_floats(self, call: ast.Call) -> bool:
+        values = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "data")]
+        return bool(values) and all(
+            self._type_of(value).dtype.startswith(("float", "bfloat")) for value in values
+        )
+
+    def _is_exact(self, dtype: ast.expr) -> bool:
+        """Whether a dtype is one of integers or complex numbers."""
+        name = (self._names.qualified(dtype) or "").removeprefix("torch.")
+        return element_types.is_exact(element_types.TORCH.get(name, name))
+
+    def _class_around(self, node: ast.AST) -> str:
+        cls = self._syntax.class_of(node)
+        return f"{self._analysis.name}.{self._syntax.qualname(cls)}()" if cls is not None else ""
 
     def _calls(self) -> Iterator[StoredPart]:
         written = self._syntax.written
@@ -244,6 +289,14 @@ class _StoredParts:
         if kind.of:
             return f"{kind.of}()" if kind else kind.of
         return f"={kind.tag.value}" if kind else ""
+
+
+def _needs_gradient(call: ast.Call) -> bool:
+    """Whether `nn.Parameter(...)` surely creates a parameter with gradient, which holds no integers."""
+    if any(each.arg is None for each in call.keywords) or len(call.args) > 2:
+        return False
+    wanted = [*call.args[1:], *(each.value for each in call.keywords if each.arg == "requires_grad")]
+    return all(isinstance(value, ast.Constant) and bool(value.value) for value in wanted)
 
 
 def _set_by(call: ast.Call) -> tuple[ast.expr | None, ast.expr | None, ast.expr | None]:

@@ -417,7 +417,18 @@ def may_be_changed_later(model: SemanticModel, *networks: ast.expr, tensors: boo
 
 
 def _are_changed_by_others(networks: tuple[ast.expr, ...], model: SemanticModel, *, tensors: bool) -> bool:
-    changed = model.nn.changed_by_other_files(tensors=tensors)
+    return _concern(model.nn.changed_by_other_files(tensors=tensors), networks, model)
+
+
+def may_hold_integers(model: SemanticModel, *networks: ast.expr) -> bool:
+    """Whether another file may create parameters without gradient for one of `networks`, the only ones that
+    may hold integers, or cast it.
+    """
+    return _concern(model.nn.with_integers_of_other_files(), networks, model)
+
+
+def _concern(changed: frozenset[str], networks: tuple[ast.expr, ...], model: SemanticModel) -> bool:
+    """Whether one of some classes, `*` for any, may be part of a network."""
     if not changed or ANY_NETWORK in changed:
         return bool(changed)
     structures = [model.nn.architecture(network, None) for network in networks]

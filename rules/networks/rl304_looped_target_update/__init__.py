@@ -73,7 +73,8 @@ Unsafe in these cases:
   scaled.
 - A list or iterator of the parameters is also used elsewhere, and may have lost some or their order.
 - The tensors may be integers, which cannot be multiplied in place (`state_dict()` contains the counters of
-  batch normalisation), or the file casts networks to integers or complex numbers.
+  batch normalisation): a class of the network creates parameters without gradient, or code casts networks to
+  integers or complex numbers.
 - The coefficients may be tensors.
 - Autograd may be on.
 - The code assigns to `.data` or to the items of a state dict, or adds a product in place. These become
