@@ -163,6 +163,7 @@ class _Reading:
         self.index = index
         self.found = Architecture()
         self._open: set[object] = set()
+        self._implicit: set[object] = set()
         self._depth = 0
         self._left = _STEPS
 
@@ -485,15 +486,29 @@ class _Reading:
         for path, name in sorted(done.implicit):
             if not path:
                 found.update(self._run_implicitly(cls, name))
-                continue
-            for owner, place in self._parts_at(path, cls, instance):
-                for called in sorted(self._run_implicitly(owner, name)):
-                    key = (owner.path, called, place.given)
-                    if key not in self._open:
-                        self._open.add(key)
-                        self._run(owner, called, place, sure=sure)
-                        self._open.discard(key)
+            elif self._may_run_code(name):
+                self._add_implicit(path, name, cls, instance, sure=sure)
         return found
+
+    def _may_run_code(self, name: str) -> bool:
+        """Whether a class of the project may run code when an attribute is read, or on an operator."""
+        return (
+            name == OPERATOR
+            or bool(self.index.methods_named(name))
+            or any(map(self.index.defines_method, _READS_ATTRIBUTES))
+        )
+
+    def _add_implicit(self, path: str, name: str, cls: ClassSummary, instance: _Place, *, sure: bool) -> None:
+        """Add what runs when an attribute of a part is read, or when the part is an operand; once each."""
+        key = (path, name, cls.path, instance.given)
+        if key in self._implicit:
+            return
+        self._implicit.add(key)
+        for owner, place in self._parts_at(path, cls, instance):
+            for called in sorted(self._run_implicitly(owner, name)):
+                if (owner.path, called) not in self._implicit:
+                    self._implicit.add((owner.path, called))
+                    self._run(owner, called, place, sure=sure)
 
     def _run_implicitly(self, cls: ClassSummary, name: str) -> set[str]:
         """Return the methods of an object that run when its attribute is read, or as an operand."""
