@@ -15,6 +15,7 @@ from rlint.models.rl import DEVICE_SIMULATORS, LANGUAGE_MODELS, SIMULATORS
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.types.legacy_tensors import GIVES_OUT
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import descendants, is_in
@@ -28,8 +29,6 @@ DYNAMO = "dynamo"
 CUDA = "cuda"
 """A CUDA device is requested, or chosen if there is one."""
 
-GIVES_OUT = "out"
-"""Results may be written to a tensor that a call passes as `out`, which enlarges a small tensor."""
 DEFAULT_DEVICE = "default device"
 """The default device may be another than the CPU: by `set_default_device`, or a default type on a device."""
 PINS = "pins"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from rlint.models.element_types import DEFAULT
 from rlint.models.value_type import TypeTag
-from rlint.semantics.nn.torch_settings import GIVES_OUT
 from rlint.semantics.types.dtypes import tensor_class_dtype
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ CLASSES = frozenset(
     for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
 )
 """The legacy tensor classes, whose call creates a tensor."""
+GIVES_OUT = "out"
+"""The setting of a program (see nn/torch_settings.py) in which calls pass a tensor as `out`."""
 _RESIZES = ("resize_", "resize_as_")
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
