@@ -94,6 +94,10 @@ class NetworkQueries:
         """
         return self._network_changes.with_integers(self._symbols.module.module)
 
+    def taking_parts_in_other_files(self) -> frozenset[str]:
+        """Return the classes of networks in other files that may store existing layers or tensors."""
+        return self._network_changes.taking_parts(self._symbols.module.module)
+
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
         """Return the network that a call surely runs, and the method: `net` and "forward" for `net(x)`, `net`
         and "value" for `net.value(x)`.

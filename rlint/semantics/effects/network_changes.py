@@ -45,11 +45,25 @@ class NetworkChanges:
         """
         return frozenset[str]().union(*(found for name, found in self._integers.items() if name != module))
 
+    def taking_parts(self, module: str) -> frozenset[str]:
+        """Return the classes of networks in other files than a module that may store existing layers, or let
+        parameters share the memory of existing tensors.
+        """
+        return frozenset[str]().union(*(found for name, found in self._taken.items() if name != module))
+
     @cached_property
     def _integers(self) -> dict[str, frozenset[str]]:
+        return self._classes_with(StoreKind.INTEGERS)
+
+    @cached_property
+    def _taken(self) -> dict[str, frozenset[str]]:
+        return self._classes_with(StoreKind.TAKEN)
+
+    def _classes_with(self, kind: StoreKind) -> dict[str, frozenset[str]]:
+        """Return, for each file, the networks that it concerns by stores of a kind."""
         found: dict[str, frozenset[str]] = {}
         for module in self._index.modules.values():
-            stores = [store for store in module.stored_parts if store.kind is StoreKind.INTEGERS]
+            stores = [store for store in module.stored_parts if store.kind is kind]
             for store in () if module.is_test else stores:
                 owner = self._owner(store.owner, module.module)
                 cls = self._index.class_of(owner)
@@ -68,7 +82,7 @@ class NetworkChanges:
             modules: set[str] = set()
             both: set[str] = set()
             for store in module.stored_parts:
-                if store.kind is StoreKind.INTEGERS:
+                if store.kind in (StoreKind.INTEGERS, StoreKind.TAKEN):
                     continue
                 value = self._resolved(store.value, module.module)
                 classes = frozenset(self._changed_by(store, value, module))

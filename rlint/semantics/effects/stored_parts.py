@@ -17,6 +17,7 @@ from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import is_property
+from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
@@ -42,6 +43,12 @@ _LISTS_PARTS = models.having(Trait.RUNS_NO_LAYER, TypeTag.MODULE) & {
     "named_children",
     "named_modules",
 }
+_DEPTH = 4
+_TENSORS_OR_UNKNOWN = (TypeTag.UNKNOWN, TypeTag.TENSOR)
+_MAY_BE_HELD = frozenset(
+    {TypeTag.UNKNOWN, TypeTag.MODULE, TypeTag.PARAMETERS, TypeTag.TENSOR, TypeTag.INSTANCE}
+    | {TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR}
+)
 _PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 _TESTS = models.having(Trait.TESTS_CLASS, "builtins")
 _CREATES_PARAMETERS = ("Parameter", "from_pretrained")
@@ -66,6 +73,10 @@ class StoreKind(Enum):
     """In an attribute whose name is known only at run time: `setattr(net, name, layer)`."""
     PART = "part"
     """As a part, whatever the name: `net.add_module(name, layer)`."""
+    TAKEN = "taken"
+    """By a method of a network that takes it from a variable of the module (`self.first = LAYERS[name]`), or
+    from an argument as the memory of a parameter.
+    """
     INTEGERS = "integers"
     """As a parameter without gradient, which may hold integers; or the network is cast to integers."""
 
@@ -106,6 +117,7 @@ class _StoredParts:
                 path = f"{self._analysis.name}.{self._syntax.qualname(cls)}()"
                 yield StoredPart(StoreKind.PART, path, "", Type(TypeTag.MODULE))
         yield from self._integers()
+        yield from self._taken()
         for owner, name in self._names.writes:
             if owner is not None and name != ANY_NAME:
                 part = self._store(StoreKind.ATTRIBUTE, owner, name, None)
@@ -178,6 +190,60 @@ class _StoredParts:
             in_place = owner is TypeTag.UNKNOWN and isinstance(self._syntax.parents[call], ast.Expr)
             if owner is TypeTag.MODULE or in_place:
                 yield StoredPart(StoreKind.INTEGERS, self._path_of(call.func.value), "", Type())
+
+    def _taken(self) -> Iterator[StoredPart]:
+        """Yield the network classes that may store existing layers or tensors."""
+        stores = (each for each in self._syntax.written.attribute_stores if self._names.is_self(each.value))
+        values: list[tuple[ast.AST, ast.AST | None]] = [
+            (store, getattr(self._syntax.parents.get(store), "value", None)) for store in stores
+        ]
+        for call in self._syntax.written.calls_of(_APPENDS | _ADDS_MODULES | _ADDS_TENSORS | {"setattr"}):
+            values += [(call, each) for each in call.args[-1:]]
+        for call in self._syntax.written.calls_of(("Parameter", "Buffer")):
+            values += [(call, each) for each in call.args[:1] if isinstance(each, ast.Name)]
+        for place, value in values:
+            cls = self._syntax.class_of(place)
+            if cls is None or not cls.bases or not isinstance(value, ast.expr):
+                continue
+            if self._type_of(value).tag is TypeTag.INSTANCE:
+                continue  # settings
+            is_memory = isinstance(place, ast.Call) and last_name(place.func) in ("Parameter", "Buffer")
+            if self._may_exist(value, _DEPTH) or (is_memory and self._is_handed(value)):
+                yield StoredPart(StoreKind.TAKEN, self._class_around(place), "", Type())
+
+    def _is_handed(self, value: ast.expr) -> bool:
+        """Whether a variable is a parameter that may hold a tensor."""
+        return isinstance(value, ast.Name) and any(
+            binding.kind is BindingKind.PARAMETER and self._type_of(value).tag in _TENSORS_OR_UNKNOWN
+            for binding in self._names.bindings(value)[1]
+        )
+
+    def _may_exist(self, value: ast.expr, depth: int) -> bool:
+        """Whether a value may be, or contain, an object that a variable of the module holds."""
+        kind = self._type_of(value)
+        if depth <= 0 or kind.tag not in _MAY_BE_HELD or (kind.tag is TypeTag.TENSOR and kind.fresh):
+            return False
+        match value:
+            case ast.Name():
+                scope, bindings = self._names.bindings(value)
+                if scope is not None and scope.parent is None:
+                    return self._names.qualified(value) is None and any(
+                        binding.kind is BindingKind.ASSIGN for binding in bindings
+                    )
+                return any(
+                    binding.value is not None and self._may_exist(binding.value, depth - 1)
+                    for binding in self._analysis.definitions.reaching(value)
+                )
+            case ast.Subscript(value=owner) | ast.Attribute(value=owner) | ast.Starred(value=owner):
+                return self._names.qualified(value) is None and self._may_exist(owner, depth - 1)
+            case ast.Call(func=func, args=args):
+                is_method = isinstance(func, ast.Attribute) and self._names.qualified(func) is None
+                if is_method and self._may_exist(func.value, depth - 1):  # type: ignore[attr-defined]
+                    return True
+                return any(self._may_exist(each, depth - 1) for each in args)
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                return any(self._may_exist(each, depth - 1) for each in parts)
+        return False
 
     def _holds_floats(self, call: ast.Call) -> bool:
         values = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "data")]

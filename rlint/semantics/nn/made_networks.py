@@ -95,9 +95,7 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
         return False
     if _is_moved_later(first, model) or _is_moved_later(second, model):
         return False
-    if any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
-        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
-    ):
+    if _has_lazy_layers(model):
         return False  # their shapes are determined by the first input
     if model.once(reparametrizes_a_network, model.syntax.module):
         return False
@@ -119,6 +117,12 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
         return True
     # what a constructor of the project creates may depend on more than its arguments
     return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
+
+
+def _has_lazy_layers(model: SemanticModel) -> bool:
+    return any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
+        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
+    )
 
 
 def _have_equal_values(first: ast.Call, second: ast.Call, model: SemanticModel) -> bool:
@@ -219,6 +223,8 @@ def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> s
         )
     if model.program.customizes_state_dicts():
         return f"A module in `{name}` may modify the tensors that it loads, which are those of `{other}`"
+    if _has_lazy_layers(model):
+        return f"`{name}` and `{other}` must not have lazy layers without parameters"
     if not share_nothing(target, source, model):
         return f"`{name}` and `{other}` must not share weights or their memory"
     return None
@@ -285,6 +291,8 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
         return is_layer(models.canonical(path)) and not _keeps_a_tensor(call, model)
     structure = model.nn.architecture(call, None)
     takes_over: bool = model.once(takes_existing_parts, model.syntax.module)
+    if structure.classes & model.nn.taking_parts_in_other_files():
+        return False
     return structure.complete and not structure.passes_on and not takes_over and not _may_share_memory(model)
 
 
