@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.value_type import TypeTag, alternatives
+from rlint.semantics.effects.network_changes import NetworkChange
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.roles import LEARNS
@@ -82,21 +83,11 @@ class NetworkQueries:
             parts, self._symbols.module.module, self._symbols.class_at(expression), method
         )
 
-    def changed_by_other_files(self, *, tensors: bool = True) -> frozenset[str]:
-        """Return the classes of networks into which other files put modules or replace methods after the
-        construction (or `tensors`); `*` if the class of one is unknown or one of torch.
+    def changed_by_other_files(self, change: NetworkChange) -> frozenset[str]:
+        """Return the classes of networks that other files change in a way; `*` if the class of one is unknown
+        or one of torch.
         """
-        return self._network_changes.by_other_files(self._symbols.module.module, tensors=tensors)
-
-    def with_integers_of_other_files(self) -> frozenset[str]:
-        """Return the classes of networks for which other files may create parameters of integers, or cast
-        them; `*` if the class of one is unknown or one of torch.
-        """
-        return self._network_changes.with_integers(self._symbols.module.module)
-
-    def taking_parts_in_other_files(self) -> frozenset[str]:
-        """Return the classes of networks in other files that may store existing layers or tensors."""
-        return self._network_changes.taking_parts(self._symbols.module.module)
+        return self._network_changes.by_other_files(self._symbols.module.module, change)
 
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
         """Return the network that a call surely runs, and the method: `net` and "forward" for `net(x)`, `net`

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.enums import Enum
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.effects.stored_parts import NAMES_OF_LAYERS, StoredPart, StoreKind
 
@@ -22,6 +23,19 @@ _MAKERS = frozenset({"__init__", "__new__", "__post_init__"})
 _DEPTH = 5
 
 
+class NetworkChange(Enum):
+    """A way in which code changes networks."""
+
+    MODULES = "modules"
+    """It puts modules into networks, or replaces methods, after the construction."""
+    ANY = "any"
+    """It does so, or replaces tensors, or lets them share memory."""
+    INTEGERS = "integers"
+    """It creates parameters without gradient, the only ones that may hold integers, or casts networks."""
+    TAKEN = "taken"
+    """Its constructor may store existing layers, or let parameters share the memory of existing tensors."""
+
+
 class NetworkChanges:
     """Which networks the files of a project change from outside, or by methods other than constructors."""
 
@@ -29,35 +43,19 @@ class NetworkChanges:
         self._graph = graph
         self._index = graph.index
 
-    def by_other_files(self, module: str, *, tensors: bool) -> frozenset[str]:
-        """Return the classes of the networks that other files than a module change, `*` for any; only those
-        of which they may replace modules or methods, unless also `tensors` count.
-        """
-        found: set[str] = set()
-        for name, (modules, both) in self._changed.items():
-            if name != module:
-                found |= both if tensors else modules
-        return frozenset(found)
-
-    def with_integers(self, module: str) -> frozenset[str]:
-        """Return the classes of networks for which other files than a module may create parameters of
-        integers, `*` for any.
-        """
-        return frozenset[str]().union(*(found for name, found in self._integers.items() if name != module))
-
-    def taking_parts(self, module: str) -> frozenset[str]:
-        """Return the classes of networks in other files than a module that may store existing layers, or let
-        parameters share the memory of existing tensors.
-        """
-        return frozenset[str]().union(*(found for name, found in self._taken.items() if name != module))
+    def by_other_files(self, module: str, change: NetworkChange) -> frozenset[str]:
+        """Return the classes of the networks that other files than a module change in a way; `*` for any."""
+        found = self._of_files[change].items()
+        return frozenset[str]().union(*(classes for name, classes in found if name != module))
 
     @cached_property
-    def _integers(self) -> dict[str, frozenset[str]]:
-        return self._classes_with(StoreKind.INTEGERS)
-
-    @cached_property
-    def _taken(self) -> dict[str, frozenset[str]]:
-        return self._classes_with(StoreKind.TAKEN)
+    def _of_files(self) -> dict[NetworkChange, dict[str, frozenset[str]]]:
+        return {
+            NetworkChange.MODULES: {name: modules for name, (modules, _) in self._changed.items()},
+            NetworkChange.ANY: {name: every for name, (_, every) in self._changed.items()},
+            NetworkChange.INTEGERS: self._classes_with(StoreKind.INTEGERS),
+            NetworkChange.TAKEN: self._classes_with(StoreKind.TAKEN),
+        }
 
     def _classes_with(self, kind: StoreKind) -> dict[str, frozenset[str]]:
         """Return, for each file, the networks that it concerns by stores of a kind."""

@@ -12,7 +12,7 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
-from rlint.semantics.effects.network_changes import ANY_NETWORK
+from rlint.semantics.effects.network_changes import ANY_NETWORK, NetworkChange
 from rlint.semantics.effects.own_parts import (
     is_in_constructor,
     is_variable,
@@ -291,7 +291,7 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
         return is_layer(models.canonical(path)) and not _keeps_a_tensor(call, model)
     structure = model.nn.architecture(call, None)
     takes_over: bool = model.once(takes_existing_parts, model.syntax.module)
-    if structure.classes & model.nn.taking_parts_in_other_files():
+    if structure.classes & model.nn.changed_by_other_files(NetworkChange.TAKEN):
         return False
     return structure.complete and not structure.passes_on and not takes_over and not _may_share_memory(model)
 
@@ -421,22 +421,19 @@ def may_be_changed_later(model: SemanticModel, *networks: ast.expr, tensors: boo
     Without `tensors`, only modules count in other files.
     """
     found: bool = model.once(_changes_networks, model.syntax.module)
-    return found or _are_changed_by_others(networks, model, tensors=tensors)
-
-
-def _are_changed_by_others(networks: tuple[ast.expr, ...], model: SemanticModel, *, tensors: bool) -> bool:
-    return _concern(model.nn.changed_by_other_files(tensors=tensors), networks, model)
+    return found or _concern(NetworkChange.ANY if tensors else NetworkChange.MODULES, networks, model)
 
 
 def may_hold_integers(model: SemanticModel, *networks: ast.expr) -> bool:
     """Whether another file may create parameters without gradient for one of `networks`, the only ones that
     may hold integers, or cast it.
     """
-    return _concern(model.nn.with_integers_of_other_files(), networks, model)
+    return _concern(NetworkChange.INTEGERS, networks, model)
 
 
-def _concern(changed: frozenset[str], networks: tuple[ast.expr, ...], model: SemanticModel) -> bool:
-    """Whether one of some classes, `*` for any, may be part of a network."""
+def _concern(change: NetworkChange, networks: tuple[ast.expr, ...], model: SemanticModel) -> bool:
+    """Whether other files may change one of some networks, or a part of it, in a way."""
+    changed = model.nn.changed_by_other_files(change)
     if not changed or ANY_NETWORK in changed:
         return bool(changed)
     structures = [model.nn.architecture(network, None) for network in networks]

@@ -108,14 +108,14 @@ class OptimizerEffects:
         """Whether the expression names a value that this file makes an autograd leaf, or passes to an
         optimizer, or whose memory it lets a parameter share.
         """
-        if not self._leaves and not self._lent:
+        if not self._leaves and not self._sharing:
             return False
         for node in descendants(expression):
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._leaves:
                 return True
             if isinstance(node, ast.Name) and self._shares_memory(node):
                 return True
-            if isinstance(node, ast.Attribute) and (None, node.attr) in self._lent:
+            if isinstance(node, ast.Attribute) and (None, node.attr) in self._sharing:
                 return True
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 for binding in self.analysis.definitions.reaching(node):
@@ -126,14 +126,14 @@ class OptimizerEffects:
 
     def _shares_memory(self, name: ast.Name) -> bool:
         """Whether a variable may hold a tensor whose memory a parameter shares."""
-        if not self._lent:
+        if not self._sharing:
             return False
         scope = self.analysis.syntax.scope(name).lookup(name.id)
         names = (name.id, *lenders(name, self.analysis))
-        return any((scope, each) in self._lent for each in names)
+        return any((scope, each) in self._sharing for each in names)
 
     @cached_property
-    def _lent(self) -> frozenset[tuple[object, str]]:
+    def _sharing(self) -> frozenset[tuple[object, str]]:
         """Return the variables, with their scopes, and attributes (with None) whose memory parameters share:
         `nn.Parameter(flat.view(2, 3))`, `layer.weight.data = flat[:6]`.
         """
@@ -148,12 +148,12 @@ class OptimizerEffects:
         given += [each.value for each in tree.of_type(ast.keyword) if each.arg == "_weight"]
         found: set[tuple[object, str]] = set()
         for value in given:
-            for lent in self._lenders_of(value):
-                if isinstance(lent, ast.Attribute):
-                    found.add((None, lent.attr))
+            for shared in self._lenders_of(value):
+                if isinstance(shared, ast.Attribute):
+                    found.add((None, shared.attr))
                     continue
-                scope = tree.scope(lent).lookup(lent.id)
-                found.update((scope, each) for each in (lent.id, *lenders(lent, self.analysis)))
+                scope = tree.scope(shared).lookup(shared.id)
+                found.update((scope, each) for each in (shared.id, *lenders(shared, self.analysis)))
         return frozenset(found)
 
     def _lenders_of(self, value: ast.expr) -> Iterator[ast.Name | ast.Attribute]:

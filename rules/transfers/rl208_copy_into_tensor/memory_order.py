@@ -10,7 +10,7 @@ from rlint.rule import SemanticModel, Trait, TypeTag, last_name, models
 _PERMUTES = models.having(Trait.PERMUTES, TypeTag.NDARRAY) | models.names_having(Trait.PERMUTES, "numpy")
 _TRANSPOSED = ("T", "mT")
 _FORTRAN = ("asfortranarray", "meshgrid")
-_IN_ORDER = ("copy", "flatten", "ravel", "ascontiguousarray", "tolist")
+_IN_ORDER = ("copy", "flatten", "ravel", "ascontiguousarray")
 """Methods and functions whose result is always contiguous."""
 _COLUMNS = ("nonzero", "where")
 """Functions that return the columns of one array, with a row for each element that they found."""
