@@ -14,7 +14,6 @@ from rlint.edit.deferred_edit import new_code
 from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
 from rlint.fixing.added_names import added_name_reason
 from rlint.fixing.broken_promises import broken_promise_reason
-from rlint.fixing.implicit_code import implicit_code_reason
 from rlint.fixing.shown_source import shown_source_reason
 from rlint.fixing.unread_syntax import unread_syntax_reason
 from rlint.semantics.effects.namespace_writes import ANY_NAME
@@ -86,7 +85,6 @@ class _Doubts:
             or added_name_reason(fix, self._model)
             or unread_syntax_reason(fix, self._model)
             or broken_promise_reason(fix, self._model)
-            or implicit_code_reason(fix, self._model)
             or _looking_reason(fix, self._looking, self._model)
         )
         if not reason:

@@ -61,3 +61,8 @@ COMPLEX = frozenset(
     view_as_complex""")
 )
 """Names of torch that create complex numbers."""
+
+
+def is_exact(dtype: str) -> bool:
+    """Whether a dtype is known and not one of real floating-point numbers."""
+    return dtype not in FLOATS and (dtype in BITS or dtype.startswith("complex"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.value_type import TypeTag, alternatives
+from rlint.semantics.effects.network_changes import NetworkChange
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.roles import LEARNS
@@ -42,6 +43,7 @@ class NetworkQueries:
         self._analysis = analysis
         self._index = program.index
         self._heat = program.heat
+        self._network_changes = program.network_changes
         self._program_symbols = program.program_symbols
         self._names = names
         self._symbols = symbols
@@ -80,6 +82,12 @@ class NetworkQueries:
         return self._modules.built_of(
             parts, self._symbols.module.module, self._symbols.class_at(expression), method
         )
+
+    def changed_by_other_files(self, change: NetworkChange) -> frozenset[str]:
+        """Return the classes of networks that other files change in a way; `*` if the class of one is unknown
+        or one of torch.
+        """
+        return self._network_changes.by_other_files(self._symbols.module.module, change)
 
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
         """Return the network that a call surely runs, and the method: `net` and "forward" for `net(x)`, `net`

@@ -48,6 +48,9 @@ Unsafe in these cases:
 
 - The networks come from elsewhere. They may share weights (a decoder that is the transposed encoder), and a
   target that is not a `torch.nn.Module` may keep the tensors that it is given.
+- Code of the program replaces layers or parameters of the networks after their construction, or their
+  constructor takes layers or memory from variables of its module.
+- The program uses lazy layers, whose parameters cannot be copied before the first input.
 - Code between the clone and the call may run other code, although it contains no call: it reads a property
   that has effects, iterates over what may be a generator (which could train the network), or frees an object
   with `__del__`.

@@ -25,6 +25,7 @@ PARTS = (
     "channels",
     "sum_trees",
     "log_writers",
+    "network_changes",
 )
 """The parts of `WholeProgram` that are queried."""
 

@@ -16,6 +16,7 @@ from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import argument_count
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import FUNCTIONS
@@ -70,6 +71,7 @@ _HANDS_ON = (
     | models.giving(TypeTag.DEQUE, "collections")
 )
 """Calls that return a new container with the same items as their argument, or with views of its rows."""
+_HOLDS_TENSORS = models.names_having(Trait.PARAMETERS, "torch.nn")
 _LOOKED_AT = ValueUse(EscapeLevel.READ)
 _COMPUTED = ValueUse(EscapeLevel.READ, computes=True)
 _HANDED = ValueUse(EscapeLevel.HANDED, computes=True)
@@ -206,7 +208,9 @@ class _Escape(ValueFlow[ValueUse]):
             self.follow(call)
             return
         effect = self.analysis.effects.effect_outside(call)
-        if effect.quiet and self._is_put(call):
+        if effect.quiet and self._is_updated_by_result(call):
+            self.reach(call, _KEPT)
+        elif effect.quiet and self._is_put(call):
             self.reach(call, _KEPT)  # by a container created here: no other code observes the change
         elif effect.quiet:
             self._follow_derived(call)
@@ -256,6 +260,16 @@ class _Escape(ValueFlow[ValueUse]):
     def _is_local(self, name: ast.Name) -> bool:
         scope = self.syntax.scope(name).lookup(name.id)
         return scope is not None and _is_of_function(scope)
+
+    def _is_updated_by_result(self, call: ast.Call) -> bool:
+        """Whether a call creates an optimizer, or a module of existing tensors (`nn.ParameterList([scale])`):
+        both may write to their arguments later.
+        """
+        kind = self.analysis.types.type_of(call)
+        if kind.tag is TypeTag.OPTIMIZER:
+            return True
+        name = last_name(call.func)
+        return kind.tag is TypeTag.MODULE and name in _HOLDS_TENSORS
 
     def _is_put(self, call: ast.Call) -> bool:
         """Whether an expression is `items.append(value)`."""

@@ -128,7 +128,7 @@ class Mutations:
         return self._doubts(
             expression,
             watched,
-            [n for n in nodes if _does_something(n) or (hidden.named and not hidden.effect(n).quiet)],
+            [n for n in nodes if _does_something(n) or (hidden.may_run and not hidden.effect(n).quiet)],
         )
 
     def _is_trained(self, expression: ast.expr, node: ast.AST) -> bool:
@@ -159,7 +159,7 @@ class Mutations:
         return [
             node
             for node in nodes
-            if (_does_something(node) or (hidden.named and not hidden.effect(node).quiet))
+            if (_does_something(node) or (hidden.may_run and not hidden.effect(node).quiet))
             and node not in skipped
         ]
 

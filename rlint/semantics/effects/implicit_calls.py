@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Protocol
 
 from rlint import models
 from rlint.models.effect import PURE, USES_UP, Effect
@@ -26,9 +27,10 @@ from rlint.models.special_methods import (
     TRUTH,
     WRITES,
 )
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
@@ -47,6 +49,17 @@ _DERIVED_FROM = {name: tag for name, tag in models.CLASSES.items() if tag is not
 """Library classes whose subclasses have the type of their base."""
 
 
+class ImplicitEffects(Protocol):
+    """Resolves the effects of properties and operators of the classes of a project."""
+
+    @property
+    def implicit_names(self) -> frozenset[str]:
+        """Return the names of those that do more than return a value."""
+
+    def implicit_effect(self, cls: str, name: str) -> Effect:
+        """Return the effect of one on an object of a class, given by its qualified name."""
+
+
 class ImplicitCalls:
     """The properties and operators of a file's classes that do more than return a value. Effects that are
     merely possible are ignored, except in stores: reading a network's device is assumed to only read it.
@@ -58,9 +71,11 @@ class ImplicitCalls:
         names: QualifiedNames,
         types: TypeInference,
         effect_of: Callable[[Function], Effect],
+        project: ImplicitEffects | None = None,
     ) -> None:
         self.syntax, self.names, self.types = syntax, names, types
         self._effect_of = effect_of
+        self._project = project
         self._named: dict[str, Effect] | None = None
 
     @property
@@ -78,19 +93,56 @@ class ImplicitCalls:
             self._named = found
         return self._named
 
+    @property
+    def may_run(self) -> bool:
+        """Whether any class of the file, or of the project, has a property or operator with effects."""
+        return bool(self.named or self._names_in_project)
+
+    @cached_property
+    def _names_in_project(self) -> frozenset[str]:
+        return self._project.implicit_names if self._project is not None else frozenset()
+
     def effect(self, node: ast.AST) -> Effect:
         """Return the effect of a node, without its children, if it runs one of them or may do so."""
-        if not self.named:
+        if not self.may_run:
             return PURE
-        for operand, methods in self.runs(node):
+        for operand, methods in self._run(node):
             for method in methods:
-                if method in self.named and (operand is None or self.may_be_own(operand)):
+                if method in self.named and (
+                    operand is None or self._may_be_own(self.types.type_of(operand))
+                ):
                     return self.named[method]
+                if method in self._names_in_project and operand is not None:
+                    effect = self._effect_in_project(operand, method)
+                    if effect.acts or (method in WRITES and not effect.quiet):
+                        return effect
         return PURE
 
-    def may_be_own(self, operand: ast.expr) -> bool:
-        """Whether a value may be an instance of a class of the project."""
+    def _effect_in_project(self, operand: ast.expr, method: str) -> Effect:
+        """Return the effect of a method of the classes that a value may have; for a variable or attribute of
+        unknown type, of the classes that the file imports.
+        """
+        assert self._project is not None
         kind = self.types.type_of(operand)
+        if kind.tag not in _OF_CLASSES:
+            return PURE
+        classes: tuple[str, ...] = alternatives(kind.of) if kind and kind.of else ()
+        if kind.tag is TypeTag.UNKNOWN and isinstance(operand, (ast.Name, ast.Attribute)):
+            classes = self._imported
+        effect = PURE
+        for cls in classes:
+            effect = effect.joined(self._project.implicit_effect(cls, method))
+        return effect
+
+    @cached_property
+    def _imported(self) -> tuple[str, ...]:
+        """Return the names that the file imports by themselves: classes of the project are among them."""
+        bindings = self.syntax.scopes[self.syntax.module].bindings.values()
+        targets = (each.target for found in bindings for each in found if each.kind is BindingKind.IMPORT)
+        return tuple(dict.fromkeys(target for target in targets if "." in target))
+
+    def _may_be_own(self, kind: Type) -> bool:
+        """Whether the value may be an instance of a class of the project."""
         return kind.tag in _OF_CLASSES or (kind.tag in self._derived and not kind.fresh)
 
     @cached_property
@@ -135,7 +187,7 @@ class ImplicitCalls:
     def _is_getter(self, function: Function) -> bool:
         return any(self.names.qualified(decorator) in _GETTERS for decorator in function.decorator_list)
 
-    def runs(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
+    def _run(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
         """Yield operands, with the methods that the node may run on each."""
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):

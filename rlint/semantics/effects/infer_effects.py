@@ -11,7 +11,7 @@ from rlint.models.effect import PURE, READS, USES_UP, Effect, EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
-from rlint.semantics.effects.implicit_calls import ImplicitCalls
+from rlint.semantics.effects.implicit_calls import ImplicitCalls, ImplicitEffects
 from rlint.semantics.effects.tensor_use import is_move_of_tensor
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -47,8 +47,8 @@ _ADD_NOTHING = models.having(
 )
 
 
-class EffectResolver(Protocol):
-    """Resolves effects of calls into other files of the project."""
+class EffectResolver(ImplicitEffects, Protocol):
+    """Resolves effects of code of other files of the project."""
 
     def effect_at(self, path: str, module: str) -> Effect | None:
         """Return the effect of calling an access path; None if the project does not define it."""
@@ -74,7 +74,7 @@ class EffectInference:
         self.names = names
         self.types = types
         self.project = project
-        self.hidden = ImplicitCalls(syntax, names, types, self._effect_of_body)
+        self.hidden = ImplicitCalls(syntax, names, types, self._effect_of_body, project)
         self._calls: dict[tuple[ast.Call, bool], tuple[tuple[Effect, str | None], Noted]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
         self._own_methods: dict[str, Effect] = {}
@@ -133,7 +133,7 @@ class EffectInference:
         scope = self.syntax.scopes[function]
         if scope.globals or scope.nonlocals:
             effect = effect.joined(Effect(EffectKind.MUTATES, "rebinds a name outside itself"))
-        has_hidden = bool(self.hidden.named)
+        has_hidden = self.hidden.may_run
         for node in _running_in(function, None if has_hidden else _MAY_DO):
             kind = type(node)
             if isinstance(node, ast.Call):
@@ -171,7 +171,7 @@ class EffectInference:
 
     def _own(self, node: ast.AST) -> Effect:
         """Return the effect of one node, without its children."""
-        if self.hidden.named:
+        if self.hidden.may_run:
             hidden = self.hidden.effect(node)
             if hidden.acts:
                 return hidden

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.semantics.effects.stored_parts import REGISTRIES
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.scopes import BindingKind
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
     from rlint.semantics.model import SemanticModel
 
-_REGISTRIES = ("_modules", "_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks")
-"""The dicts of `torch.nn.Module` that hold its parts and hooks."""
 _PARTS = frozenset({TypeTag.MODULE, TypeTag.PARAMETERS})
 _MAY_BE_PARTS = _PARTS | {TypeTag.UNKNOWN, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR}
 _ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {"append", "extend", "insert", "setattr"}
@@ -42,10 +41,10 @@ def names_registries(model: SemanticModel) -> bool:
     may replace parts through it.
     """
     text = model.syntax.text
-    if not any(name in text for name in _REGISTRIES):
+    if not any(name in text for name in REGISTRIES):
         return False
-    return any(map(model.names.attribute_uses, _REGISTRIES)) or any(
-        constant.value in _REGISTRIES for constant in model.syntax.of_type(ast.Constant)
+    return any(map(model.names.attribute_uses, REGISTRIES)) or any(
+        constant.value in REGISTRIES for constant in model.syntax.of_type(ast.Constant)
     )
 
 

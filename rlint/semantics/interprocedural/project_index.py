@@ -20,7 +20,6 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
-from rlint.semantics.effects.implicit_methods import ImplicitMethods
 from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
 from rlint.semantics.effects.outside_reads import OutsideReads
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
@@ -53,6 +52,11 @@ class _OneOf:
 
 _NAMED_TUPLE = "typing.NamedTuple"
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
+_MOST_ACCESSORS = 5
+"""A property has a getter, a setter and a deleter."""
+_CALLED_BY_NAME = frozenset(
+    {"__call__", "__del__", "__init__", "__init_subclass__", "__new__", "__post_init__"}
+)
 _MOST_OVERRIDES = 12
 _DEEPEST = 3
 """Maximum depth at which items of items of a value are resolved."""
@@ -82,6 +86,7 @@ class ProjectIndex(SymbolTable):
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
         self._set_beside: dict[tuple[str, str], bool] = {}
+        self._implicit: dict[tuple[str, str], Effect] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → types that callers pass
         self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → types that single calls pass
         self._guessed: dict[str, Type] = {}  # the same, from calls whose target is guessed by name
@@ -809,17 +814,6 @@ class ProjectIndex(SymbolTable):
         """Whether a dotted name means a variable of the project that may change."""
         return self._outside.may_change(path, module)
 
-    def implicit_method(self, name: str, module: str, of: str) -> str:
-        """Return the path of a property or operator of this name that changes something, in another file than
-        `module`; "" if there is none. `size=` is the setter of `size`. `of` is the access path of the class,
-        if that is known.
-        """
-        return self._implicit.of_other_file(name, module, of)
-
-    @cached_property
-    def _implicit(self) -> ImplicitMethods:
-        return ImplicitMethods(self)
-
     @cached_property
     def _outside(self) -> OutsideReads:
         return OutsideReads(self)
@@ -827,6 +821,59 @@ class ProjectIndex(SymbolTable):
     def effect_of(self, function: FunctionSummary) -> Effect:
         """Return the effect of calling a function of the project, including all that it calls."""
         return run(self._effect_of(function))
+
+    def implicit_effect(self, cls: str, name: str) -> Effect:
+        """Return the effect of reading a property of an object of a class (`name=`: of setting it), or of the
+        special method that an operator runs on it; without effect if there is none.
+        """
+        key = (cls, name)
+        known = self._implicit.get(key)
+        if known is None:
+            symbol = self.symbol(cls, "")
+            effect = PURE
+            if isinstance(symbol, ClassSummary) and name in self.implicit_names:
+                for function in self._run_implicitly(symbol, name):
+                    effect = effect.joined(self.effect_of(function))
+            known = self._implicit[key] = effect
+        return known
+
+    def _run_implicitly(self, cls: ClassSummary, name: str) -> Iterator[FunctionSummary]:
+        if name.endswith("="):
+            for owner in (*self.ancestry(cls), *self.subclasses(cls)):
+                if isinstance(owner, ClassSummary):
+                    yield from self._setters_in(owner, name[:-1])
+            return
+        for function in self.implementations(cls, name):
+            if function.is_property or name.startswith("__"):
+                yield function
+
+    def _setters_in(self, cls: ClassSummary, name: str) -> Iterator[FunctionSummary]:
+        """Yield the setters and deleters of a property: its other definitions."""
+        functions = self.modules[cls.module].functions
+        getter = functions.get(f"{cls.qualname}.{name}")
+        for number in range(1, _MOST_ACCESSORS) if getter is not None and getter.is_property else ():
+            accessor = functions.get(f"{cls.qualname}.{name}#{number}")
+            if accessor is not None and not accessor.is_property:
+                yield accessor
+
+    @cached_property
+    def implicit_names(self) -> frozenset[str]:
+        """Return the names of properties (with `=` for setters) and special methods of the project's classes
+        that do more than return a value.
+        """
+        found: set[str] = set()
+        for module in self.modules.values():
+            for cls in () if module.is_test else module.classes.values():
+                for name in cls.methods:
+                    function = module.functions.get(f"{cls.qualname}.{name}")
+                    if function is None or name in _CALLED_BY_NAME:
+                        continue
+                    is_special = name.startswith("__") and name.endswith("__")
+                    if (is_special or function.is_property) and not self.effect_of(function).quiet:
+                        found.add(name)
+                    if function.is_property and any(True for _ in self._setters_in(cls, name)):
+                        found.add(f"{name}=")
+        return frozenset(found)
 
     def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
         if "{" in path:
@@ -974,6 +1021,8 @@ class ProjectIndex(SymbolTable):
         self._guessed.clear()
         self._paths.clear()
         self._effects.clear()
+        self._implicit.clear()
+        vars(self).pop("implicit_names", None)
 
     def note_guess(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
         """Record the type of an argument in a call that likely calls a function."""

@@ -29,6 +29,7 @@ from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.outside_reads import outside_reads
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
+from rlint.semantics.effects.stored_parts import stored_parts
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.branches.declared_options import options_of
 from rlint.semantics.frequency.branches.switched_classes import switched_classes
@@ -123,6 +124,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.switched = switched_classes(analysis)
     summary.replaced = replaced_in(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
+    summary.stored_parts = stored_parts(analysis)
     summary.observed = observed_in(syntax, analysis.names)
     summary.caught = calls_with_errors_read(syntax, analysis.names)
     summary.mentions = mentions_of(analysis, summary.attributes_read)

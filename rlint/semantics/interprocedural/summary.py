@@ -8,6 +8,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import UNKNOWN, Type
+from rlint.semantics.effects.stored_parts import StoredPart
 from rlint.semantics.frequency.branches.declared_options import Choices, Given
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
@@ -310,6 +311,8 @@ class ModuleSummary:
     has_entries: bool = False  # are the entry points of the program declared, so that other scripts are none?
     entries: tuple[str, ...] = ()  # those in this file, by their names; "" for its module-level code
     mentions: tuple[Reference, ...] = ()  # of functions with accessor names (see references.py)
+    # what it puts into objects that may be networks (see stored_parts.py)
+    stored_parts: tuple[StoredPart, ...] = ()
     restores: bool = False  # sets attributes of unknown objects by names known only at run time
     settings: dict[str, tuple[bool | int | None, ...]] = field(
         default_factory=dict

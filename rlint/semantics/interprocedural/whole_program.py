@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rlint.semantics.dataflow.sum_tree import SumTreeUses
 from rlint.semantics.effects.log_writes import LogWriters
+from rlint.semantics.effects.network_changes import NetworkChanges
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.likely_index import LikelyIndex
@@ -52,6 +53,11 @@ class WholeProgram:
         return LogWriters(self.graph)
 
     @cached_property
+    def network_changes(self) -> NetworkChanges:
+        """Return the networks whose parts files replace after the construction."""
+        return NetworkChanges(self.graph)
+
+    @cached_property
     def workers(self) -> WorkerGraph:
         """Return the graph of threads and processes: the code that starts them, and the functions that they
         run.
@@ -91,6 +97,11 @@ class LikelyProgram(WholeProgram):
     def log_writers(self) -> LogWriters:
         """Return the functions that write to a log in each call."""
         return self._sure.log_writers
+
+    @property
+    def network_changes(self) -> NetworkChanges:
+        """Return the networks whose parts files replace after the construction."""
+        return self._sure.network_changes
 
     @property
     def workers(self) -> WorkerGraph:

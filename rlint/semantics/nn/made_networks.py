@@ -12,6 +12,7 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.effects.network_changes import ANY_NETWORK, NetworkChange
 from rlint.semantics.effects.own_parts import (
     is_in_constructor,
     is_variable,
@@ -90,11 +91,11 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
     other.
     """
     one, other = built(first, model), built(second, model)
-    if may_be_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
+    if may_be_changed_later(model, first, second):
         return False
-    if any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
-        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
-    ):
+    if _is_moved_later(first, model) or _is_moved_later(second, model):
+        return False
+    if _has_lazy_layers(model):
         return False  # their shapes are determined by the first input
     if model.once(reparametrizes_a_network, model.syntax.module):
         return False
@@ -116,6 +117,12 @@ def have_same_form(first: ast.expr, second: ast.expr, model: SemanticModel) -> b
         return True
     # what a constructor of the project creates may depend on more than its arguments
     return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
+
+
+def _has_lazy_layers(model: SemanticModel) -> bool:
+    return any(map(model.program.is_attribute_read, LAZY_LAYERS)) or any(
+        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in LAZY_LAYERS
+    )
 
 
 def _have_equal_values(first: ast.Call, second: ast.Call, model: SemanticModel) -> bool:
@@ -186,7 +193,7 @@ def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model
 
 def share_nothing(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     """Whether two networks surely have no tensor in common, nor tensors that share memory."""
-    if ast.dump(first) == ast.dump(second) or may_be_changed_later(model):
+    if ast.dump(first) == ast.dump(second) or may_be_changed_later(model, first, second):
         return False
     one, other = built(first, model), built(second, model)
     if model.index.defines_method("__deepcopy__"):
@@ -216,6 +223,8 @@ def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> s
         )
     if model.program.customizes_state_dicts():
         return f"A module in `{name}` may modify the tensors that it loads, which are those of `{other}`"
+    if _has_lazy_layers(model):
+        return f"`{name}` and `{other}` must not have lazy layers without parameters"
     if not share_nothing(target, source, model):
         return f"`{name}` and `{other}` must not share weights or their memory"
     return None
@@ -282,6 +291,8 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
         return is_layer(models.canonical(path)) and not _keeps_a_tensor(call, model)
     structure = model.nn.architecture(call, None)
     takes_over: bool = model.once(takes_existing_parts, model.syntax.module)
+    if structure.classes & model.nn.changed_by_other_files(NetworkChange.TAKEN):
+        return False
     return structure.complete and not structure.passes_on and not takes_over and not _may_share_memory(model)
 
 
@@ -404,12 +415,29 @@ def _has_own_metaclass(cls: ast.ClassDef) -> bool:
     )
 
 
-def may_be_changed_later(model: SemanticModel) -> bool:
+def may_be_changed_later(model: SemanticModel, *networks: ast.expr, tensors: bool = True) -> bool:
     """Whether the file may put modules or tensors into existing networks, or let them share memory; or
-    another file replaces the memory of tensors: `weight.data = flat[:4]`.
+    another file does that to one of `networks`, or replaces the memory of tensors: `weight.data = flat[:4]`.
+    Without `tensors`, only modules count in other files.
     """
     found: bool = model.once(_changes_networks, model.syntax.module)
-    return found
+    return found or _concern(NetworkChange.ANY if tensors else NetworkChange.MODULES, networks, model)
+
+
+def may_hold_integers(model: SemanticModel, *networks: ast.expr) -> bool:
+    """Whether another file may create parameters without gradient for one of `networks`, the only ones that
+    may hold integers, or cast it.
+    """
+    return _concern(NetworkChange.INTEGERS, networks, model)
+
+
+def _concern(change: NetworkChange, networks: tuple[ast.expr, ...], model: SemanticModel) -> bool:
+    """Whether other files may change one of some networks, or a part of it, in a way."""
+    changed = model.nn.changed_by_other_files(change)
+    if not changed or ANY_NETWORK in changed:
+        return bool(changed)
+    structures = [model.nn.architecture(network, None) for network in networks]
+    return any(not structure.complete or structure.classes & changed for structure in structures)
 
 
 def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:

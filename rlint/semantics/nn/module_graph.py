@@ -9,11 +9,12 @@ from rlint import models
 from rlint.frozen import frozen, mutable
 from rlint.models import vocabulary
 from rlint.models.trait import Trait
-from rlint.models.value_type import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, PartKind, holds_no_network, is_layer
 from rlint.semantics.nn.forward.forward_summary import ForwardSummary
+from rlint.semantics.nn.forward.implicit_uses import OPERATOR
 
 _DEPTH = 16
 _STEPS = 600
@@ -27,6 +28,12 @@ _PLAIN_BASES = models.having(Trait.HOLDS_PARTS, "torch.nn") | {
 _RECURRENT = models.having(Trait.RECURRENT, "torch.nn")
 MODULE_METHODS = models.having(Trait.RUNS_NO_LAYER, TypeTag.MODULE)
 """Methods that every module has, and that run no layer."""
+_READS_ATTRIBUTES = ("__getattr__", "__getattribute__")
+_NOT_OPERATORS = frozenset(
+    {"__call__", "__del__", "__delattr__", "__getattr__", "__getattribute__", "__init__"}
+    | {"__init_subclass__", "__new__", "__post_init__", "__setattr__", "__getstate__", "__setstate__"}
+)
+"""Special methods that no operator, iteration or builtin calls."""
 
 
 @mutable
@@ -156,6 +163,7 @@ class _Reading:
         self.index = index
         self.found = Architecture()
         self._open: set[object] = set()
+        self._implicit: set[object] = set()
         self._depth = 0
         self._left = _STEPS
 
@@ -475,7 +483,95 @@ class _Reading:
                 found.add(attribute)
             elif method not in MODULE_METHODS and not (method == "" and attribute in MODULE_METHODS):
                 self.add_attribute(cls, attribute, instance, _entry(method), sure=sure)
+        for path, name in sorted(done.implicit):
+            if not path:
+                found.update(self._run_implicitly(cls, name))
+            elif self._may_run_code(name):
+                self._add_implicit(path, name, cls, instance, sure=sure)
         return found
+
+    def _may_run_code(self, name: str) -> bool:
+        """Whether a class of the project may run code when an attribute is read, or on an operator."""
+        return (
+            name == OPERATOR
+            or bool(self.index.methods_named(name))
+            or any(map(self.index.defines_method, _READS_ATTRIBUTES))
+        )
+
+    def _add_implicit(self, path: str, name: str, cls: ClassSummary, instance: _Place, *, sure: bool) -> None:
+        """Add what runs when an attribute of a part is read, or when the part is an operand; once each."""
+        key = (path, name, cls.path, instance.given)
+        if key in self._implicit:
+            return
+        self._implicit.add(key)
+        for owner, place in self._parts_at(path, cls, instance):
+            for called in sorted(self._run_implicitly(owner, name)):
+                if (owner.path, called) not in self._implicit:
+                    self._implicit.add((owner.path, called))
+                    self._run(owner, called, place, sure=sure)
+
+    def _run_implicitly(self, cls: ClassSummary, name: str) -> set[str]:
+        """Return the methods of an object that run when its attribute is read, or as an operand."""
+        if name != OPERATOR:
+            read = (name, *_READS_ATTRIBUTES)
+            return {method for method in read if self.index.method(cls, method) is not None}
+        return {
+            method
+            for owner in self.index.ancestry(cls)
+            if isinstance(owner, ClassSummary)
+            for method in owner.methods
+            if method.startswith("__") and method.endswith("__") and method not in _NOT_OPERATORS
+        }
+
+    def _parts_at(
+        self, path: str, cls: ClassSummary, instance: _Place
+    ) -> Iterable[tuple[ClassSummary, _Place]]:
+        """Return the classes of the project that the part of an object at a path may have, as far as they are
+        known.
+        """
+        found: dict[str, tuple[ClassSummary, _Place]] = {cls.path: (cls, instance)}
+        for name in path.split("."):
+            above, found = found, {}
+            for owner, place in above.values():
+                kind = self.index.attribute(owner, name)
+                for one in alternatives(kind.of) if kind else ():
+                    self._note_class(Type(kind.tag, one), _Place(""), found)
+                for base, inner in self._owners(owner, place):
+                    made = self.index.modules[base.module].parts.get(f"{base.qualname}.{name}", ())
+                    for part in made:
+                        self._note_part(part, inner, found, _DEPTH)
+        return found.values()
+
+    def _note_part(
+        self,
+        part: NetworkPart,
+        place: _Place,
+        found: dict[str, tuple[ClassSummary, _Place]],
+        depth: int,
+    ) -> None:
+        """Add the class of a part of a network."""
+        if depth <= 0:
+            return
+        if part.kind == PartKind.INSTANCE:
+            self._note_class(Type(TypeTag.INSTANCE, part.name), _Place(""), found)
+        elif part.kind in (PartKind.MADE, PartKind.NAMED):
+            symbol = self.index.symbol(part.name, place.module)
+            if isinstance(symbol, FunctionSummary):
+                self._note_class(self.index.returned(symbol), _Place(""), found)
+            elif isinstance(symbol, ClassSummary):
+                inner = _Place(symbol.module, "", symbol, None, part.arguments, place)
+                found.setdefault(symbol.path, (symbol, inner))
+        elif part.kind == PartKind.PARAMETER and place.given is not None and place.outer is not None:
+            taken, is_default = self._argument(part.name, place) or ((), False)
+            for given in taken:
+                self._note_part(given, _Place(place.module) if is_default else place.outer, found, depth - 1)
+
+    def _note_class(self, kind: Type, place: _Place, found: dict[str, tuple[ClassSummary, _Place]]) -> None:
+        cls = self.index.class_of(kind)
+        if cls is not None:
+            for one in (cls, *self.index.subclasses(cls)):
+                inner = _Place(one.module, "", one, None, place.given, place.outer)
+                found.setdefault(one.path, (one, inner))
 
     def _note(self, done: ForwardSummary, module: str, *, running: bool, sure: bool) -> None:
         found = self.found

@@ -14,6 +14,7 @@ from rlint.models import vocabulary
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
+from rlint.semantics.dataflow.aliasing import MEMORY, lenders
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.syntax.last_names import last_name
@@ -35,7 +36,10 @@ _MAY_BE_WEIGHTS = frozenset(
         TypeTag.STATE_DICT,
     }
 )
-_LEAF_MAKERS = models.names_having(Trait.PARAMETERS, "torch.nn") | {"requires_grad_", "parameters"}
+_WRAPS = models.names_having(Trait.PARAMETERS, "torch.nn")
+"""Classes whose objects share the memory of the tensors that they are passed."""
+_TAKES_OVER = (*_WRAPS, "from_pretrained", "vector_to_parameters")
+_LEAF_MAKERS = _WRAPS | {"requires_grad_", "parameters"}
 
 
 class OptimizerEffects:
@@ -102,12 +106,16 @@ class OptimizerEffects:
 
     def _names_weights(self, expression: ast.expr) -> bool:
         """Whether the expression names a value that this file makes an autograd leaf, or passes to an
-        optimizer.
+        optimizer, or whose memory it lets a parameter share.
         """
-        if not self._leaves:
+        if not self._leaves and not self._sharing:
             return False
         for node in descendants(expression):
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._leaves:
+                return True
+            if isinstance(node, ast.Name) and self._shares_memory(node):
+                return True
+            if isinstance(node, ast.Attribute) and (None, node.attr) in self._sharing:
                 return True
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 for binding in self.analysis.definitions.reaching(node):
@@ -115,6 +123,62 @@ class OptimizerEffects:
                     if _is_alias(binding) and value is not None and self._leaves & set(_places(value)):
                         return True
         return False
+
+    def _shares_memory(self, name: ast.Name) -> bool:
+        """Whether a variable may hold a tensor whose memory a parameter shares."""
+        if not self._sharing:
+            return False
+        scope = self.analysis.syntax.scope(name).lookup(name.id)
+        names = (name.id, *lenders(name, self.analysis))
+        return any((scope, each) in self._sharing for each in names)
+
+    @cached_property
+    def _sharing(self) -> frozenset[tuple[object, str]]:
+        """Return the variables, with their scopes, and attributes (with None) whose memory parameters share:
+        `nn.Parameter(flat.view(2, 3))`, `layer.weight.data = flat[:6]`.
+        """
+        tree = self.analysis.syntax
+        given: list[ast.expr] = []
+        for call in tree.written.calls_of(_TAKES_OVER):
+            given += [*call.args[:1], *(each.value for each in call.keywords if each.arg in ("data", "vec"))]
+        for store in tree.written.attribute_stores:
+            value = getattr(tree.parents.get(store), "value", None)
+            if store.attr == "data" and isinstance(value, ast.expr):
+                given.append(value)
+        given += [each.value for each in tree.of_type(ast.keyword) if each.arg == "_weight"]
+        found: set[tuple[object, str]] = set()
+        for value in given:
+            for shared in self._lenders_of(value):
+                if isinstance(shared, ast.Attribute):
+                    found.add((None, shared.attr))
+                    continue
+                scope = tree.scope(shared).lookup(shared.id)
+                found.update((scope, each) for each in (shared.id, *lenders(shared, self.analysis)))
+        return frozenset(found)
+
+    def _lenders_of(self, value: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
+        """Yield the variables and attributes whose memory a tensor, or a list of tensors, may share."""
+        is_display = isinstance(value, (ast.List, ast.Tuple, ast.Dict))
+        if not is_display and self.analysis.types.type_of(value).fresh:
+            return
+        match value:
+            case ast.Name() if self.analysis.types.type_of(value).tag in (TypeTag.UNKNOWN, *MEMORY):
+                yield value
+            case ast.Attribute(value=owner) if self.analysis.types.type_of(owner).tag in MEMORY:
+                yield from self._lenders_of(owner)
+            case ast.Attribute() if self.analysis.names.qualified(value) is None:
+                if self.analysis.types.type_of(value).tag in MEMORY:
+                    yield value
+            case ast.Subscript(value=owner) | ast.Starred(value=owner):
+                yield from self._lenders_of(owner)
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+                for part in parts:
+                    yield from self._lenders_of(part)
+            case ast.Call(func=func, args=args):
+                if isinstance(func, ast.Attribute) and self.analysis.names.qualified(func) is None:
+                    yield from self._lenders_of(func.value)
+                for argument in args[:1]:
+                    yield from self._lenders_of(argument)
 
     def _depends_on_weights(self, expression: ast.expr) -> bool:
         """Whether any value in the expression may be a weight, or hold one."""

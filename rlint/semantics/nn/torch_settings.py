@@ -9,10 +9,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from rlint import models
 from rlint.models import vocabulary
 from rlint.models.rl import DEVICE_SIMULATORS, LANGUAGE_MODELS, SIMULATORS
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.types.legacy_tensors import GIVES_OUT
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import descendants, is_in
@@ -117,9 +120,27 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(LARGE_LAYERS)
     if ("backward" in tree.written.calls and _unrolls(tree)) or _CONJUGATE in tree.text:
         found.add(UNROLLED)
+    if "out=" in tree.text.replace(" ", "") and _gives_out(analysis):
+        found.add(GIVES_OUT)
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)
     return frozenset(found)
+
+
+def _gives_out(analysis: FileAnalysis) -> bool:
+    """Whether a file passes `out=` to a function of torch or to a method that may be one of a tensor."""
+    for keyword in analysis.syntax.of_type(ast.keyword):
+        call = analysis.syntax.parents.get(keyword) if keyword.arg == "out" else None
+        if not isinstance(call, ast.Call):
+            continue
+        qualified = analysis.names.qualified(call.func)
+        if qualified is not None and qualified.startswith("torch."):
+            return True
+        if qualified is None and isinstance(call.func, ast.Attribute):
+            of_array = analysis.types.type_of(call.func.value).tag is TypeTag.NDARRAY
+            if not of_array and models.method_fact(TypeTag.TENSOR, call.func.attr) is not None:
+                return True
+    return False
 
 
 def _unrolls(tree: SyntaxIndex) -> bool:

@@ -17,6 +17,8 @@ CLASSES = frozenset(
     for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
 )
 """The legacy tensor classes, whose call creates a tensor."""
+GIVES_OUT = "out"
+"""The setting of a program (see nn/torch_settings.py) in which calls pass a tensor as `out`."""
 _RESIZES = ("resize_", "resize_as_")
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
@@ -57,7 +59,7 @@ def sharing_doubt(model: SemanticModel) -> str | None:
             return (
                 f"`{method}` raises an error if it must enlarge a tensor that shares the memory of an array"
             )
-    if model.once(_writes_to_out, model.syntax.module):
+    if model.once(_writes_to_out, model.syntax.module) or model.program.sets(GIVES_OUT):
         return "`out=` raises an error if it must enlarge a tensor that shares the memory of an array"
     return None
 

@@ -41,8 +41,8 @@ def doubt_about_network(network: ast.expr, model: SemanticModel) -> str | None:
             f"tensors that `{name}` stores, shows or modifies in place no longer carry a gradient, or it "
             f"uses another kernel without autograd"
         )
-    if made_networks.may_be_changed_later(model):
-        return f"`{name}` must keep its layers: code here replaces parts of networks after their construction"
+    if made_networks.may_be_changed_later(model, network, tensors=False):
+        return f"`{name}` must keep its layers: code replaces parts of networks after their construction"
     if _computes_weights(model):
         return (
             f"the weights that `{name}` computes (`weight_norm`) carry no gradient until its next "

@@ -65,9 +65,10 @@ to another network must not be stored there.
 
 Unsafe in these cases:
 
-- The network is created elsewhere, sets attributes or has hooks.
+- The network is created elsewhere, sets attributes (also in a property or operator that its code uses) or has
+  hooks.
 - The code of the network prints values, updates buffers in place, changes its arguments or other objects, or
-  is decorated; or code of the file replaces layers after their construction.
+  is decorated; or code of the program replaces layers of it after their construction.
 - The code runs inside `autocast`, whose cached weights carry no gradient in old versions of PyTorch.
 - The result, or a view of it (`.detach().squeeze(-1)`), is changed in place later: views that are created
   under `no_grad` cannot be changed by values with a gradient.

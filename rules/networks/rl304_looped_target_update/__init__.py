@@ -61,9 +61,9 @@ class Agent:
 Safe for `copy_` into parameters that autograd does not track (`.data`, or under `torch.no_grad()`), if the
 coefficients are numbers and both networks are known to have the same structure. That is known if the same
 function or class creates them, and one is a deep copy of the other, or both come from the same call and one
-has loaded the state of the other, and if no code replaces parameters later. The fix adds the same products in
-the same precision, so the result is identical to the bit. It computes the share of the new weights first,
-because both networks may hold the same tensor.
+has loaded the state of the other, and if no code of the program replaces layers or parameters later. The fix
+adds the same products in the same precision, so the result is identical to the bit. It computes the share of
+the new weights first, because both networks may hold the same tensor.
 
 Unsafe in these cases:
 
@@ -73,7 +73,8 @@ Unsafe in these cases:
   scaled.
 - A list or iterator of the parameters is also used elsewhere, and may have lost some or their order.
 - The tensors may be integers, which cannot be multiplied in place (`state_dict()` contains the counters of
-  batch normalisation), or the file casts networks to integers or complex numbers.
+  batch normalisation): a class of the network creates parameters without gradient, or code casts networks to
+  integers or complex numbers.
 - The coefficients may be tensors.
 - Autograd may be on.
 - The code assigns to `.data` or to the items of a state dict, or adds a product in place. These become

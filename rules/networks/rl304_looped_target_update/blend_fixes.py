@@ -149,7 +149,7 @@ def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
         or not made_networks.have_same_form(old.network, new.network, model)
     ):
         yield SAME_FORM.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
-    elif _may_hold_integers(model):
+    elif _may_hold_integers(model) or made_networks.may_hold_integers(model, old.network, new.network):
         yield INTEGERS
 
 
@@ -194,12 +194,7 @@ def _casts_a_network(call: ast.Call, model: SemanticModel) -> bool:
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     names = [(model.names.qualified(argument) or "").removeprefix("torch.") for argument in given]
-    return any(_is_exact(element_types.TORCH.get(name, name)) for name in names)
-
-
-def _is_exact(dtype: str) -> bool:
-    """Whether a dtype is not one of real floating-point numbers."""
-    return dtype not in element_types.FLOATS and (dtype in element_types.BITS or dtype.startswith("complex"))
+    return any(element_types.is_exact(element_types.TORCH.get(name, name)) for name in names)
 
 
 def _is_called_or_tested(node: ast.expr, model: SemanticModel) -> bool:

@@ -51,7 +51,10 @@ def _kills(model: SemanticModel) -> bool:
 
 
 def _handles_signals(model: SemanticModel) -> bool:
-    return any(model.names.qualified(call.func) == "signal.signal" for call in model.syntax.of_type(ast.Call))
+    """Whether the program handles signals: also in another file, whose handler may set the event."""
+    return model.program.mentions("signal", "add_signal_handler") or any(
+        model.names.qualified(call.func) == "signal.signal" for call in model.syntax.of_type(ast.Call)
+    )
 
 
 def fix_of(title: str, edits: list[Edit | None], reasons: list[str]) -> Fix | None:

@@ -62,8 +62,9 @@ def act(policy: torch.nn.Module, state: np.ndarray) -> int:
 ## Fix safety
 Replacing `torch.tensor` is safe if nothing else refers to the array. It is unsafe if a variable does,
 because a write to the array would change the tensor. It is also unsafe in a program that enlarges tensors
-in place (`resize_`, `resize_as_`), and in a file that passes tensors as `out=`: both fail for a tensor that
-shares an array's memory.
+in place (`resize_`, `resize_as_`) or passes them as `out=`: both fail for a tensor that shares an array's
+memory. Nor is it safe if the array may not be contiguous, as a copy always is: it was computed from a
+transposed array, selects columns (`rows[:, chosen]`), or is a column of `np.nonzero`.
 
 Replacing a legacy constructor keeps the values and the sharing of memory. It is safe if the argument is
 known to be an array with at least one dimension; an integer would be a size, and a tensor is handled
@@ -103,6 +104,7 @@ from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import (
     is_written_to,
 )
 from rlint.rules.transfers.rl208_copy_into_tensor.likely_arrays import is_likely_array, is_used_up
+from rlint.rules.transfers.rl208_copy_into_tensor.memory_order import may_be_in_other_order
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
@@ -240,6 +242,8 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
         reason = legacy_tensors.sharing_doubt(model)
         if not new:
             reason = f"{shown(array, model)} must not be written to while the tensor is in use"
+        elif reason is None and may_be_in_other_order(array, model):
+            reason = f"{shown(array, model)} must be contiguous in memory, as its copy is"
         safety = Applicability.UNSAFE if reason else Applicability.SAFE
         fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
     message = f"`{model.source.text(call.func)}` copies {shown(array, model)}{why}"

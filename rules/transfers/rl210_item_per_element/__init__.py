@@ -50,7 +50,8 @@ Unsafe in these cases:
 - The number of dimensions is not known, or the program changes shapes in place (`unsqueeze_`). The fix then
   flattens the tensor. If its rows hold several numbers, the original code raises an error and the fixed code
   returns all of them.
-- A function that the loop calls could write to the tensor under another name.
+- A function that the loop calls could write to the tensor under another name. If an optimizer does, because a
+  parameter shares the memory of the tensor (`nn.Parameter(rows)`), there is only advice.
 - `float` or `int` is called in a program that uses complex numbers.
 - `float`, `int` or `bool` is called on a tensor that may require a gradient, which gives a warning from
   torch.

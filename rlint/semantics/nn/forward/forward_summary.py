@@ -14,6 +14,8 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import DROPOUT, NetworkParts
 from rlint.semantics.nn.forward.escaping_tensors import EscapingTensors
+from rlint.semantics.nn.forward.implicit_uses import ImplicitUses
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 
@@ -30,6 +32,8 @@ _CALLS_BACK = models.having(Trait.CALLS_BACK, "builtins")
 _RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
 _CONTAINERS = models.having(Trait.HOLDS_PARTS, "torch.nn")
 """Modules that run the layers passed to their constructor: `nn.Sequential(self.first, self.second)(x)`."""
+_KEEPS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {"__setattr__"}
+"""Methods by which a module keeps what it is passed: `self.register_buffer("hidden", hidden)`."""
 _DROPOUTS = frozenset(
     f"torch.nn.functional.{name}dropout{size}"
     for name in ("", "alpha_", "feature_alpha_")
@@ -47,8 +51,10 @@ _BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional
 class ForwardSummary:
     """The effects of a function that matter if it belongs to a network.
 
-    `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call); `own` the
-    methods that it calls through `super()`; `calls` the functions of the project; `keeps` the attributes that
+    `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call); `implicit`
+    the attributes that it reads on `self` and its parts, which may be properties, and the parts on which it
+    uses operators (see implicit_uses.py); `own` the methods that it calls, and the properties that it reads,
+    through `super()`; `calls` the functions of the project; `keeps` the attributes that
     it sets or modifies; `layers` the functions of torch.nn.functional that act like a layer, with whether
     they surely do. `opaque`: it calls unknown code, takes gradients, depends on the autograd mode, or stores
     a value where other code finds it. `escapes`: tensors may be seen other than by the result and `keeps`
@@ -56,6 +62,7 @@ class ForwardSummary:
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)
+    implicit: set[tuple[str, str]] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
     keeps: set[str] = field(default_factory=set)
@@ -118,6 +125,8 @@ class _Reader:
         for function in self._escaping.functions(self._enclosing_definition):
             self._forward_summary(function).escapes = True
         self._read_properties()
+        for function, path, name in ImplicitUses(self.analysis, self._roots).all(self._enclosing_definition):
+            self._forward_summary(function).implicit.add((path, name))
         return self.found
 
     def _read_properties(self) -> None:
@@ -130,6 +139,11 @@ class _Reader:
                     user = self._enclosing_definition(read)
                     if user is not None and isinstance(read.ctx, ast.Load):
                         self._forward_summary(user).uses.add((read.attr, ""))
+        for call in self.syntax.written.calls_of(("super",)):
+            read_of = self.syntax.parents.get(call)
+            user = self._enclosing_definition(call)
+            if user is not None and isinstance(read_of, ast.Attribute):
+                self._forward_summary(user).own.add(read_of.attr)
 
     def _enclosing_definition(self, node: ast.AST) -> Function | None:
         """Return the function at module level or in a class that runs a node, including nodes of nested
@@ -222,6 +236,8 @@ class _Reader:
 
     def _method_call(self, call: ast.Call, func: ast.Attribute, function: Function) -> None:
         method, owner = func.attr, func.value
+        if method in _KEEPS:
+            self._note_registered(call, owner, function)
         if self.parts.analysis.names.is_self(owner):
             done = self._forward_summary(function)
             done.uses.add((method, ""))
@@ -247,6 +263,15 @@ class _Reader:
             self._forward_summary(function).uses.update((root, method) for root in roots)
         if self._escaping.escapes_by_method(owner, method, of_network=bool(roots) and may_be_network):
             self._forward_summary(function).escapes = True
+
+    def _note_registered(self, call: ast.Call, owner: ast.expr, function: Function) -> None:
+        """Record a tensor or module that a method of the network registers: it may keep its graph."""
+        by_super = isinstance(owner, ast.Call) and last_name(owner.func) == "super"
+        is_own = by_super or self.parts.analysis.names.is_self(owner)
+        name = _constant(call.args[0]) if call.args else None
+        kept = {name if isinstance(name, str) else "*"} if is_own else self._roots(owner)
+        if kept and function.name != "__init__":
+            self._forward_summary(function).keeps.update(kept)
 
     def _value_call(self, func: ast.expr, function: Function) -> None:
         if self.parts.analysis.names.is_self(func):
