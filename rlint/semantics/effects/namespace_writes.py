@@ -196,7 +196,7 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
         held = [
             _value_of(each, syntax) for each in syntax.written.attribute_stores if each.attr == owner.attr
         ]
-        yield from filter(None, (_imported_path(value, syntax) for value in held if value is not None))
+        yield from filter(None, (imported_path(value, syntax) for value in held if value is not None))
     elif isinstance(owner, ast.Name) and depth:
         scope = syntax.scope(owner).lookup(owner.id)
         for binding in scope.bindings[owner.id] if scope is not None else ():
@@ -231,10 +231,10 @@ def _bound_values(binding: Binding, syntax: SyntaxIndex) -> list[ast.expr]:
 def _owner_path(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> str | None:
     if isinstance(owner, ast.Attribute) and owner.attr == "__globals__":
         return (resolve(owner.value) or "").rpartition(".")[0] or None
-    return _imported_path(owner, syntax) or resolve(owner)
+    return imported_path(owner, syntax) or resolve(owner)
 
 
-def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
+def imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
     """Return the dotted name of the module that is imported, or looked up in `sys.modules`, by name."""
     match value:
         case (

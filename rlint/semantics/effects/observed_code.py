@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from rlint.semantics.effects.namespace_writes import NAMESPACES, NameResolver, is_own_module, owner_paths
+from rlint.semantics.effects.passed_modules import PASSED_MODULE, may_be_passed
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -77,6 +78,8 @@ class _Observed:
             case _:
                 for path in self._paths(owner):
                     yield self._names.module if path == "__main__" else path
+                if may_be_passed(owner, self._syntax):
+                    yield PASSED_MODULE
 
     def _values_of(self, name: ast.Name) -> list[ast.expr]:
         scope = self._syntax.scope(name).lookup(name.id)

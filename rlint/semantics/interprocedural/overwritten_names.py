@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from rlint import models
 from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
+from rlint.semantics.effects.passed_modules import PASSED_MODULE
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.symbols import SymbolTable
@@ -71,6 +73,19 @@ class OverwrittenNames:
                     found.add(name)
         return frozenset(found)
 
+    @cached_property
+    def passed(self) -> frozenset[str]:
+        """Return the modules that files, without tests, pass to functions or keep in variables."""
+        found: set[str] = set()
+        for module in self._symbols.modules.values():
+            for path in () if module.is_test else module.passed_modules:
+                if path == ANY_MODULE:
+                    return frozenset(self._symbols.modules)
+                symbol = self._symbols.symbol(path, module.module)
+                if isinstance(symbol, ModuleSummary):
+                    found.add(symbol.module)
+        return frozenset(found)
+
     def _set_in(self, module: str) -> frozenset[str]:
         known = self._set.get(module)
         if known is None:
@@ -87,8 +102,11 @@ class OverwrittenNames:
                 continue
             for path in other.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                known = owner == ANY_MODULE and name != ANY_NAME  # any name of any module: too unspecific
-                if owner == "__main__" or known or symbol(owner, other.module) is target:
+                if (
+                    owner in ("__main__", ANY_MODULE)
+                    or (owner == PASSED_MODULE and target.module in self.passed)
+                    or symbol(owner, other.module) is target
+                ):
                     yield name
             if not any(symbol(path, other.module) is target for path in other.imports.values()):
                 continue

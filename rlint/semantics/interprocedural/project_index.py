@@ -21,6 +21,7 @@ from rlint.models.value_type import (
 )
 from rlint.regex import regex
 from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
+from rlint.semantics.effects.passed_modules import PASSED_MODULE
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
@@ -876,6 +877,9 @@ class ProjectIndex(SymbolTable):
         found: set[str] = set()
         for module in self.modules.values():
             for path in () if module.is_test else module.observed:
+                if path in (ANY_MODULE, PASSED_MODULE):
+                    found.update(self.modules if path == ANY_MODULE else self._overwritten.passed)
+                    continue
                 symbol = self.symbol(path, module.module)
                 if isinstance(symbol, ModuleSummary):
                     found.add(symbol.module)

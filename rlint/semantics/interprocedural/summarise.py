@@ -26,6 +26,7 @@ from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
 from rlint.semantics.effects.errors_read import calls_with_errors_read
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
+from rlint.semantics.effects.passed_modules import passed_modules
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
@@ -122,6 +123,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.switched = switched_classes(analysis)
     summary.replaced = replaced_in(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
+    summary.passed_modules = passed_modules(syntax, analysis.name)
     summary.observed = observed_in(syntax, analysis.names)
     summary.caught = calls_with_errors_read(syntax, analysis.names)
     summary.mentions = mentions_of(analysis, summary.attributes_read)

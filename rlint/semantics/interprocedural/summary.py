@@ -283,6 +283,7 @@ class ModuleSummary:
         frozenset()
     )  # functions and methods that the file replaces (see replaced_functions.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
+    passed_modules: frozenset[str] = frozenset()  # imports that it uses as values (see passed_modules.py)
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
     caught: frozenset[str] = frozenset()  # last names of functions whose errors it reads (see errors_read.py)
     write_only_attributes: frozenset[str] = (

@@ -1,0 +1,173 @@
+"""Modules that a file passes to functions or keeps in variables, and variables that it sets in an object that
+its functions get as an argument: `override(config, values)`, where `override` sets attributes of the module.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from rlint import models
+from rlint.models.effect import EffectKind
+from rlint.models.value_type import TypeTag
+from rlint.semantics.effects.namespace_writes import (
+    ANY_NAME,
+    NameResolver,
+    NameWrite,
+    imported_path,
+    is_own_module,
+    owner_paths,
+)
+from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+
+PASSED_MODULE = "__passed__"
+"""The dotted name of a module that a function gets as an argument."""
+_CONTAINERS = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
+_LOOKED_UP = ("import_module", "__import__", "module_from_spec")
+
+
+def passed_modules(syntax: SyntaxIndex, module: str) -> frozenset[str]:
+    """Return the dotted names of imports that a file uses as values, other than to access their attributes;
+    `ANY_MODULE` for a module of a name known only at run time. Most are not modules, which only the other
+    files determine.
+    """
+    return frozenset((*_imports_passed(syntax), *_looked_up_and_passed(syntax, module)))
+
+
+def _imports_passed(syntax: SyntaxIndex) -> Iterator[str]:
+    for scope in syntax.scopes.values():
+        for name, bindings in scope.bindings.items():
+            targets = {each.target for each in bindings if each.kind is BindingKind.IMPORT}
+            own = {target for target in targets if not models.is_library(target)}
+            for use in syntax.variables.uses(name, scope) if own else ():
+                node, steps = _whole(use, syntax)
+                if _is_value(node, syntax):
+                    yield from (".".join((target, *steps)) for target in own)
+
+
+def _whole(use: ast.Name, syntax: SyntaxIndex) -> tuple[ast.expr, list[str]]:
+    """Return the attribute that a use of an import leads to, if it may be a module, and its names."""
+    node: ast.expr = use
+    steps: list[str] = []
+    parent = syntax.parents.get(node)
+    while isinstance(parent, ast.Attribute) and not parent.attr[0].isupper():
+        node = parent
+        steps.append(parent.attr)
+        parent = syntax.parents.get(node)
+    return node, steps
+
+
+def _looked_up_and_passed(syntax: SyntaxIndex, module: str) -> Iterator[str]:
+    nodes: list[ast.expr] = [*syntax.written.calls_of(_LOOKED_UP)]
+    for modules in syntax.written.attributes.get("modules", ()):
+        parent = syntax.parents.get(modules)
+        if isinstance(parent, ast.Subscript):
+            nodes.append(parent)
+    for node in nodes:
+        if any(_is_value(each, syntax) for each in (node, *_uses_of_variable(node, syntax))):
+            if is_own_module(node):
+                yield module
+            elif path := imported_path(node, syntax):
+                yield path
+
+
+def _uses_of_variable(value: ast.expr, syntax: SyntaxIndex) -> list[ast.Name]:
+    """Return the uses of the variable that an assignment binds to a value."""
+    match syntax.parents.get(value):
+        case ast.Assign(targets=[ast.Name() as target]) | ast.NamedExpr(target=ast.Name() as target):
+            return syntax.variables.uses(target.id, syntax.scope(target).lookup(target.id))
+    return []
+
+
+def _is_value(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
+    """Whether a module is passed to a function, returned, or stored in an attribute or container. Built-in
+    functions such as `vars` and `getattr` are understood where they are called.
+    """
+    match syntax.parents.get(node):
+        case ast.Call(func=func):
+            is_builtin = isinstance(func, ast.Name) and models.callable_fact(f"builtins.{func.id}")
+            return func is not node and not is_builtin
+        case ast.Assign(targets=[ast.Name()]) if depth:
+            return any(_is_value(use, syntax, depth - 1) for use in _uses_of_variable(node, syntax))
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            return value is node
+        case ast.Return() | ast.Yield() | ast.keyword() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+            return True
+        case ast.IfExp() | ast.BoolOp() | ast.NamedExpr() | ast.Lambda() | ast.arguments() | ast.Starred():
+            return True
+    return False
+
+
+def set_in_passed(syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: NameResolver) -> Iterator[str]:
+    """Yield the names that a file sets in objects that its functions get as arguments, and the containers
+    that it changes in modules by name: `getattr(module, name).append(value)`.
+    """
+    for store in syntax.written.attribute_stores:
+        if may_be_passed(store.value, syntax):
+            yield f"{PASSED_MODULE}.{store.attr}"
+    for write in writes:
+        if write.owner is not None and may_be_passed(write.owner, syntax):
+            yield f"{PASSED_MODULE}.{write.name}"
+    for call in syntax.written.calls_of(("getattr",)):
+        match call.args:
+            case [owner, name, *_] if _is_changed(call, syntax):
+                text = name.value if isinstance(name, ast.Constant) else ANY_NAME
+                for path in (*owner_paths(owner, syntax, resolve), *_passed(owner, syntax)):
+                    yield f"{path}.{text}"
+
+
+def _passed(owner: ast.expr, syntax: SyntaxIndex) -> tuple[str, ...]:
+    return (PASSED_MODULE,) if may_be_passed(owner, syntax) else ()
+
+
+def _is_changed(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
+    """Whether a container is changed in place, also by a variable that holds it."""
+    match syntax.parents.get(node):
+        case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+            return value is node
+        case ast.Attribute(attr=method):
+            facts = (models.method_fact(tag, method) for tag in _CONTAINERS)
+            return any(fact is not None and fact.effect.kind & EffectKind.MUTATES for fact in facts)
+        case ast.Assign() | ast.NamedExpr() if depth:
+            return any(_is_changed(use, syntax, depth - 1) for use in _uses_of_variable(node, syntax))
+    return False
+
+
+def may_be_passed(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> bool:
+    """Whether an object is one that the callers of a function pass to it: a parameter, an item of one, an
+    attribute that holds one.
+    """
+    match node:
+        case ast.Name(id=name) if depth:
+            scope = syntax.scope(node).lookup(name)
+            for binding in scope.bindings[name] if scope is not None else ():
+                if binding.kind is BindingKind.PARAMETER:
+                    if not _is_receiver(binding, syntax):
+                        return True
+                elif (
+                    isinstance(binding.value, (ast.Name, ast.Attribute, ast.Subscript))
+                    and not binding.path
+                    and may_be_passed(binding.value, syntax, depth - 1)
+                ):
+                    return True
+        case ast.Attribute(attr=attribute) if depth:
+            return any(
+                isinstance(store.ctx, ast.Store)
+                and isinstance(statement := syntax.parents.get(store), (ast.Assign, ast.AnnAssign))
+                and isinstance(statement.value, ast.Name)
+                and may_be_passed(statement.value, syntax, depth - 1)
+                for store in syntax.written.attributes.get(attribute, ())
+            )
+        case ast.Subscript(value=items) if depth:
+            return may_be_passed(items, syntax, depth - 1)
+    return False
+
+
+def _is_receiver(parameter: Binding, syntax: SyntaxIndex) -> bool:
+    """Whether a parameter is the `self` or `cls` of a method."""
+    function = parameter.statement
+    if not isinstance(function, FUNCTIONS) or not isinstance(syntax.parents.get(function), ast.ClassDef):
+        return False
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    return parameter.name in ("self", "cls") and [each.arg for each in first] == [parameter.name]
