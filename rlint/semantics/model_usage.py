@@ -6,7 +6,6 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rlint.semantics.effects.errors_read import reading_blocks
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
@@ -50,15 +49,11 @@ class UsageQueries:
         """Whether code of the program may read the text of an error that a node raises: a handler around it,
         or around a call of its function or of a caller.
         """
-        around = {node, *self._model.syntax.ancestors(node)}
-        if any(statement in around for block in self._reading_blocks for statement in block):
+        line = getattr(node, "lineno", 0)
+        if self._symbols.is_error_read_at(self._model.symbols.module.module, line):
             return True
         function = self._model.symbols.function_at(node)
         return function is not None and self._symbols.is_error_read(function)
-
-    @cached_property
-    def _reading_blocks(self) -> list[list[ast.stmt]]:
-        return list(reading_blocks(self._model.syntax, self._model.analysis.names))
 
     def is_evaluation(self, node: ast.AST) -> bool:
         """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no

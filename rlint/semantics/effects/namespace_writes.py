@@ -18,7 +18,9 @@ from rlint.syntax.walk import place_in_order
 
 ANY_NAME = "*"
 ANY_MODULE = "__any__"
-"""The dotted name of a module that is imported by a name known only at run time."""
+"""The dotted name of a module that is imported by a name known only at run time; `__any__:envs` for one in
+the package `envs`.
+"""
 NameResolver = Callable[[ast.expr], str | None]
 """Resolves the dotted name that an expression refers to."""
 _OWN = ast.Name("__main__", ast.Load())
@@ -246,12 +248,33 @@ def imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
         ):
             if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
                 own = isinstance(name, ast.Name) and name.id == "__name__"
-                return None if own else ANY_MODULE
+                return None if own else _any_in(name)
             module = name.value.lstrip(".")
             return absolute_module(module, len(name.value) - len(module), syntax.package)
         case ast.Call(func=ast.Name(id="module_from_spec") | ast.Attribute(attr="module_from_spec")):
             return ANY_MODULE
     return None
+
+
+def _any_in(name: ast.expr) -> str:
+    """Return the name for any module, or for any in the package that the text of its name begins with."""
+    match name:
+        case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+            pass
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Add() | ast.Mod()):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+            pass
+        case _:
+            text = ""
+    package, is_whole, _ = text.partition(".")
+    return f"{ANY_MODULE}:{package}" if is_whole and package.isidentifier() else ANY_MODULE
+
+
+def may_be_module(path: str, module: str) -> bool:
+    """Whether the name for any module, or for any in a package, may be that of a module of the project."""
+    marker, _, package = path.partition(":")
+    return marker == ANY_MODULE and (not package or package in module.split("."))
 
 
 def _iterates_over_modules(value: ast.expr | None) -> bool:

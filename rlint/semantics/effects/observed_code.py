@@ -7,8 +7,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from rlint.semantics.effects.namespace_writes import NAMESPACES, NameResolver, is_own_module, owner_paths
-from rlint.semantics.effects.passed_modules import PASSED_MODULE, may_be_passed
+from rlint.semantics.effects.namespace_writes import (
+    ANY_MODULE,
+    NAMESPACES,
+    NameResolver,
+    is_own_module,
+    owner_paths,
+)
+from rlint.semantics.effects.passed_modules import passed_paths
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -77,9 +83,13 @@ class _Observed:
                     yield path.rpartition(".")[0]
             case _:
                 for path in self._paths(owner):
-                    yield self._names.module if path == "__main__" else path
-                if may_be_passed(owner, self._syntax):
-                    yield PASSED_MODULE
+                    if not path.startswith(ANY_MODULE) or not self._is_for_an_error(owner):
+                        yield self._names.module if path == "__main__" else path
+                yield from passed_paths(owner, self._syntax)
+
+    def _is_for_an_error(self, owner: ast.expr) -> bool:
+        """Whether the text of an error lists a module: `raise AttributeError(f"not in {dir(module)}")`."""
+        return any(isinstance(around, ast.Raise) for around in self._syntax.ancestors(owner))
 
     def _values_of(self, name: ast.Name) -> list[ast.expr]:
         scope = self._syntax.scope(name).lookup(name.id)

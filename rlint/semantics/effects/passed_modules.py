@@ -11,6 +11,7 @@ from rlint import models
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import (
+    ANY_MODULE,
     ANY_NAME,
     NameResolver,
     NameWrite,
@@ -18,19 +19,22 @@ from rlint.semantics.effects.namespace_writes import (
     is_own_module,
     owner_paths,
 )
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
-PASSED_MODULE = "__passed__"
-"""The dotted name of a module that a function gets as an argument."""
+PASSED_MODULE = "__passed__@"
+"""Begins the name of a module that a function (or a class, by its constructor) gets as an argument:
+`__passed__@override`.
+"""
 _CONTAINERS = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
 _LOOKED_UP = ("import_module", "__import__", "module_from_spec")
 
 
 def passed_modules(syntax: SyntaxIndex, module: str) -> frozenset[str]:
     """Return the dotted names of imports that a file uses as values, other than to access their attributes;
-    `ANY_MODULE` for a module of a name known only at run time. Most are not modules, which only the other
-    files determine.
+    `__any__@override` for a module of a name known only at run time that is passed to `override`. Most are
+    not modules, which only the other files determine.
     """
     return frozenset((*_imports_passed(syntax), *_looked_up_and_passed(syntax, module)))
 
@@ -65,11 +69,16 @@ def _looked_up_and_passed(syntax: SyntaxIndex, module: str) -> Iterator[str]:
         if isinstance(parent, ast.Subscript):
             nodes.append(parent)
     for node in nodes:
-        if any(_is_value(each, syntax) for each in (node, *_uses_of_variable(node, syntax))):
-            if is_own_module(node):
-                yield module
-            elif path := imported_path(node, syntax):
-                yield path
+        path = module if is_own_module(node) else imported_path(node, syntax)
+        uses = [node, *_uses_of_variable(node, syntax)]
+        if path is not None and path.startswith(ANY_MODULE):
+            # one that is only returned or stored may be any of the project, but rarely is one of its settings
+            calls = (syntax.parents.get(use) for use in uses)
+            yield from (
+                f"{ANY_MODULE}@{last_name(call.func)}" for call in calls if isinstance(call, ast.Call)
+            )
+        elif path and any(_is_value(use, syntax) for use in uses):
+            yield path
 
 
 def _uses_of_variable(value: ast.expr, syntax: SyntaxIndex) -> list[ast.Name]:
@@ -104,21 +113,16 @@ def set_in_passed(syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: Nam
     that it changes in modules by name: `getattr(module, name).append(value)`.
     """
     for store in syntax.written.attribute_stores:
-        if may_be_passed(store.value, syntax):
-            yield f"{PASSED_MODULE}.{store.attr}"
+        yield from (f"{path}.{store.attr}" for path in passed_paths(store.value, syntax))
     for write in writes:
-        if write.owner is not None and may_be_passed(write.owner, syntax):
-            yield f"{PASSED_MODULE}.{write.name}"
+        if write.owner is not None:
+            yield from (f"{path}.{write.name}" for path in passed_paths(write.owner, syntax))
     for call in syntax.written.calls_of(("getattr",)):
         match call.args:
             case [owner, name, *_] if _is_changed(call, syntax):
                 text = name.value if isinstance(name, ast.Constant) else ANY_NAME
-                for path in (*owner_paths(owner, syntax, resolve), *_passed(owner, syntax)):
+                for path in (*owner_paths(owner, syntax, resolve), *passed_paths(owner, syntax)):
                     yield f"{path}.{text}"
-
-
-def _passed(owner: ast.expr, syntax: SyntaxIndex) -> tuple[str, ...]:
-    return (PASSED_MODULE,) if may_be_passed(owner, syntax) else ()
 
 
 def _is_changed(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
@@ -134,9 +138,9 @@ def _is_changed(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
     return False
 
 
-def may_be_passed(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> bool:
-    """Whether an object is one that the callers of a function pass to it: a parameter, an item of one, an
-    attribute that holds one.
+def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterator[str]:
+    """Yield the names of modules passed to functions that an object may be, if it is one that callers pass: a
+    parameter, an item of one, an attribute that holds one.
     """
     match node:
         case ast.Name(id=name) if depth:
@@ -144,24 +148,28 @@ def may_be_passed(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> bool:
             for binding in scope.bindings[name] if scope is not None else ():
                 if binding.kind is BindingKind.PARAMETER:
                     if not _is_receiver(binding, syntax):
-                        return True
-                elif (
-                    isinstance(binding.value, (ast.Name, ast.Attribute, ast.Subscript))
-                    and not binding.path
-                    and may_be_passed(binding.value, syntax, depth - 1)
-                ):
-                    return True
+                        yield f"{PASSED_MODULE}{_called_name(binding, syntax)}"
+                elif isinstance(binding.value, (ast.Name, ast.Attribute, ast.Subscript)) and not binding.path:
+                    yield from passed_paths(binding.value, syntax, depth - 1)
         case ast.Attribute(attr=attribute) if depth:
-            return any(
-                isinstance(store.ctx, ast.Store)
-                and isinstance(statement := syntax.parents.get(store), (ast.Assign, ast.AnnAssign))
-                and isinstance(statement.value, ast.Name)
-                and may_be_passed(statement.value, syntax, depth - 1)
-                for store in syntax.written.attributes.get(attribute, ())
-            )
+            for store in syntax.written.attributes.get(attribute, ()):
+                statement = syntax.parents.get(store)
+                is_set = isinstance(store.ctx, ast.Store) and isinstance(
+                    statement, (ast.Assign, ast.AnnAssign)
+                )
+                if is_set and isinstance(statement.value, ast.Name):  # type: ignore[union-attr]
+                    yield from passed_paths(statement.value, syntax, depth - 1)  # type: ignore[union-attr]
         case ast.Subscript(value=items) if depth:
-            return may_be_passed(items, syntax, depth - 1)
-    return False
+            yield from passed_paths(items, syntax, depth - 1)
+
+
+def _called_name(parameter: Binding, syntax: SyntaxIndex) -> str:
+    """Return the name by which calls pass an argument for a parameter; "" for a lambda."""
+    function = parameter.statement
+    if not isinstance(function, FUNCTIONS):
+        return ""
+    owner = syntax.parents.get(function)
+    return owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
 
 
 def _is_receiver(parameter: Binding, syntax: SyntaxIndex) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from rlint import models
-from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
+from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME, may_be_module
 from rlint.semantics.effects.passed_modules import PASSED_MODULE
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -73,18 +73,29 @@ class OverwrittenNames:
                     found.add(name)
         return frozenset(found)
 
+    def passed_as(self, path: str) -> Collection[str]:
+        """Return the modules that `__passed__@override` may be: those that files, without tests, use as
+        values, and all if one of a name known only at run time is passed to `override`.
+        """
+        marker, is_passed, function = path.partition(PASSED_MODULE)
+        if marker or not is_passed:
+            return ()
+        return self._symbols.modules if f"{ANY_MODULE}@{function}" in self._values else self._passed
+
     @cached_property
-    def passed(self) -> frozenset[str]:
-        """Return the modules that files, without tests, pass to functions or keep in variables."""
-        found: set[str] = set()
-        for module in self._symbols.modules.values():
-            for path in () if module.is_test else module.passed_modules:
-                if path == ANY_MODULE:
-                    return frozenset(self._symbols.modules)
-                symbol = self._symbols.symbol(path, module.module)
-                if isinstance(symbol, ModuleSummary):
-                    found.add(symbol.module)
-        return frozenset(found)
+    def _passed(self) -> frozenset[str]:
+        modules = self._symbols.modules.values()
+        found = (
+            self._symbols.symbol(path, module.module)
+            for module in modules
+            for path in (() if module.is_test else module.passed_modules)
+        )
+        return frozenset(each.module for each in found if isinstance(each, ModuleSummary))
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        files = (each for each in self._symbols.modules.values() if not each.is_test)
+        return frozenset[str]().union(*(each.passed_modules for each in files))
 
     def _set_in(self, module: str) -> frozenset[str]:
         known = self._set.get(module)
@@ -103,8 +114,9 @@ class OverwrittenNames:
             for path in other.set_in_modules:
                 owner, _, name = path.rpartition(".")
                 if (
-                    owner in ("__main__", ANY_MODULE)
-                    or (owner == PASSED_MODULE and target.module in self.passed)
+                    owner == "__main__"
+                    or may_be_module(owner, target.module)
+                    or target.module in self.passed_as(owner)
                     or symbol(owner, other.module) is target
                 ):
                     yield name

@@ -20,8 +20,7 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
-from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
-from rlint.semantics.effects.passed_modules import PASSED_MODULE
+from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME, may_be_module
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
@@ -847,9 +846,11 @@ class ProjectIndex(SymbolTable):
                 symbol = self.symbol(path, module.module) if owner != ANY_CLASS else None
                 if isinstance(symbol, FunctionSummary):
                     found.add(symbol.path)
-                elif owner == ANY_MODULE:
+                elif owner.startswith(ANY_MODULE):
                     found.update(
-                        each.functions[name].path for each in self.modules.values() if name in each.functions
+                        each.functions[name].path
+                        for each in self.modules.values()
+                        if name in each.functions and may_be_module(owner, each.module)
                     )
                 elif name == ANY_NAME:
                     every = [method for named in methods.values() for method in named]
@@ -877,9 +878,8 @@ class ProjectIndex(SymbolTable):
         found: set[str] = set()
         for module in self.modules.values():
             for path in () if module.is_test else module.observed:
-                if path in (ANY_MODULE, PASSED_MODULE):
-                    found.update(self.modules if path == ANY_MODULE else self._overwritten.passed)
-                    continue
+                found.update(each for each in self.modules if may_be_module(path, each))
+                found.update(self._overwritten.passed_as(path))
                 symbol = self.symbol(path, module.module)
                 if isinstance(symbol, ModuleSummary):
                     found.add(symbol.module)

@@ -23,7 +23,7 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
-from rlint.semantics.effects.errors_read import calls_with_errors_read
+from rlint.semantics.effects.errors_read import error_blocks, error_managers, functions_as_values
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.passed_modules import passed_modules
@@ -125,7 +125,9 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.set_in_modules = analysis.names.set_in_modules()
     summary.passed_modules = passed_modules(syntax, analysis.name)
     summary.observed = observed_in(syntax, analysis.names)
-    summary.caught = calls_with_errors_read(syntax, analysis.names)
+    summary.error_blocks = error_blocks(analysis, is_test=summary.is_test)
+    summary.error_managers = error_managers(analysis)
+    summary.function_values = functions_as_values(analysis)
     summary.mentions = mentions_of(analysis, summary.attributes_read)
     summary.looks_up_names = looks_up_names(analysis)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""
