@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.semantics.effects.shown_values import ShownValues
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
@@ -54,6 +55,17 @@ class UsageQueries:
             return True
         function = self._model.symbols.function_at(node)
         return function is not None and self._symbols.is_error_read(function)
+
+    def is_shown(self, node: ast.AST) -> bool:
+        """Whether code of the program may print, format or log the very value of an expression, or read its
+        `grad_fn`, so that the operation that creates a tensor can be observed.
+        """
+        return node in self._shown.nodes
+
+    @cached_property
+    def _shown(self) -> ShownValues:
+        names = self._symbols.shown_in_other_files(self._model.symbols.module.module)
+        return ShownValues(self._model.analysis, names)
 
     def is_evaluation(self, node: ast.AST) -> bool:
         """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no

@@ -184,6 +184,13 @@ class ProgramSymbols:
         """Whether code of the program may read the error that a function raises."""
         return self._error_readers.read(function)
 
+    def shown_in_other_files(self, module: str) -> frozenset[str]:
+        """Return the names of functions and attributes whose values other files, without tests, show (see
+        `shown_values.py`).
+        """
+        files = (each for each in self._program(module) if each.module != module and not each.is_test)
+        return frozenset[str]().union(*(each.shown for each in files))
+
     def is_error_read_at(self, module: str, line: int) -> bool:
         """Whether an error that a line of a module raises is read around it."""
         return self._error_readers.read_at(module, line)

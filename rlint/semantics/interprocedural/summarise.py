@@ -29,6 +29,7 @@ from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.passed_modules import passed_modules
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
+from rlint.semantics.effects.shown_values import shown_names
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.branches.declared_options import options_of
 from rlint.semantics.frequency.branches.switched_classes import switched_classes
@@ -121,13 +122,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.classes_used, summary.classes_created = classes_used(analysis, summary.star_imports)
     summary.definition_uses = definition_uses(analysis, summary.star_imports)
     summary.switched = switched_classes(analysis)
-    summary.replaced = replaced_in(analysis)
-    summary.set_in_modules = analysis.names.set_in_modules()
-    summary.passed_modules = passed_modules(syntax, analysis.name)
-    summary.observed = observed_in(syntax, analysis.names)
-    summary.error_blocks = error_blocks(analysis, is_test=summary.is_test)
-    summary.error_managers = error_managers(analysis)
-    summary.function_values = functions_as_values(analysis)
+    _describe_observers(summary, analysis)
     summary.mentions = mentions_of(analysis, summary.attributes_read)
     summary.looks_up_names = looks_up_names(analysis)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""
@@ -144,6 +139,18 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.carried = carried_in(analysis)
     _describe_functions(summary, analysis)
     return summary
+
+
+def _describe_observers(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Add what the file sets or observes in other code."""
+    summary.replaced = replaced_in(analysis)
+    summary.set_in_modules = analysis.names.set_in_modules()
+    summary.passed_modules = passed_modules(analysis.syntax, analysis.name)
+    summary.observed = observed_in(analysis.syntax, analysis.names)
+    summary.error_blocks = error_blocks(analysis, is_test=summary.is_test)
+    summary.error_managers = error_managers(analysis)
+    summary.function_values = functions_as_values(analysis)
+    summary.shown = shown_names(analysis)
 
 
 def _describe_functions(summary: ModuleSummary, analysis: FileAnalysis) -> None:

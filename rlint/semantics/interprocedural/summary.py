@@ -299,6 +299,7 @@ class ModuleSummary:
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
     error_blocks: tuple[ErrorBlock, ...] = ()  # (see errors_read.py)
     error_managers: frozenset[str] = frozenset()  # dotted names of functions
+    shown: frozenset[str] = frozenset()  # names of functions and attributes (see shown_values.py)
     function_values: frozenset[str] = frozenset()  # last names of functions that it may use as values
     write_only_attributes: frozenset[str] = (
         frozenset()
