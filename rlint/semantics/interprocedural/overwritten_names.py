@@ -73,6 +73,14 @@ class OverwrittenNames:
                     found.add(name)
         return frozenset(found)
 
+    def in_arguments(self) -> Iterator[str]:
+        """Yield the names that are set in objects that functions get as arguments; `*` for any."""
+        for module in self._symbols.modules.values():
+            for path in () if module.is_test else module.set_in_modules:
+                owner, _, name = path.rpartition(".")
+                if owner.startswith(PASSED_MODULE):
+                    yield name
+
     def passed_as(self, path: str) -> Collection[str]:
         """Return the modules that `__passed__@override` may be: those that files, without tests, use as
         values, and all if one of a name known only at run time is passed to `override`.

@@ -874,6 +874,13 @@ class ProjectIndex(SymbolTable):
         return self._overwritten.names_in(module)
 
     @cached_property
+    def set_in_arguments(self) -> frozenset[str]:
+        """Return the names of the attributes that files, without tests, set in objects that functions get as
+        arguments; `*` for names known only at run time.
+        """
+        return frozenset(self._overwritten.in_arguments())
+
+    @cached_property
     def _observed(self) -> frozenset[str]:
         found: set[str] = set()
         for module in self.modules.values():
