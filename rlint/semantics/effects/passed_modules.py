@@ -120,7 +120,8 @@ def set_in_passed(syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: Nam
     for call in syntax.written.calls_of(("getattr",)):
         match call.args:
             case [owner, name, *_] if _is_changed(call, syntax):
-                text = name.value if isinstance(name, ast.Constant) else ANY_NAME
+                known = isinstance(name, ast.Constant) and isinstance(name.value, str)
+                text = name.value if known else ANY_NAME  # type: ignore[attr-defined]
                 for path in (*owner_paths(owner, syntax, resolve), *passed_paths(owner, syntax)):
                     yield f"{path}.{text}"
 
