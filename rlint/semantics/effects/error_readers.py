@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rlint.frozen import frozen
-from rlint.semantics.effects.errors_read import ANY_CALL, ANY_MANAGER, ANY_VALUE
+from rlint.semantics.effects.errors_read import ANY_CALL, ANY_ITERATOR, ANY_MANAGER, ANY_VALUE, OF_GENERATORS
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import (
     ClassSummary,
@@ -82,7 +82,11 @@ class ErrorReaders:
                     names.update(block.names)
                     lines.setdefault(file.module, []).append((block.first, block.last))
         values = (each.function_values for each in files if not each.is_test)
-        used = frozenset[str]().union(*values) if ANY_VALUE in names else frozenset[str]()
+        every = frozenset[str]().union(*values)
+        used = every if ANY_VALUE in names else frozenset[str]()
+        if ANY_ITERATOR in names:
+            generators = (name for name in every if name.startswith(OF_GENERATORS))
+            used |= {name.removeprefix(OF_GENERATORS) for name in generators}
         return _ErrorsRead(frozenset(names), lines, used)
 
     def _is_reading(self, block: ErrorBlock, file: ModuleSummary, managers: frozenset[str]) -> bool:

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ErrorBlock
@@ -20,12 +21,17 @@ ANY_CALL = "*"
 """Stands for all calls of a program whose uncaught errors are read."""
 ANY_VALUE = "()"
 """Stands for calls of functions that a block gets as values: `try: return step(*args)`."""
+ANY_ITERATOR = "for"
+"""Stands for generators that a block iterates over, but may have been created elsewhere."""
+OF_GENERATORS = "for "
+"""Precedes the names of generator functions among those of functions that are used as values."""
 ANY_MANAGER = "?"
 """Stands for a context manager that the file does not determine: `with self.guard:`."""
 _READERS = frozenset({"exc_info", "exception", "format_exc", "print_exc", "print_exception"})
 """Functions that read the error being handled."""
 _EXPECTS = ("assertRaisesRegex", "assertRaises", "raises")
 """Methods and functions of tests that expect an error."""
+_ITERATES = models.having(Trait.ITERATES, "builtins") | {"builtins.next"}
 _DEFINITIONS = frozenset({BindingKind.FUNCTION, BindingKind.CLASS, BindingKind.IMPORT})
 _OBJECTS = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.CLASS, TypeTag.ENVIRONMENT})
 
@@ -98,14 +104,25 @@ class _Blocks:
             match node:
                 case ast.Call(func=func):
                     yield from filter(None, [last_name(func)])
+                    if isinstance(func, ast.Name) and f"builtins.{func.id}" in _ITERATES:
+                        yield ANY_ITERATOR
                     if self._is_value(func):
                         yield ANY_VALUE
                 case ast.Attribute(attr=name, ctx=ast.Load()):
                     yield name
                 case ast.Name(id=name, ctx=ast.Load()) if self._is_defined(node):
                     yield name
-                case ast.Await(value=ast.Name()):
-                    yield ANY_VALUE
+                case ast.Await(value=value):
+                    given = value.args if isinstance(value, ast.Call) else [value]
+                    if any(isinstance(each, (ast.Name, ast.Starred)) for each in given):
+                        yield ANY_VALUE
+                case (
+                    ast.For(iter=ast.Name() | ast.Attribute())
+                    | ast.AsyncFor(iter=ast.Name() | ast.Attribute())
+                ):
+                    yield ANY_ITERATOR
+                case ast.comprehension(iter=ast.Name() | ast.Attribute()):
+                    yield ANY_ITERATOR
 
     def _is_defined(self, name: ast.Name) -> bool:
         _, bindings = self._analysis.names.bindings(name)
@@ -184,7 +201,8 @@ def error_managers(analysis: FileAnalysis) -> frozenset[str]:
 
 def functions_as_values(analysis: FileAnalysis) -> frozenset[str]:
     """Return the last names of functions and methods that a file may pass, store or return (`submit(
-    memory.sample, 32)`), decorate by a function that is not of a library, or call in a lambda.
+    memory.sample, 32)`), decorate by a function that is not of a library, or call in a lambda, of coroutines,
+    and of generators, with a mark.
     """
     syntax = analysis.syntax
     stored = {store.attr for store in syntax.written.attribute_stores}
@@ -202,8 +220,12 @@ def functions_as_values(analysis: FileAnalysis) -> frozenset[str]:
                 found |= {(binding.target or name).rpartition(".")[2] for binding in bindings}
     for function in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(function, FUNCTIONS)
-        if _is_wrapped(function, analysis):
+        if _is_wrapped(function, analysis) or isinstance(function, ast.AsyncFunctionDef):
             found.add(function.name)
+    for node in (*syntax.of_type(ast.Yield), *syntax.of_type(ast.YieldFrom)):
+        generator = syntax.function(node)
+        if generator is not None:
+            found.add(f"{OF_GENERATORS}{generator.name}")
     for inner in syntax.of_type(ast.Lambda):
         calls = (node for node in descendants(inner) if isinstance(node, ast.Call))
         found.update(filter(None, (last_name(call.func) for call in calls)))

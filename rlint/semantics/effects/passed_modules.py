@@ -28,6 +28,7 @@ PASSED_MODULE = "__passed__@"
 `__passed__@override`.
 """
 _CONTAINERS = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
+_HOLDERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _LOOKED_UP = ("import_module", "__import__", "module_from_spec")
 
 
@@ -72,13 +73,23 @@ def _looked_up_and_passed(syntax: SyntaxIndex, module: str) -> Iterator[str]:
         path = module if is_own_module(node) else imported_path(node, syntax)
         uses = [node, *_uses_of_variable(node, syntax)]
         if path is not None and path.startswith(ANY_MODULE):
-            # one that is only returned or stored may be any of the project, but rarely is one of its settings
-            calls = (syntax.parents.get(use) for use in uses)
-            yield from (
-                f"{ANY_MODULE}@{last_name(call.func)}" for call in calls if isinstance(call, ast.Call)
-            )
+            # one that is only stored may be any of the project, but rarely is one of its settings
+            yield from (f"{ANY_MODULE}@{name}" for use in uses if (name := _receiver_of(use, syntax)))
         elif path and any(_is_value(use, syntax) for use in uses):
             yield path
+
+
+def _receiver_of(use: ast.expr, syntax: SyntaxIndex) -> str | None:
+    """Return the name of the function that a module is passed to, `load()` if the function `load` returns
+    it.
+    """
+    match syntax.parents.get(use):
+        case ast.Call(func=func) if func is not use:
+            return last_name(func)
+        case ast.Return():
+            function = syntax.function(use)
+            return f"{function.name}()" if function is not None else None
+    return None
 
 
 def _uses_of_variable(value: ast.expr, syntax: SyntaxIndex) -> list[ast.Name]:
@@ -140,8 +151,8 @@ def _is_changed(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
 
 
 def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterator[str]:
-    """Yield the names of modules passed to functions that an object may be, if it is one that callers pass: a
-    parameter, an item of one, an attribute that holds one.
+    """Yield the names of modules passed to functions that an object may be, if it is one that callers pass (a
+    parameter, an item of one, an attribute that holds one), or that a function returns (`__passed__@load()`).
     """
     match node:
         case ast.Name(id=name) if depth:
@@ -150,7 +161,7 @@ def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterato
                 if binding.kind is BindingKind.PARAMETER:
                     if not _is_receiver(binding, syntax):
                         yield f"{PASSED_MODULE}{_called_name(binding, syntax)}"
-                elif isinstance(binding.value, (ast.Name, ast.Attribute, ast.Subscript)) and not binding.path:
+                elif isinstance(binding.value, _HOLDERS) and not binding.path:
                     yield from passed_paths(binding.value, syntax, depth - 1)
         case ast.Attribute(attr=attribute) if depth:
             for store in syntax.written.attributes.get(attribute, ()):
@@ -160,6 +171,10 @@ def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterato
                 )
                 if is_set and isinstance(statement.value, ast.Name):  # type: ignore[union-attr]
                     yield from passed_paths(statement.value, syntax, depth - 1)  # type: ignore[union-attr]
+        case ast.Call(func=func) if (name := last_name(func)) and not models.callable_fact(
+            f"builtins.{name}"
+        ):
+            yield f"{PASSED_MODULE}{name}()"
         case ast.Subscript(value=items) if depth:
             yield from passed_paths(items, syntax, depth - 1)
 

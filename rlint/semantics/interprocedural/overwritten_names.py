@@ -78,17 +78,20 @@ class OverwrittenNames:
         for module in self._symbols.modules.values():
             for path in () if module.is_test else module.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                if owner.startswith(PASSED_MODULE):
+                if owner.startswith(PASSED_MODULE) and not owner.endswith("()"):
                     yield name
 
     def passed_as(self, path: str) -> Collection[str]:
         """Return the modules that `__passed__@override` may be: those that files, without tests, use as
-        values, and all if one of a name known only at run time is passed to `override`.
+        values, and all if one of a name known only at run time is passed to `override`; for
+        `__passed__@load()`, all if `load` returns such a one.
         """
         marker, is_passed, function = path.partition(PASSED_MODULE)
         if marker or not is_passed:
             return ()
-        return self._symbols.modules if f"{ANY_MODULE}@{function}" in self._values else self._passed
+        if f"{ANY_MODULE}@{function}" in self._values:
+            return self._symbols.modules
+        return () if function.endswith("()") else self._passed
 
     @cached_property
     def _passed(self) -> frozenset[str]:
