@@ -108,7 +108,7 @@ def _is_value(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
         case ast.Call(func=func):
             is_builtin = isinstance(func, ast.Name) and models.callable_fact(f"builtins.{func.id}")
             return func is not node and not is_builtin
-        case ast.Assign(targets=[ast.Name()]) if depth:
+        case ast.Assign(targets=[ast.Name()]) if depth and syntax.function(node) is not None:
             return any(_is_value(use, syntax, depth - 1) for use in _uses_of_variable(node, syntax))
         case ast.Assign(value=value) | ast.AnnAssign(value=value):
             return value is node
@@ -127,13 +127,13 @@ def set_in_passed(syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: Nam
         yield from (f"{path}.{store.attr}" for path in passed_paths(store.value, syntax))
     for write in writes:
         if write.owner is not None:
-            yield from (f"{path}.{write.name}" for path in passed_paths(write.owner, syntax))
+            yield from (f"{path}.{write.name}" for path in unknown_paths(write.owner, syntax, resolve))
     for call in syntax.written.calls_of(("getattr",)):
         match call.args:
             case [owner, name, *_] if _is_changed(call, syntax):
                 known = isinstance(name, ast.Constant) and isinstance(name.value, str)
                 text = name.value if known else ANY_NAME  # type: ignore[attr-defined]
-                for path in (*owner_paths(owner, syntax, resolve), *passed_paths(owner, syntax)):
+                for path in (*owner_paths(owner, syntax, resolve), *unknown_paths(owner, syntax, resolve)):
                     yield f"{path}.{text}"
 
 
@@ -148,6 +148,21 @@ def _is_changed(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
         case ast.Assign() | ast.NamedExpr() if depth:
             return any(_is_changed(use, syntax, depth - 1) for use in _uses_of_variable(node, syntax))
     return False
+
+
+def unknown_paths(node: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> Iterator[str]:
+    """Yield the same as `passed_paths`, and `__passed__@` for every object that the file does not determine:
+    any that is used as a value.
+    """
+    yield from passed_paths(node, syntax)
+    if resolve(node) is not None or isinstance(node, ast.Constant):
+        return
+    if isinstance(node, ast.Name):
+        scope = syntax.scope(node).lookup(node.id)
+        bindings = scope.bindings[node.id] if scope is not None else []
+        if any(each.kind is BindingKind.PARAMETER and _is_receiver(each, syntax) for each in bindings):
+            return
+    yield PASSED_MODULE
 
 
 def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterator[str]:
@@ -171,10 +186,10 @@ def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterato
                 )
                 if is_set and isinstance(statement.value, ast.Name):  # type: ignore[union-attr]
                     yield from passed_paths(statement.value, syntax, depth - 1)  # type: ignore[union-attr]
-        case ast.Call(func=func) if (name := last_name(func)) and not models.callable_fact(
-            f"builtins.{name}"
-        ):
-            yield f"{PASSED_MODULE}{name}()"
+        case ast.Call(func=func):
+            made = last_name(func)
+            if made and not models.callable_fact(f"builtins.{made}"):
+                yield f"{PASSED_MODULE}{made}()"
         case ast.Subscript(value=items) if depth:
             yield from passed_paths(items, syntax, depth - 1)
 

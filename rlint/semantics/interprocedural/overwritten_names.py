@@ -78,7 +78,8 @@ class OverwrittenNames:
         for module in self._symbols.modules.values():
             for path in () if module.is_test else module.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                if owner.startswith(PASSED_MODULE) and not owner.endswith("()"):
+                function = owner.partition(PASSED_MODULE)[2]
+                if function and not function.endswith("()"):
                     yield name
 
     def passed_as(self, path: str) -> Collection[str]:
