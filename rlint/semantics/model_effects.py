@@ -74,15 +74,6 @@ class EffectQueries:
             return bool(targets) and not any(self._work.does_work(target) for target in targets)
         return cheap
 
-    def counts_calls(self, expression: ast.AST) -> bool:
-        """Whether evaluating an expression calls a function that caches its results, and counts how often it
-        finds one: `cache_info()`.
-        """
-        calls = (node for node in descendants(expression) if isinstance(node, ast.Call))
-        return any(
-            self._work.remembers(target) for call in calls for target in self._types.call_targets(call)
-        )
-
     def writes_checkpoint(self, call: ast.Call) -> bool:
         """Whether a call writes a checkpoint each time that it runs."""
         targets = self._types.call_targets(call)

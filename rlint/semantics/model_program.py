@@ -7,9 +7,8 @@ import ast
 from rlint import models
 from rlint.findings import ProgramScale
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.effects.namespace_writes import ANY_NAME
-from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.nn.torch_settings import TOKENS
@@ -61,18 +60,6 @@ class ProgramQueries:
                 for module in self._index.modules.values()
             )
         )
-
-    def sets_in_arrays(self, attribute: str) -> bool:
-        """Whether code of the project may set or delete an attribute of a NumPy array, which can change its
-        layout: `rows.shape = (4, 2)`.
-        """
-        return any(self._may_be_array(path, function) for path, function in self._index.setters(attribute))
-
-    def _may_be_array(self, path: str, function: FunctionSummary) -> bool:
-        if path.startswith("="):
-            return path == f"={TypeTag.NDARRAY.value}"
-        kind = self._index.resolve(path, function.module) if path else UNKNOWN
-        return not kind or kind.tag is TypeTag.NDARRAY
 
     def is_read_in_other_file(self, attribute: str, of: ast.AST | None = None) -> bool:
         """Whether another file of the project reads an attribute of this name, on any object. `of` is a node

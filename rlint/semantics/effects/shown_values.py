@@ -35,7 +35,7 @@ class ShownValues:
         self._by_others = names
         self.nodes: set[ast.AST] = set()
         self.names: set[str] = set()
-        self._pending: list[ast.expr] = [*self._shown_here(), *self._shown_elsewhere()]
+        self._pending: list[ast.expr] = [*self._shown_here(), *self._shown_in_other_files()]
         while self._pending:
             node = self._pending.pop()
             if node not in self.nodes:
@@ -64,7 +64,7 @@ class ShownValues:
     def _is_text(self, node: ast.expr) -> bool:
         return self._analysis.types.type_of(node).tag is TypeTag.STR
 
-    def _shown_elsewhere(self) -> Iterator[ast.expr]:
+    def _shown_in_other_files(self) -> Iterator[ast.expr]:
         for name in self._by_others:
             if name.startswith(BY_PARAMETER):
                 yield from self._passed_to(name.removeprefix(BY_PARAMETER))

@@ -873,6 +873,18 @@ class ProjectIndex(SymbolTable):
         """
         return self._overwritten.names_in(module)
 
+    def sets_in_arrays(self, attribute: str) -> bool:
+        """Whether code of the project may set or delete an attribute of a NumPy array, which can change its
+        layout: `rows.shape = (4, 2)`.
+        """
+        return any(self._may_be_array(path, function) for path, function in self.setters(attribute))
+
+    def _may_be_array(self, path: str, function: FunctionSummary) -> bool:
+        if path.startswith("="):
+            return path == f"={TypeTag.NDARRAY.value}"
+        kind = self.resolve(path, function.module) if path else UNKNOWN
+        return not kind or kind.tag is TypeTag.NDARRAY
+
     @cached_property
     def set_in_arguments(self) -> frozenset[str]:
         """Return the names of the attributes that files, without tests, set in objects that functions get as
