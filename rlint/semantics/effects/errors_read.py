@@ -105,7 +105,7 @@ class _Blocks:
                 case ast.Call(func=func):
                     yield from filter(None, [last_name(func)])
                     if isinstance(func, ast.Name) and f"builtins.{func.id}" in _ITERATES:
-                        yield ANY_ITERATOR
+                        yield from (name for given in node.args for name in self._generators(given))
                     if self._is_value(func):
                         yield ANY_VALUE
                 case ast.Attribute(attr=name, ctx=ast.Load()):
@@ -116,13 +116,31 @@ class _Blocks:
                     given = value.args if isinstance(value, ast.Call) else [value]
                     if any(isinstance(each, (ast.Name, ast.Starred)) for each in given):
                         yield ANY_VALUE
-                case (
-                    ast.For(iter=ast.Name() | ast.Attribute())
-                    | ast.AsyncFor(iter=ast.Name() | ast.Attribute())
-                ):
+                case ast.For(iter=iterated) | ast.AsyncFor(iter=iterated) | ast.comprehension(iter=iterated):
+                    yield from self._generators(iterated)
+
+    def _generators(self, iterated: ast.expr) -> Iterator[str]:
+        """Yield the last names of the functions that created a value, which may be generators; `ANY_ITERATOR`
+        if it is passed or stored by other code.
+        """
+        if self._analysis.types.type_of(iterated).tag is not TypeTag.UNKNOWN:
+            return
+        values: list[ast.expr | None] = []
+        if isinstance(iterated, ast.Name):
+            for binding in self._analysis.names.bindings(iterated)[1]:
+                if binding.kind is BindingKind.PARAMETER:
                     yield ANY_ITERATOR
-                case ast.comprehension(iter=ast.Name() | ast.Attribute()):
-                    yield ANY_ITERATOR
+                elif binding.kind is BindingKind.ASSIGN and not binding.path:
+                    values.append(binding.value)
+        elif isinstance(iterated, ast.Attribute):
+            stores = self._syntax.written.attributes.get(iterated.attr, ())
+            statements = [self._syntax.parents.get(store) for store in stores]
+            values = [each.value for each in statements if isinstance(each, (ast.Assign, ast.AnnAssign))]
+            if not values or any(isinstance(value, ast.Name) for value in values):
+                yield ANY_ITERATOR
+        for value in values:
+            if isinstance(value, ast.Call):
+                yield from filter(None, [last_name(value.func)])
 
     def _is_defined(self, name: ast.Name) -> bool:
         _, bindings = self._analysis.names.bindings(name)
