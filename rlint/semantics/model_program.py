@@ -8,6 +8,7 @@ from rlint import models
 from rlint.findings import ProgramScale
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.nn.torch_settings import TOKENS
@@ -50,9 +51,14 @@ class ProgramQueries:
         """Whether code of the project, besides constructors for their own object, sets or deletes attributes
         of these names on any object, or attributes, layers and parameters by names known only at run time.
         """
-        return any(map(self._index.setters, attributes)) or any(
-            not module.is_test and (module.restores or not module.attributes_read.isdisjoint(_SET_BY_NAME))
-            for module in self._index.modules.values()
+        return (
+            any(map(self._index.setters, attributes))
+            or not self._index.set_in_arguments.isdisjoint((*attributes, ANY_NAME))
+            or any(
+                not module.is_test
+                and (module.restores or not module.attributes_read.isdisjoint(_SET_BY_NAME))
+                for module in self._index.modules.values()
+            )
         )
 
     def is_read_in_other_file(self, attribute: str, of: ast.AST | None = None) -> bool:

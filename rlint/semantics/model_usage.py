@@ -6,10 +6,12 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rlint.semantics.effects.errors_read import reading_blocks
+from rlint.semantics.effects.purity import Purity
+from rlint.semantics.effects.shown_values import ShownValues
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -22,7 +24,7 @@ _MOST_CALLS = 2
 
 class UsageQueries:
     """Answers whether code that is hot by its place is used in training, which lowers the impact of a finding
-    but does not affect heat; and whether its errors are read.
+    but does not affect heat; and whether its errors are read, its values shown or its calls counted.
     """
 
     def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
@@ -30,6 +32,7 @@ class UsageQueries:
         self._program = program.usage
         self._symbols = program.program_symbols
         self._heat = program.heat
+        self._purity = Purity(program.index)
 
     def is_unused(self, node: ast.AST) -> bool:
         """Whether a node is part of a class that no code of the project uses, though other files use other
@@ -50,15 +53,35 @@ class UsageQueries:
         """Whether code of the program may read the text of an error that a node raises: a handler around it,
         or around a call of its function or of a caller.
         """
-        around = {node, *self._model.syntax.ancestors(node)}
-        if any(statement in around for block in self._reading_blocks for statement in block):
+        line = getattr(node, "lineno", 0)
+        if self._symbols.is_error_read_at(self._model.symbols.module.module, line):
             return True
         function = self._model.symbols.function_at(node)
         return function is not None and self._symbols.is_error_read(function)
 
+    def is_shown(self, node: ast.AST) -> bool:
+        """Whether code of the program may print, format or log the very value of an expression, or read its
+        `grad_fn`, so that the operation that creates a tensor can be observed.
+        """
+        return node in self._shown.nodes
+
     @cached_property
-    def _reading_blocks(self) -> list[list[ast.stmt]]:
-        return list(reading_blocks(self._model.syntax, self._model.analysis.names))
+    def _shown(self) -> ShownValues:
+        names = self._symbols.shown_in_other_files(self._model.symbols.module.module)
+        return ShownValues(self._model.analysis, names)
+
+    def is_counted(self, expression: ast.AST) -> bool:
+        """Whether the program reads how often its cached functions are called (`cache_info()`), and
+        evaluating an expression calls one.
+        """
+        if not self._model.program.mentions("cache_info"):
+            return False
+        calls = (node for node in descendants(expression) if isinstance(node, ast.Call))
+        return any(
+            self._purity.remembers(target)
+            for call in calls
+            for target in self._model.types.call_targets(call)
+        )
 
     def is_evaluation(self, node: ast.AST) -> bool:
         """Whether a node runs only in evaluations and demonstrations of a trained policy, which take no

@@ -56,8 +56,9 @@ Unsafe in these cases:
 
 - The copy may raise an error that a handler catches: an attribute of a value that may be None,
   `next(net.parameters())`, a shape mismatch, the parameters of a `LazyLinear` before its first forward pass.
+- Layers may be replaced by name (`setattr(module, name, layer)`), or be on the device `meta`.
 - The copy might run other code, as `copy.deepcopy` does, and as `parameters()` or `state_dict()` do in a
-  program whose classes override or hook them.
+  program whose classes override or hook them, or override `named_parameters`.
 - The program uses `torch.nn.utils.parametrize`: reading `layer.weight` then runs a module, which may draw
   numbers or update its state, as `spectral_norm` does.
 - The layer, or its weight, may be replaced after construction: other code than a constructor sets an

@@ -41,11 +41,18 @@ def write_only_attributes(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def looked_up(syntax: SyntaxIndex) -> set[str]:
-    """Return the names of the attributes that a file looks up dynamically: `getattr(agent, "steps")`."""
+    """Return the names of the attributes that a file looks up dynamically: `getattr(agent, "steps")`; if it
+    computes a name, also its texts that are spelled like constants (`for name in ("LIMIT", "RATE")`).
+    """
     found: set[str] = set()
+    is_computed = False
     for call in calls_named(_LOOKS_UP, syntax):
         names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
         found.update(part for name in names if isinstance(name, str) for part in name.split("."))
+        is_computed |= len(call.args) > 1 and not isinstance(call.args[1], ast.Constant)
+    if is_computed:
+        texts = (node.value for node in syntax.of_type(ast.Constant) if isinstance(node.value, str))
+        found.update(text for text in texts if text.isidentifier() and text.isupper())
     return found
 
 

@@ -18,7 +18,9 @@ from rlint.syntax.walk import place_in_order
 
 ANY_NAME = "*"
 ANY_MODULE = "__any__"
-"""The dotted name of a module that is imported by a name known only at run time."""
+"""The dotted name of a module that is imported by a name known only at run time; `__any__:envs` for one in
+the package `envs`.
+"""
 NameResolver = Callable[[ast.expr], str | None]
 """Resolves the dotted name that an expression refers to."""
 _OWN = ast.Name("__main__", ast.Load())
@@ -196,7 +198,7 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
         held = [
             _value_of(each, syntax) for each in syntax.written.attribute_stores if each.attr == owner.attr
         ]
-        yield from filter(None, (_imported_path(value, syntax) for value in held if value is not None))
+        yield from filter(None, (imported_path(value, syntax) for value in held if value is not None))
     elif isinstance(owner, ast.Name) and depth:
         scope = syntax.scope(owner).lookup(owner.id)
         for binding in scope.bindings[owner.id] if scope is not None else ():
@@ -231,10 +233,10 @@ def _bound_values(binding: Binding, syntax: SyntaxIndex) -> list[ast.expr]:
 def _owner_path(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> str | None:
     if isinstance(owner, ast.Attribute) and owner.attr == "__globals__":
         return (resolve(owner.value) or "").rpartition(".")[0] or None
-    return _imported_path(owner, syntax) or resolve(owner)
+    return imported_path(owner, syntax) or resolve(owner)
 
 
-def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
+def imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
     """Return the dotted name of the module that is imported, or looked up in `sys.modules`, by name."""
     match value:
         case (
@@ -246,12 +248,33 @@ def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
         ):
             if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
                 own = isinstance(name, ast.Name) and name.id == "__name__"
-                return None if own else ANY_MODULE
+                return None if own else _any_in(name)
             module = name.value.lstrip(".")
             return absolute_module(module, len(name.value) - len(module), syntax.package)
         case ast.Call(func=ast.Name(id="module_from_spec") | ast.Attribute(attr="module_from_spec")):
             return ANY_MODULE
     return None
+
+
+def _any_in(name: ast.expr) -> str:
+    """Return the name for any module, or for any in the package that the text of its name begins with."""
+    match name:
+        case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+            pass
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Add() | ast.Mod()):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+            pass
+        case _:
+            text = ""
+    package, is_whole, _ = text.partition(".")
+    return f"{ANY_MODULE}:{package}" if is_whole and package.isidentifier() else ANY_MODULE
+
+
+def may_be_module(path: str, module: str) -> bool:
+    """Whether the name for any module, or for any in a package, may be that of a module of the project."""
+    marker, _, package = path.partition(":")
+    return marker == ANY_MODULE and (not package or package in module.split("."))
 
 
 def _iterates_over_modules(value: ast.expr | None) -> bool:

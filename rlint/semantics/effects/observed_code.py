@@ -7,13 +7,27 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from rlint.semantics.effects.namespace_writes import NAMESPACES, NameResolver, is_own_module, owner_paths
+from rlint.semantics.effects.namespace_writes import (
+    ANY_MODULE,
+    NAMESPACES,
+    NameResolver,
+    is_own_module,
+    owner_paths,
+)
+from rlint.semantics.effects.passed_modules import PASSED_MODULE, unknown_paths
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _LISTS = ("dir", "getmembers")
 _SOURCES = ("getsource", "getsourcelines", "FunctionType", "LambdaType")
-_HINTS = (*(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES)), "__dict__", "__globals__", "__code__")
+_HINTS = (
+    *(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES)),
+    "(vars,",
+    "(dir,",
+    "__dict__",
+    "__globals__",
+    "__code__",
+)
 _LOOKUPS = frozenset({"get", "pop", "setdefault", "update", "__getitem__", "__setitem__"})
 """Methods of a namespace that read or set names given by the caller."""
 
@@ -44,6 +58,9 @@ class _Observed:
         ):
             if self._observes_all_names(attribute, depth=2):
                 yield from self._modules(attribute if attribute.attr == "__globals__" else attribute.value)
+        builtin = (use for name in ("vars", "dir") for use in self._syntax.variables.uses(name, None))
+        if any(self._syntax.call_of(use) is None for use in builtin):
+            yield PASSED_MODULE  # `map(vars, modules)`
         for call in written.calls_of(_SOURCES):
             taken = call.args[0] if call.args else None
             if isinstance(taken, ast.Attribute) and taken.attr == "__code__":
@@ -76,7 +93,13 @@ class _Observed:
                     yield path.rpartition(".")[0]
             case _:
                 for path in self._paths(owner):
-                    yield self._names.module if path == "__main__" else path
+                    if not path.startswith(ANY_MODULE) or not self._is_for_an_error(owner):
+                        yield self._names.module if path == "__main__" else path
+                yield from unknown_paths(owner, self._syntax, self._resolve)
+
+    def _is_for_an_error(self, owner: ast.expr) -> bool:
+        """Whether the text of an error lists a module: `raise AttributeError(f"not in {dir(module)}")`."""
+        return any(isinstance(around, ast.Raise) for around in self._syntax.ancestors(owner))
 
     def _values_of(self, name: ast.Name) -> list[ast.expr]:
         scope = self._syntax.scope(name).lookup(name.id)

@@ -68,6 +68,20 @@ class Purity:
         """
         return run(self._any(function, self._watches, lambda known: known.watches_others, _is_outside))
 
+    def remembers(self, function: FunctionSummary) -> bool:
+        """Whether a function, or one that it calls, caches its results, and counts how often it finds one."""
+        pending, seen = [function], {function.path}
+        while pending:
+            current = pending.pop()
+            if current.remembers:
+                return True
+            for path, _ in current.effect_paths:
+                for target in self.index.callables(path, current.module):
+                    if target.path not in seen:
+                        seen.add(target.path)
+                        pending.append(target)
+        return False
+
     def _any(
         self,
         function: FunctionSummary,

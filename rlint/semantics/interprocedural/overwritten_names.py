@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cached_property
 
 from rlint import models
-from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
+from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME, may_be_module
+from rlint.semantics.effects.passed_modules import PASSED_MODULE
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.symbols import SymbolTable
@@ -71,6 +73,42 @@ class OverwrittenNames:
                     found.add(name)
         return frozenset(found)
 
+    def in_arguments(self) -> Iterator[str]:
+        """Yield the names that are set in objects that functions get as arguments; `*` for any."""
+        for module in self._symbols.modules.values():
+            for path in () if module.is_test else module.set_in_modules:
+                owner, _, name = path.rpartition(".")
+                function = owner.partition(PASSED_MODULE)[2]
+                if function and not function.endswith("()"):
+                    yield name
+
+    def passed_as(self, path: str) -> Collection[str]:
+        """Return the modules that `__passed__@override` may be: those that files, without tests, use as
+        values, and all if one of a name known only at run time is passed to `override`; for
+        `__passed__@load()`, all if `load` returns such a one.
+        """
+        marker, is_passed, function = path.partition(PASSED_MODULE)
+        if marker or not is_passed:
+            return ()
+        if f"{ANY_MODULE}@{function}" in self._values:
+            return self._symbols.modules
+        return () if function.endswith("()") else self._passed
+
+    @cached_property
+    def _passed(self) -> frozenset[str]:
+        modules = self._symbols.modules.values()
+        found = (
+            self._symbols.symbol(path, module.module)
+            for module in modules
+            for path in (() if module.is_test else module.passed_modules)
+        )
+        return frozenset(each.module for each in found if isinstance(each, ModuleSummary))
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        files = (each for each in self._symbols.modules.values() if not each.is_test)
+        return frozenset[str]().union(*(each.passed_modules for each in files))
+
     def _set_in(self, module: str) -> frozenset[str]:
         known = self._set.get(module)
         if known is None:
@@ -87,8 +125,12 @@ class OverwrittenNames:
                 continue
             for path in other.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                known = owner == ANY_MODULE and name != ANY_NAME  # any name of any module: too unspecific
-                if owner == "__main__" or known or symbol(owner, other.module) is target:
+                if (
+                    owner == "__main__"
+                    or may_be_module(owner, target.module)
+                    or target.module in self.passed_as(owner)
+                    or symbol(owner, other.module) is target
+                ):
                     yield name
             if not any(symbol(path, other.module) is target for path in other.imports.values()):
                 continue

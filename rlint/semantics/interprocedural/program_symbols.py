@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
-from rlint.semantics.effects.errors_read import ANY_CALL
+from rlint.semantics.effects.error_readers import ErrorReaders
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.frame_networks import FrameNetworks
@@ -36,7 +36,6 @@ class ProgramSymbols:
         self.graph = graph
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
-        self._caught_in: dict[str, frozenset[str]] = {}
         self._by_mode: dict[str, bool] = {}
         self._for_language_models: dict[str, bool] = {}
         self._scales: dict[str, ProgramScale] = {}
@@ -182,38 +181,23 @@ class ProgramSymbols:
         return found
 
     def is_error_read(self, function: FunctionSummary) -> bool:
-        """Whether code of the program, without tests, may read the error that a function raises: a handler
-        around a call of the function, or around a call of one of its callers.
-        """
-        caught = self._caught(function.module)
-        if not caught:
-            return False
-        if ANY_CALL in caught:
-            return True
-        pending, seen = [function], {function.path}
-        while pending:
-            current = pending.pop()
-            names = {current.name}
-            if current.name == "__init__":
-                names.add(current.qualname.rpartition(".")[0].rpartition(".")[2])
-            if not caught.isdisjoint(names):
-                return True
-            for edge in self.graph.callers(current.path):
-                if edge.caller.path not in seen:
-                    seen.add(edge.caller.path)
-                    pending.append(edge.caller)
-        return False
+        """Whether code of the program may read the error that a function raises."""
+        return self._error_readers.read(function)
 
-    def _caught(self, module: str) -> frozenset[str]:
-        """Return the names of the functions that a program, without its tests, calls where it reads their
-        errors.
+    def shown_in_other_files(self, module: str) -> frozenset[str]:
+        """Return the names of functions and attributes whose values other files, without tests, show (see
+        `shown_values.py`).
         """
-        program = self.graph.program(module)
-        known = self._caught_in.get(program)
-        if known is None:
-            files = (each for each in self._program(module) if not each.is_test)
-            known = self._caught_in[program] = frozenset[str]().union(*(each.caught for each in files))
-        return known
+        files = (each for each in self._program(module) if each.module != module and not each.is_test)
+        return frozenset[str]().union(*(each.shown for each in files))
+
+    def is_error_read_at(self, module: str, line: int) -> bool:
+        """Whether an error that a line of a module raises is read around it."""
+        return self._error_readers.read_at(module, line)
+
+    @cached_property
+    def _error_readers(self) -> ErrorReaders:
+        return ErrorReaders(self.graph)
 
     def _has_for_itself(
         self, module: ModuleSummary, name: str, owner: ClassSummary | None, *, siblings: bool

@@ -20,7 +20,7 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
-from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
+from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME, may_be_module
 from rlint.semantics.effects.outside_reads import OutsideReads
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
@@ -942,9 +942,11 @@ class ProjectIndex(SymbolTable):
                 symbol = self.symbol(path, module.module) if owner != ANY_CLASS else None
                 if isinstance(symbol, FunctionSummary):
                     found.add(symbol.path)
-                elif owner == ANY_MODULE:
+                elif owner.startswith(ANY_MODULE):
                     found.update(
-                        each.functions[name].path for each in self.modules.values() if name in each.functions
+                        each.functions[name].path
+                        for each in self.modules.values()
+                        if name in each.functions and may_be_module(owner, each.module)
                     )
                 elif name == ANY_NAME:
                     every = [method for named in methods.values() for method in named]
@@ -967,11 +969,32 @@ class ProjectIndex(SymbolTable):
         """
         return self._overwritten.names_in(module)
 
+    def sets_in_arrays(self, attribute: str) -> bool:
+        """Whether code of the project may set or delete an attribute of a NumPy array, which can change its
+        layout: `rows.shape = (4, 2)`.
+        """
+        return any(self._may_be_array(path, function) for path, function in self.setters(attribute))
+
+    def _may_be_array(self, path: str, function: FunctionSummary) -> bool:
+        if path.startswith("="):
+            return path == f"={TypeTag.NDARRAY.value}"
+        kind = self.resolve(path, function.module) if path else UNKNOWN
+        return not kind or kind.tag is TypeTag.NDARRAY
+
+    @cached_property
+    def set_in_arguments(self) -> frozenset[str]:
+        """Return the names of the attributes that files, without tests, set in objects that functions get as
+        arguments; `*` for names known only at run time.
+        """
+        return frozenset(self._overwritten.in_arguments())
+
     @cached_property
     def _observed(self) -> frozenset[str]:
         found: set[str] = set()
         for module in self.modules.values():
             for path in () if module.is_test else module.observed:
+                found.update(each for each in self.modules if may_be_module(path, each))
+                found.update(self._overwritten.passed_as(path))
                 symbol = self.symbol(path, module.module)
                 if isinstance(symbol, ModuleSummary):
                     found.add(symbol.module)

@@ -12,6 +12,7 @@ from rlint.models import vocabulary
 from rlint.models.value_type import Type
 from rlint.semantics.effects.monkeypatching import replaced_code, set_paths
 from rlint.semantics.effects.namespace_writes import ANY_NAME, NameWrite, name_writes
+from rlint.semantics.effects.passed_modules import set_in_passed
 from rlint.semantics.imports.star_names import StarNames
 from rlint.syntax.queries import is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
@@ -67,16 +68,17 @@ class QualifiedNames:
 
     def set_in_modules(self) -> frozenset[str]:
         """Return the dotted names that the file sets in modules and classes of the project, constants
-        included; `package.module.*` if it sets names known only at run time.
+        included, and in modules that its functions get as arguments; `package.module.*` if it sets names
+        known only at run time.
         """
-        return frozenset(
-            path for path in self._set_paths(settings=True) if not models.is_library(path.partition(".")[0])
-        )
+        found = {*self._set_paths(settings=True), *set_in_passed(self.syntax, self.writes, self._owner)}
+        return frozenset(path for path in found if not models.is_library(path.partition(".")[0]))
 
     def _set_paths(self, *, settings: bool) -> Iterator[str]:
-        return set_paths(
-            self.syntax, self.writes, lambda node: self._resolve(node, _ALIAS_DEPTH), settings=settings
-        )
+        return set_paths(self.syntax, self.writes, self._owner, settings=settings)
+
+    def _owner(self, node: ast.expr) -> str | None:
+        return self._resolve(node, _ALIAS_DEPTH)
 
     @functools.cached_property
     def writes(self) -> tuple[NameWrite, ...]:

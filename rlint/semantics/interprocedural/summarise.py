@@ -23,12 +23,14 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
-from rlint.semantics.effects.errors_read import calls_with_errors_read
+from rlint.semantics.effects.errors_read import error_blocks, error_managers, functions_as_values
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.outside_reads import outside_reads
+from rlint.semantics.effects.passed_modules import passed_modules
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
+from rlint.semantics.effects.shown_values import shown_names
 from rlint.semantics.effects.stored_parts import stored_parts
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.branches.declared_options import options_of
@@ -122,11 +124,8 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.classes_used, summary.classes_created = classes_used(analysis, summary.star_imports)
     summary.definition_uses = definition_uses(analysis, summary.star_imports)
     summary.switched = switched_classes(analysis)
-    summary.replaced = replaced_in(analysis)
-    summary.set_in_modules = analysis.names.set_in_modules()
     summary.stored_parts = stored_parts(analysis)
-    summary.observed = observed_in(syntax, analysis.names)
-    summary.caught = calls_with_errors_read(syntax, analysis.names)
+    _describe_observers(summary, analysis)
     summary.mentions = mentions_of(analysis, summary.attributes_read)
     summary.looks_up_names = looks_up_names(analysis)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""
@@ -143,6 +142,18 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.carried = carried_in(analysis)
     _describe_functions(summary, analysis)
     return summary
+
+
+def _describe_observers(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Add what the file sets or observes in other code."""
+    summary.replaced = replaced_in(analysis)
+    summary.set_in_modules = analysis.names.set_in_modules()
+    summary.passed_modules = passed_modules(analysis.syntax, analysis.name)
+    summary.observed = observed_in(analysis.syntax, analysis.names)
+    summary.error_blocks = error_blocks(analysis, is_test=summary.is_test)
+    summary.error_managers = error_managers(analysis)
+    summary.function_values = functions_as_values(analysis)
+    summary.shown = shown_names(analysis)
 
 
 def _describe_functions(summary: ModuleSummary, analysis: FileAnalysis) -> None:

@@ -265,6 +265,18 @@ class ClassSummary:
         return hash(self.path)
 
 
+@frozen
+class ErrorBlock:
+    """Lines whose errors code reads, and the last names of the functions that may run there. `manager` is the
+    dotted name of the context manager that reads them if it reads errors, "" for a `try`.
+    """
+
+    first: int = 0
+    last: int = 0
+    names: tuple[str, ...] = ()
+    manager: str = ""
+
+
 @mutable
 class ModuleSummary:
     """A file: its definitions and imports. `functions[""]` is the code at module level."""
@@ -287,8 +299,12 @@ class ModuleSummary:
         frozenset()
     )  # functions and methods that the file replaces (see replaced_functions.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
+    passed_modules: frozenset[str] = frozenset()  # imports that it uses as values (see passed_modules.py)
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
-    caught: frozenset[str] = frozenset()  # last names of functions whose errors it reads (see errors_read.py)
+    error_blocks: tuple[ErrorBlock, ...] = ()  # (see errors_read.py)
+    error_managers: frozenset[str] = frozenset()  # dotted names of functions
+    shown: frozenset[str] = frozenset()  # names of functions and attributes (see shown_values.py)
+    function_values: frozenset[str] = frozenset()  # last names of functions that it may use as values
     write_only_attributes: frozenset[str] = (
         frozenset()
     )  # those of them that it only adds to (see write_only.py)

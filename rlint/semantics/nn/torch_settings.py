@@ -29,6 +29,8 @@ DYNAMO = "dynamo"
 CUDA = "cuda"
 """A CUDA device is requested, or chosen if there is one."""
 
+META = "meta"
+"""Tensors without data may be created, or moved to the device `meta`."""
 DEFAULT_DEVICE = "default device"
 """The default device may be another than the CPU: by `set_default_device`, or a default type on a device."""
 PINS = "pins"
@@ -112,6 +114,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update((CUDA,) if _ON_CUDA.match(text) else ())
     if any(isinstance(call.func, ast.Attribute) for call in tree.written.calls.get("cuda", ())):
         found.add(CUDA)
+    if META in texts and any(_is_meta_device(node, tree) for node in tree.of_type(ast.Constant)):
+        found.add(META)
     if "pin_memory" in tree.text and _pins(analysis):
         found.add(PINS)
     if "set_default_" in tree.text and _moves_default(tree):
@@ -141,6 +145,18 @@ def _gives_out(analysis: FileAnalysis) -> bool:
             if not of_array and models.method_fact(TypeTag.TENSOR, call.func.attr) is not None:
                 return True
     return False
+
+
+def _is_meta_device(node: ast.Constant, tree: SyntaxIndex) -> bool:
+    """Whether a text may name the device `meta`: it is no key (`data["meta"]`)."""
+    if node.value != META:
+        return False
+    parent = tree.parents.get(node)
+    if isinstance(parent, ast.Dict):
+        return node in parent.values
+    if isinstance(parent, ast.Call) and node in parent.args[:1]:
+        return last_name(parent.func) not in ("get", "pop", "getattr")
+    return not isinstance(parent, (ast.Subscript, ast.Compare))
 
 
 def _unrolls(tree: SyntaxIndex) -> bool:

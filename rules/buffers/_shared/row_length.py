@@ -17,8 +17,10 @@ def have_same_form(data: ast.expr, model: SemanticModel) -> bool:
     """Whether a list display contains rows of the same non-zero length, possibly nested in lists; a
     comprehension may yield no rows.
     """
-    if model.program.is_attribute_read("resize") or is_laid_out_otherwise("shape", model):
-        return False  # an array may have been replaced by one with other rows
+    if model.program.is_attribute_read("resize") or any(
+        is_laid_out_otherwise(attribute, model) for attribute in ("shape", "dtype")
+    ):
+        return False  # an array may have been replaced by one with other rows, or read as other numbers
     match data:
         case (
             ast.List(elts=[ast.List() | ast.Tuple(), *_] as rows)
@@ -33,8 +35,8 @@ def have_same_form(data: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_laid_out_otherwise(attribute: str, model: SemanticModel) -> bool:
-    """Whether the file sets the `shape` or the `strides` of an array."""
-    return any(not isinstance(use.ctx, ast.Load) for use in model.names.attribute_uses(attribute))
+    """Whether code of the program may set the `shape`, `dtype` or `strides` of an array."""
+    return bool(model.index.sets_in_arrays(attribute))
 
 
 def _one_length(rows: list[ast.expr], model: SemanticModel) -> bool:

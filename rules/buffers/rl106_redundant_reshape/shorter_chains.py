@@ -140,6 +140,7 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
             doubts.append(f"`{' '.join(model.source.text(first.of).split())}` must be a tensor")
         if not (at_the_end and is_contiguous(first.of, model)):
             doubts.append("the stride of the axis of size 1 may differ")
+        doubts += _doubts_about_text(first, last, sizes, model)
         fix = _fix(
             f"Write `{written}`",
             [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
@@ -170,9 +171,26 @@ def _without_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | No
         fix = _fix(
             f"Write `{written}`",
             [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
-            [] if known else [f"`{of}` must be a tensor or an array"],
+            [
+                *([] if known else [f"`{of}` must be a tensor or an array"]),
+                *_doubts_about_text(first, last, sizes, model),
+            ],
         )
     return Shorter(message, f"Write `{written}`", fix)
+
+
+def _doubts_about_text(
+    first: Link, last: Link, sizes: list[ast.expr] | None, model: SemanticModel
+) -> Iterator[str]:
+    """Yield why code could observe that another operation creates the result. `reshape` fails unless it is
+    passed a single size of -1, and otherwise ones.
+    """
+    tag = model.types.type_of(first.of).tag
+    if tag is not TypeTag.NDARRAY and model.usage.is_shown(last.node):
+        yield "a printed tensor shows another `grad_fn`"
+    fits = sizes is not None and [whole(size) for size in sizes if whole(size) != 1] == [-1]
+    if not fits and model.usage.is_error_read(last.node):
+        yield "if the shape does not fit, the error whose text is read here has another text"
 
 
 # -- squeezed ----------------------------------------------------------------------------------
@@ -237,6 +255,7 @@ def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     known = model.types.type_of(first.of).tag in ARRAYS
     if model.edit.is_relocatable(last.node) and (first.is_method or known):
         doubts = [] if known else [f"`{' '.join(model.source.text(first.of).split())}` must be a tensor"]
+        doubts += _doubts_about_text(first, last, None, model)
         fix = _fix(
             f"Write `{written}`",
             [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],

@@ -132,6 +132,8 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
         reasons.append("`entropy()` must be a formula, not an estimate from random samples")
     if _is_identity_tested(nodes, model):
         reasons.append("the results are compared by `is`, or inside containers: they become one object")
+    if model.usage.is_counted(first):
+        reasons.append("the program reads `cache_info`: cached functions are called less often")
     used_up = model.effects.may_exhaust(first)
     if used_up is not None:
         reasons.append(_used_up(used_up, model))

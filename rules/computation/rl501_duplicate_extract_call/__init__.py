@@ -93,6 +93,7 @@ Unsafe in these cases:
 - A gradient may flow through the result: gradients of a shared tensor are accumulated in another order.
 - Code in between, such as an unknown call or an `await`, might modify the arguments through another
   reference.
+- The call reaches a function with `lru_cache`, and the program reads its `cache_info`.
 - The fix needs `:=`, and `torch.jit.script` or numba compiles the function, or the file is also for Python 2.
 
 Helpers and second loops get only advice: removing one of two calls of `extract(extract(x))` changes the

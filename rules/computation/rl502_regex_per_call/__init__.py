@@ -46,7 +46,9 @@ def extract_answer(completion):
 ## Fix safety
 Safe: the fix only moves patterns and flags that are constant and compile without an error or a warning, so
 importing the module cannot fail. The methods of a compiled pattern behave like the functions. A list of
-patterns is moved only if no code but the loop uses it.
+patterns is moved only if no code but the loop uses it. It is unsafe where code of the program lists the
+variables of the module or sets them by name, also through a function that gets the module (`override(rewards,
+values)`) or its name (`import_module(name)`).
 
 There is only advice where other code needs the text of the pattern.
 

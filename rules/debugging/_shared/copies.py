@@ -14,12 +14,18 @@ from rlint.rule import (
     made_networks,
     models,
     regex,
+    torch_settings,
     weight_sync,
 )
 from rlint.rules.debugging._shared import raised_errors
 
 _WEIGHT = regex(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
+_RUN_BY = {
+    "parameters": ("named_parameters", "named_modules", "_named_members"),
+    "named_parameters": ("named_modules", "_named_members"),
+}
+"""The methods that these methods of `nn.Module` call."""
 _COPYING_METHODS = frozenset({"clone", "copy", "cpu"})
 # other parts of a chain that copies: views and conversions of a tensor, all of them pure
 _KEEPING_METHODS = models.having(
@@ -218,7 +224,7 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
     if names and (model.program.may_replace(*names) or _sets_by_name(names, model)):
         shown = "`, `".join(dict.fromkeys(names))
         return f"`{shown}` may be replaced after construction: an error of the copy is no longer raised"
-    if _META.search(model.syntax.text):
+    if _META.search(model.syntax.text) or model.program.sets(torch_settings.META):
         return "a tensor on the device `meta` cannot be copied: this error is no longer raised"
     failing = next(
         (node for node in descendants(value) if raised_errors.may_raise(node, are_weights, model)), None
@@ -250,7 +256,7 @@ def _doubt_about_call(call: ast.Call, callee: ast.expr, model: SemanticModel) ->
         tensor = callee.attr in _COPYING_METHODS or callee.attr in _KEEPING_METHODS
         network = callee.attr in _PARAMETERS or callee.attr in ("items", "values")
         if callee.attr in _PARAMETERS and (
-            model.types.may_override(callee.value, callee.attr)
+            model.types.may_override(callee.value, callee.attr, *_RUN_BY.get(callee.attr, ()))
             or (callee.attr == "state_dict" and model.program.customizes_state_dicts())
         ):
             return (
