@@ -85,7 +85,7 @@ class ProjectIndex(SymbolTable):
         self._paths: dict[tuple[str, str], Type] = {}
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
-        self._set_beside: dict[tuple[str, str], bool] = {}
+        self._set_by_mixins: dict[tuple[str, str], bool] = {}
         self._implicit: dict[tuple[str, str], Effect] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → types that callers pass
         self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → types that single calls pass
@@ -120,27 +120,27 @@ class ProjectIndex(SymbolTable):
                     self.is_restored(cls)
                     or self._is_set_from_outside(cls, name)
                     or self._is_set_otherwise_below(cls, name, found)
-                    or self._is_set_beside(cls, name)
+                    or self._is_set_by_mixins(cls, name)
                 ):
                     found = self._in_doubt(found)
                 return self._judged(found, lambda: f"{cls.qualname}.{name}")
         found = self._with_given(UNKNOWN, cls, name)
         return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
 
-    def _is_set_beside(self, cls: ClassSummary, name: str) -> bool:
+    def _is_set_by_mixins(self, cls: ClassSummary, name: str) -> bool:
         """Whether an object of a derived class may get an attribute from another base: a mixin that sets it,
         or has a property of its name.
         """
         key = (cls.path, name)
-        if key not in self._set_beside:
+        if key not in self._set_by_mixins:
             own = {*self.ancestry(cls), *self.subclasses(cls)}
-            self._set_beside[key] = any(
+            self._set_by_mixins[key] = any(
                 name in base.attributes or name in base.methods
                 for derived in self.subclasses(cls)
                 for base in self.ancestry(derived)
                 if isinstance(base, ClassSummary) and base not in own
             )
-        return self._set_beside[key]
+        return self._set_by_mixins[key]
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
         """Whether objects of the project, or only its networks, always hold networks in attributes of this
