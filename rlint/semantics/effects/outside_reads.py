@@ -38,13 +38,21 @@ def outside_reads(function: Function, analysis: FileAnalysis) -> tuple[str, ...]
 
 def _reads(function: Function, analysis: FileAnalysis) -> Iterator[str]:
     syntax, names = analysis.syntax, analysis.names
-    of_module = syntax.scopes[syntax.module].bindings
+    of_module, own = syntax.scopes[syntax.module].bindings, syntax.scopes[function].bindings
     shared = {
         name for name, default in defaults_of(function.args).items() if isinstance(default, _MUTABLE_DEFAULTS)
     }
     around = {each for each in syntax.ancestors(function) if isinstance(each, FUNCTIONS)}
+    plain = {
+        name
+        for name, bindings in own.items()
+        if name not in shared and all(binding.kind is not BindingKind.IMPORT for binding in bindings)
+    }
+    outer = {name for each in around for name in syntax.scopes[each].bindings} | of_module.keys() | own.keys()
     for node in descendants(function):
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node, ast.Name) or node.id in plain or node.id not in outer:
+            continue
+        if not isinstance(node.ctx, ast.Load):
             continue
         scope, bindings = names.bindings(node)
         if scope is None:
