@@ -167,6 +167,9 @@ def seems_repeatable(forward: ast.Call, model: SemanticModel) -> bool:
     structure = architecture_of(forward, model)
     if structure is None or structure.complete or structure.layers:
         return False
+    run = model.nn.network_run(forward)
+    if run is not None and run[1] != "forward" and model.types.call_targets(forward):
+        return False  # the code of the method shows no layer: it may only create an object
     return not (structure.by_mode or structure.draws or structure.hooks or structure.keeps)
 
 
