@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache, partial, reduce
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.effect import PURE, Effect, EffectKind
+from rlint.models.effect import PURE, USES_UP, Effect, EffectKind
 from rlint.models.parameters import CALLED_AT
 from rlint.models.value_type import (
     UNKNOWN,
@@ -307,11 +307,26 @@ class ProjectIndex(SymbolTable):
             )
             is_set = any(each.restored for each in family) or any(base.constructs_by_name for base in bases)
             known = self._restored[cls.path] = is_set or any(
-                module.restores and not module.is_test and self._refers_to(name, each)
+                module.restores and not module.is_test and self._works_with(name, each)
                 for name, module in self.modules.items()
                 for each in family
             )
         return known
+
+    def _works_with(self, module: str, cls: ClassSummary) -> bool:
+        """Whether a file refers to a class, or one that imports the file does and may pass objects to it."""
+        if self._refers_to(module, cls):
+            return True
+        return any(
+            self._refers_to(name, cls)
+            for name, file in self.modules.items()
+            if not file.is_test
+            if any(
+                self.module(target, name) is self.modules[module]
+                or self.module(target.rpartition(".")[0], name) is self.modules[module]
+                for target in file.imports.values()
+            )
+        )
 
     def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
         """Whether code outside of a class, its ancestors and descendants may assign values of a type unknown
@@ -922,8 +937,15 @@ class ProjectIndex(SymbolTable):
         for path, fallback in function.effect_paths:
             called: Effect | None = yield self._effect_at(path, function.module)
             effect = effect.joined(fallback if called is None else called)
+        if any(self._is_iterator(path, function.module) for path in function.outside_reads):
+            effect = effect.joined(USES_UP)
         self._effects[function.path] = effect
         return effect
+
+    def _is_iterator(self, variable: str, module: str) -> bool:
+        """Whether a variable of a module, given by its dotted name, is an iterator: reading advances it."""
+        found = self.symbol(variable, module) if variable else None
+        return isinstance(found, Type) and self._known(found, module).tag is TypeTag.ITERATOR
 
     @cached_property
     def _replaced(self) -> frozenset[str]:

@@ -87,6 +87,10 @@ _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITER
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
+_SETS_BY_NAME = regex(r"setattr|__dict__|\bvars\(")
+"""What code needs to set attributes of objects of other files by names known only at run time."""
+
+
 def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None) -> ModuleSummary:
     """Build the summary of a file. `path` is the displayed path; `intern` is an interner shared by many
     summaries.
@@ -548,7 +552,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             attributes[name] = found
     _add_evidence(summary, analysis)
     _add_items(summary, analysis, empty)
-    if summary.classes:
+    if summary.classes or _SETS_BY_NAME.search(syntax.text):
         doubt_attributes(
             summary,
             analysis,
