@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
+from rlint import models
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.replaced_classes import doubt_replaced_classes
 from rlint.semantics.file_analysis import FileAnalysis
@@ -150,7 +151,8 @@ def _set(
     """
     own = self_class(owner)
     described = [summary.classes[analysis.syntax.qualname(own)]] if own else _held(owner, summary, analysis)
-    if not described and not isinstance(name, ast.Constant) and not analysis.types.type_of(owner):
+    is_unknown = not described and not analysis.types.type_of(owner) and not _is_of_library(owner, analysis)
+    if is_unknown and not isinstance(name, ast.Constant):
         summary.restores = True
     function = getattr(analysis.syntax.function(at), "name", "")
     for known in described:
@@ -167,6 +169,15 @@ def _set(
                     _forget(known, attribute)
         elif function not in _GIVES:  # judged by the values that they pass on
             known.restored = True
+
+
+def _is_of_library(name: ast.Name, analysis: FileAnalysis) -> bool:
+    """Whether a variable only holds objects that functions of libraries created: `argparse.Namespace()`."""
+    made = analysis.definitions.reaching(name)
+    calls = [each.value for each in made if isinstance(each.value, ast.Call) and not each.path]
+    paths = [analysis.names.qualified(call.func) or "" for call in calls]
+    of_library = [path for path in paths if models.is_library(path.partition(".")[0])]
+    return bool(made) and len(of_library) == len(made)
 
 
 def _set_after(at: ast.AST, owner: ast.Name, known: ClassSummary, analysis: FileAnalysis) -> set[str]:
