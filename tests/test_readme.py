@@ -105,6 +105,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     assert 'bash -c "$setup_and_tests"' in script
 
 
+@pytest.mark.slow
 def test_the_first_command_shows_a_screen() -> None:
     """The examples have few findings, one for each purpose."""
     done = rlint("check", "--exit-zero", "--no-cache", "--color", "never", "examples/", cwd=ROOT)

@@ -12,7 +12,10 @@ from text_fixer import TextFixer
 from rlint.prove.proof import DIFFERENT, FASTER, NO_CHANGE, SLOWER, ProvenFix
 from rlint.prove.proving import ProveOptions, prove
 
-pytestmark = pytest.mark.xdist_group("planted_fixes")  # they share one proof, which takes long
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("planted_fixes"),  # they share one proof, which takes long
+]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,10 @@ from text_fixer import TextFixer
 from rlint.prove.proof import DIFFERENT, NOT_RECORDED, PROVEN, ProvenFix
 from rlint.prove.proving import ProveOptions, prove
 
-pytestmark = pytest.mark.xdist_group("suspended_calls")  # they share one proof, which takes long
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("suspended_calls"),  # they share one proof, which takes long
+]
 
 PROGRAM = """\
 import asyncio
