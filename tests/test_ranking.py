@@ -38,6 +38,7 @@ def test_what_matters_most_comes_first() -> None:
     assert ranked(given) == [high, medium, unknown, likely, warm, low]
 
 
+MEDIUM = Impact(ImpactLevel.MEDIUM)
 FORMS = ("`states` is copied whole", "`states` grows", "`states` is cut", "`states` is sorted")
 
 
@@ -45,7 +46,7 @@ def test_findings_of_one_rule_are_folded() -> None:
     """Three messages are shown in full, the places of five more are named, and the rest is counted; each
     place once.
     """
-    many = [at(line, message=FORMS[line % 4]) for line in range(1, 10)]
+    many = [at(line, message=FORMS[line % 4], impact=MEDIUM) for line in range(1, 10)]
     other = at(2, code="RL102")
     text = shown(*many, other, fold=True)
     assert text.count("RL101 concat-grown-buffer: `states`") == 3
@@ -55,6 +56,14 @@ def test_findings_of_one_rule_are_folded() -> None:
     everything = shown(*many, other)
     assert everything.count("RL101") == 9
     assert "more like this" not in everything
+
+
+def test_one_finding_of_unknown_impact_is_shown() -> None:
+    """The places of the others are named: less than half of such findings are worth a change."""
+    many = [at(line, message=FORMS[line % 4]) for line in range(1, 10)]
+    text = shown(*many, fold=True)
+    assert text.count("RL101 concat-grown-buffer: `states`") == 1
+    assert "RL101 concat-grown-buffer: and 8 more like this (`--no-fold` shows them):" in text
 
 
 def test_findings_that_differ_in_names_alone_are_shown_once() -> None:
@@ -74,7 +83,9 @@ def test_advice_is_given_once_for_each_rule() -> None:
 def test_the_first_findings_are_a_screen() -> None:
     """Twelve are shown in full; for later rules, only the places."""
     many = [
-        at(line, code=f"RL{rule}", message=FORMS[line % 4]) for rule in range(101, 108) for line in (1, 2, 3)
+        at(line, code=f"RL{rule}", message=FORMS[line % 4], impact=MEDIUM)
+        for rule in range(101, 108)
+        for line in (1, 2, 3)
     ]
     text = shown(*many, fold=True)
     assert text.count("note: no automatic fix") == 12

@@ -19,6 +19,10 @@ _ORDER = {ImpactLevel.HIGH: 0, ImpactLevel.MEDIUM: 1, ImpactLevel.UNKNOWN: 2, Im
 _NAMES = regex(r"`[^`]*`")
 SHOWN_OF_A_RULE = 3
 """The number of findings of one rule that are shown in full; the others are folded."""
+SHOWN_UNMEASURED = 1
+"""The same for findings whose impact is not known: less than half of the transfers that were judged at the code
+were worth a change.
+"""
 SHOWN_IN_ALL = 12
 """The number of findings of all rules that are shown in full."""
 
@@ -96,7 +100,8 @@ def _worth_showing(findings: Sequence[Finding], left: int) -> Sequence[int]:
     by_message: dict[str, int] = {}
     for index, finding in enumerate(findings):
         by_message.setdefault(_NAMES.sub("", finding.message), index)
-    most = min(SHOWN_OF_A_RULE, left)
+    is_measured = impact_level(findings[0]) is not ImpactLevel.UNKNOWN
+    most = min(SHOWN_OF_A_RULE if is_measured else SHOWN_UNMEASURED, left)
     # showing one more takes no more lines than a note that there is one more
     if len(findings) == len(by_message) == most + 1 and left > most:
         return range(len(findings))
