@@ -20,8 +20,8 @@ _NAMES = regex(r"`[^`]*`")
 SHOWN_OF_A_RULE = 3
 """The number of findings of one rule that are shown in full; the others are folded."""
 SHOWN_UNMEASURED = 1
-"""The same for findings whose impact is not known: less than half of the transfers that were judged at the code
-were worth a change.
+"""The same for findings whose impact is not known: less than half of the transfers that were judged at the
+code were worth a change.
 """
 SHOWN_IN_ALL = 12
 """The number of findings of all rules that are shown in full."""
