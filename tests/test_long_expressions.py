@@ -170,6 +170,7 @@ def test_arrays_that_grow_in_one_loop_are_fixed_together() -> None:
     compile(fixed.changed[0].text, "program.py", "exec")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["arrays grown in one loop", "classes in pairs", "ifs that change a value"])
 def test_work_grows_as_a_file_does(kind: str) -> None:
     """Each array, class or branch may be examined, but not once for each other one."""

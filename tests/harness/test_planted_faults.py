@@ -344,6 +344,7 @@ class TestDerivedInputsThatAProgramRefuses:
         [found] = compare(tmp_path, self.BEFORE, after).differences
         assert (found.kind, found.path, found.when) == ("exception", "run", "on empty inputs")
 
+    @pytest.mark.slow
     @pytest.mark.skipif(sys.platform == "win32", reason="nothing ends a call there")
     def test_a_program_that_never_ends_on_them_is_not_compared(self, tmp_path: Path) -> None:
         """A loop that never ends for NaN is stopped, and a note says so."""

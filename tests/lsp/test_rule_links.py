@@ -65,6 +65,7 @@ def test_pages_are_written_where_none_are_published(
     run(scenario())
 
 
+@pytest.mark.slow
 def test_pages_that_are_published(tmp_path: Path) -> None:
     """The configuration or the editor sets the base URL; the editor has priority."""
     (tmp_path / "rlint.toml").write_text('rule-url = "https://example.org/rules"\n')
