@@ -87,6 +87,20 @@ def use_of(node: ast.AST, parents: Mapping[ast.AST, ast.AST], part: int | None =
     return SyntacticUse(kind, node, at, part)
 
 
+def is_handed_on(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether other code may get the value of a node: it is passed, stored, returned, or in a display."""
+    match parents.get(node):
+        case ast.Call(func=func):
+            return func is not node
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            return value is node
+        case ast.keyword() | ast.Return() | ast.Yield() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+            return True
+        case ast.IfExp() | ast.BoolOp() | ast.NamedExpr() | ast.arguments():
+            return True
+    return False
+
+
 def _as_value(kind: UseKind, attribute: str) -> Callable[[ast.AST, ast.AST], UseKind]:
     """Return how a parent uses a node that is the given child of it."""
     return lambda node, parent: kind if getattr(parent, attribute) is node else _ELSE[kind]

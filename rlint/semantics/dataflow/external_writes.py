@@ -174,10 +174,12 @@ def _set(
 def _is_of_library(name: ast.Name, analysis: FileAnalysis) -> bool:
     """Whether a variable only holds objects that functions of libraries created: `argparse.Namespace()`."""
     made = analysis.definitions.reaching(name)
-    calls = [each.value for each in made if isinstance(each.value, ast.Call) and not each.path]
-    paths = [analysis.names.qualified(call.func) or "" for call in calls]
-    of_library = [path for path in paths if models.is_library(path.partition(".")[0])]
-    return bool(made) and len(of_library) == len(made)
+    return bool(made) and all(
+        isinstance(each.value, ast.Call)
+        and not each.path
+        and models.is_library(analysis.names.qualified(each.value.func) or "")
+        for each in made
+    )
 
 
 def _set_after(at: ast.AST, owner: ast.Name, known: ClassSummary, analysis: FileAnalysis) -> set[str]:

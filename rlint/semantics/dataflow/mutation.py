@@ -232,17 +232,12 @@ class _Watched:
     def _is_changing_variable(self, name: ast.Name) -> bool:
         """Whether an imported name, with its attributes, is a variable that may change: `config.STRICT`."""
         index = self.analysis.index
-        path = (
-            self.analysis.names.qualified(read_chain(name, self.analysis.syntax))
-            if index is not None
-            else None
-        )
-        return (
-            path is not None
-            and index is not None
-            and not models.is_library(path.partition(".")[0])
-            and index.is_changing_variable(path, self.analysis.name)
-        )
+        if index is None:
+            return False
+        path = self.analysis.names.qualified(read_chain(name, self.analysis.syntax))
+        if path is None or models.is_library(path):
+            return False
+        return index.is_changing_variable(path, self.analysis.name)
 
     def _is_read(self, node: ast.Attribute) -> bool:
         return self.analysis.syntax.call_of(node) is None and self.analysis.names.qualified(node) is None

@@ -15,6 +15,7 @@ from rlint.semantics.interprocedural.summary import ErrorBlock
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, TRIES, Function
+from rlint.syntax.value_use import is_handed_on
 from rlint.syntax.walk import descendants
 
 ANY_CALL = "*"
@@ -228,12 +229,12 @@ def functions_as_values(analysis: FileAnalysis) -> frozenset[str]:
         attribute.attr
         for attribute in syntax.of_type(ast.Attribute)
         if isinstance(attribute.ctx, ast.Load) and attribute.attr not in stored
-        if _is_kept(attribute, analysis) and not _is_of_library(attribute, analysis)
+        if is_handed_on(attribute, syntax.parents) and not _is_of_library(attribute, analysis)
     }
     for scope in syntax.scopes.values():
         for name, bindings in scope.bindings.items():
             if any(map(_may_be_function, bindings)) and any(
-                _is_kept(use, analysis) for use in syntax.variables.uses(name, scope)
+                is_handed_on(use, syntax.parents) for use in syntax.variables.uses(name, scope)
             ):
                 found |= {(binding.target or name).rpartition(".")[2] for binding in bindings}
     for function in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
@@ -257,22 +258,8 @@ def _may_be_function(binding: Binding) -> bool:
     return binding.kind is BindingKind.FUNCTION
 
 
-def _is_kept(node: ast.expr, analysis: FileAnalysis) -> bool:
-    """Whether a value is passed, stored or returned."""
-    match analysis.syntax.parents.get(node):
-        case ast.Call(func=func):
-            return func is not node
-        case ast.Assign(value=value) | ast.AnnAssign(value=value):
-            return value is node
-        case ast.keyword() | ast.Return() | ast.Yield() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-            return True
-        case ast.IfExp() | ast.BoolOp() | ast.NamedExpr() | ast.arguments():
-            return True
-    return False
-
-
 def _is_of_library(node: ast.expr, analysis: FileAnalysis) -> bool:
-    return models.is_library((analysis.names.qualified(node) or "").partition(".")[0])
+    return models.is_library(analysis.names.qualified(node) or "")
 
 
 def _is_wrapped(function: Function, analysis: FileAnalysis) -> bool:

@@ -28,6 +28,7 @@ from rlint.models.special_methods import (
     WRITES,
 )
 from rlint.models.value_type import Type, TypeTag, alternatives
+from rlint.semantics.interprocedural.call_targets import arguments_of
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.scopes import BindingKind
@@ -232,8 +233,7 @@ class ImplicitCalls:
                 if module == "builtins" and name in OF_BUILTINS:
                     yield from ((argument, OF_BUILTINS[name]) for argument in arguments)
                 elif isinstance(node.func, ast.Attribute) and node.func.attr in OF_METHODS:
-                    given = (*arguments, *(keyword.value for keyword in node.keywords))
-                    yield from ((argument, OF_METHODS[node.func.attr]) for argument in given)
+                    yield from ((argument, OF_METHODS[node.func.attr]) for argument in arguments_of(node))
         if isinstance(node, ast.expr):
             yield node, self._called_by_parent(node)
 

@@ -48,18 +48,18 @@ def _reads(function: Function, analysis: FileAnalysis) -> Iterator[str]:
         for name, bindings in own.items()
         if name not in shared and all(binding.kind is not BindingKind.IMPORT for binding in bindings)
     }
-    outer = {name for each in around for name in syntax.scopes[each].bindings} | of_module.keys() | own.keys()
+    visible = (own, of_module, *(syntax.scopes[each].bindings for each in around))
     for node in descendants(function):
-        if not isinstance(node, ast.Name) or node.id in plain or node.id not in outer:
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id in plain:
             continue
-        if not isinstance(node.ctx, ast.Load):
-            continue
+        if not any(node.id in bindings for bindings in visible):
+            continue  # a builtin
         scope, bindings = names.bindings(node)
         if scope is None:
             continue
         if any(binding.kind is BindingKind.IMPORT for binding in bindings):
             path = names.qualified(read_chain(node, syntax))
-            if path is not None and not models.is_library(path.partition(".")[0]):
+            if path is not None and not models.is_library(path):
                 yield path
         elif scope.parent is None:
             if node.id in of_module and not all(binding.kind in _DEFINED for binding in bindings):

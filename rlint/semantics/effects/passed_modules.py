@@ -22,6 +22,7 @@ from rlint.semantics.effects.namespace_writes import (
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+from rlint.syntax.value_use import is_handed_on
 
 PASSED_MODULE = "__passed__@"
 """Begins the name of a module that a function (or a class, by its constructor) gets as an argument:
@@ -105,18 +106,13 @@ def _is_value(node: ast.expr, syntax: SyntaxIndex, depth: int = 2) -> bool:
     functions such as `vars` and `getattr` are understood where they are called.
     """
     match syntax.parents.get(node):
-        case ast.Call(func=func):
-            is_builtin = isinstance(func, ast.Name) and models.callable_fact(f"builtins.{func.id}")
-            return func is not node and not is_builtin
+        case ast.Call(func=ast.Name(id=name)) if models.callable_fact(f"builtins.{name}"):
+            return False
         case ast.Assign(targets=[ast.Name()]) if depth and syntax.function(node) is not None:
             return any(_is_value(use, syntax, depth - 1) for use in _uses_of_variable(node, syntax))
-        case ast.Assign(value=value) | ast.AnnAssign(value=value):
-            return value is node
-        case ast.Return() | ast.Yield() | ast.keyword() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+        case ast.Lambda() | ast.Starred():
             return True
-        case ast.IfExp() | ast.BoolOp() | ast.NamedExpr() | ast.Lambda() | ast.arguments() | ast.Starred():
-            return True
-    return False
+    return is_handed_on(node, syntax.parents)
 
 
 def set_in_passed(syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: NameResolver) -> Iterator[str]:

@@ -13,6 +13,7 @@ from rlint.models import gradient_rules
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.call_targets import arguments_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function
@@ -51,7 +52,7 @@ class ShownValues:
                 if isinstance(call.func, ast.Name):
                     yield from call.args
                 elif call.func.attr == "format":  # type: ignore[attr-defined]
-                    yield from (*call.args, *(keyword.value for keyword in call.keywords))
+                    yield from arguments_of(call)
         for call in written.calls_of(_LOG):
             if isinstance(call.func, ast.Attribute):
                 yield from call.args
@@ -89,8 +90,7 @@ class ShownValues:
                     self.names.add(called)
                     yield from self._returned_by(called)
                 if isinstance(func, ast.Name):
-                    yield from node.args  # `list(values)`, `dict(q=q)`
-                    yield from (keyword.value for keyword in node.keywords)
+                    yield from arguments_of(node)  # `list(values)`, `dict(q=q)`
             case ast.Subscript(value=value):
                 yield value
             case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
@@ -149,7 +149,7 @@ class ShownValues:
 
     def _passed_to(self, name: str) -> Iterator[ast.expr]:
         for call in self._syntax.written.calls_of((name,)):
-            yield from (*call.args, *(keyword.value for keyword in call.keywords))
+            yield from arguments_of(call)
 
     def _returned_by(self, name: str) -> Iterator[ast.expr]:
         for function in self._functions(name):

@@ -9,6 +9,7 @@ from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, USES_UP, Effect, EffectKind
 from rlint.models.parameters import CALLED_AT
+from rlint.models.special_methods import IMPLICIT, STORES
 from rlint.models.value_type import (
     UNKNOWN,
     Caveat,
@@ -54,9 +55,6 @@ _NAMED_TUPLE = "typing.NamedTuple"
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
 _MOST_ACCESSORS = 5
 """A property has a getter, a setter and a deleter."""
-_CALLED_BY_NAME = frozenset(
-    {"__call__", "__del__", "__init__", "__init_subclass__", "__new__", "__post_init__"}
-)
 _MOST_OVERRIDES = 12
 _DEEPEST = 3
 """Maximum depth at which items of items of a value are resolved."""
@@ -307,26 +305,26 @@ class ProjectIndex(SymbolTable):
             )
             is_set = any(each.restored for each in family) or any(base.constructs_by_name for base in bases)
             known = self._restored[cls.path] = is_set or any(
-                module.restores and not module.is_test and self._works_with(name, each)
-                for name, module in self.modules.items()
-                for each in family
+                not self._meant_where_restored.isdisjoint((each.module, each.path)) for each in family
             )
         return known
 
-    def _works_with(self, module: str, cls: ClassSummary) -> bool:
-        """Whether a file refers to a class, or one that imports the file does and may pass objects to it."""
-        if self._refers_to(module, cls):
-            return True
-        return any(
-            self._refers_to(name, cls)
-            for name, file in self.modules.items()
-            if not file.is_test
-            if any(
-                self.module(target, name) is self.modules[module]
-                or self.module(target.rpartition(".")[0], name) is self.modules[module]
-                for target in file.imports.values()
-            )
-        )
+    @cached_property
+    def _meant_where_restored(self) -> frozenset[str]:
+        """Return the dotted names of the modules and classes that files refer to which set attributes of
+        unknown objects by names known only at run time, or which import such a file and may pass it objects.
+        """
+        files = {name: file for name, file in self.modules.items() if not file.is_test}
+        restoring = {name for name, file in files.items() if file.restores}
+        found: set[str] = set()
+        for name, file in files.items() if restoring else ():
+            targets = set(file.imports.values())
+            imported = (self.module(each, name) for each in targets | {t.rpartition(".")[0] for t in targets})
+            if name in restoring or any(each and each.module in restoring for each in imported):
+                meant = (self.symbol(target, name) for target in targets)
+                found.update((name, *file.star_imports, *targets))
+                found.update(each.path for each in meant if isinstance(each, ClassSummary))
+        return frozenset(found)
 
     def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
         """Whether code outside of a class, its ancestors and descendants may assign values of a type unknown
@@ -853,10 +851,10 @@ class ProjectIndex(SymbolTable):
         return known
 
     def _run_implicitly(self, cls: ClassSummary, name: str) -> Iterator[FunctionSummary]:
-        if name.endswith("="):
+        if name.endswith(STORES):
             for owner in (*self.ancestry(cls), *self.subclasses(cls)):
                 if isinstance(owner, ClassSummary):
-                    yield from self._setters_in(owner, name[:-1])
+                    yield from self._setters_in(owner, name.removesuffix(STORES))
             return
         for function in self.implementations(cls, name):
             if function.is_property or name.startswith("__"):
@@ -881,13 +879,13 @@ class ProjectIndex(SymbolTable):
             for cls in () if module.is_test else module.classes.values():
                 for name in cls.methods:
                     function = module.functions.get(f"{cls.qualname}.{name}")
-                    if function is None or name in _CALLED_BY_NAME:
+                    if function is None:
                         continue
-                    is_special = name.startswith("__") and name.endswith("__")
-                    if (is_special or function.is_property) and not self.effect_of(function).quiet:
+                    is_implicit = name in IMPLICIT or function.is_property
+                    if is_implicit and not self.effect_of(function).quiet:
                         found.add(name)
                     if function.is_property and any(True for _ in self._setters_in(cls, name)):
-                        found.add(f"{name}=")
+                        found.add(f"{name}{STORES}")
         return frozenset(found)
 
     def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
