@@ -13,6 +13,7 @@ from rlint import models
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.replaced_classes import doubt_replaced_classes
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
 from rlint.syntax.walk import descendants
@@ -172,12 +173,15 @@ def _set(
 
 
 def _is_of_library(name: ast.Name, analysis: FileAnalysis) -> bool:
-    """Whether a variable only holds objects that functions of libraries created: `argparse.Namespace()`."""
+    """Whether a variable only holds objects of classes of libraries: `argparse.Namespace()`. Functions of
+    libraries may create objects of the project: `object.__new__(Policy)`, `copy.copy(policy)`.
+    """
     made = analysis.definitions.reaching(name)
     return bool(made) and all(
         isinstance(each.value, ast.Call)
         and not each.path
-        and models.is_library(analysis.names.qualified(each.value.func) or "")
+        and is_class(path := analysis.names.qualified(each.value.func) or "")
+        and models.is_library(path)
         for each in made
     )
 
