@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import field
 from typing import Generic, Protocol, TypeVar
 
 from rlint.findings import Heat
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.summary import FunctionSummary
@@ -72,15 +73,45 @@ class Callers(Protocol):
         """Return the calls, without those of tests."""
 
 
+@mutable
+class _Walk(Generic[AnswerT]):
+    """What a walk up the callers of a function found. It holds for each way to the function of which the walk
+    meets the same functions again (`cut_by`) and that has the same length (`seen`); if the walk was not cut
+    by the length, for any that leaves room for its `height`.
+    """
+
+    answer: AnswerT | None
+    seen: int
+    met: set[str]
+    height: int = 1
+    cut_by: set[str] = field(default_factory=set)
+    is_too_long: bool = False
+
+    def holds(self, seen: tuple[str, ...]) -> bool:
+        """Whether the answer holds for another way to the function."""
+        has_room = len(seen) == self.seen if self.is_too_long else len(seen) + self.height <= LONGEST_WAY
+        return has_room and self.met.intersection(seen) == self.cut_by
+
+    def add(self, above: _Walk[AnswerT]) -> None:
+        """Add what a walk up from one of the callers depends on."""
+        self.met |= above.met
+        self.height = max(self.height, above.height + 1)
+        self.cut_by |= above.cut_by
+        self.is_too_long |= above.is_too_long
+
+
 class CallerWalk(Generic[AnswerT]):
     """One query about a place. If its function does not answer it (`here`), the calls of the function are
     queried, and their answers joined (`join`). Calls that `counts` rules out, recursive calls, and functions
     further away than `LONGEST_WAY` give no answer.
+
+    Ways meet in the same callers. Their answers are kept, as the number of ways grows exponentially.
     """
 
     def __init__(self, calls: Callers) -> None:
         self._calls = calls
-        self._known: dict[str, AnswerT | None] = {}
+        self._known: dict[str, list[_Walk[AnswerT]]] = {}
+        self._now: list[_Walk[AnswerT]] = []  # the walks that are being made, from the original place up
 
     def ask(self, place: CodePlace, seen: tuple[str, ...] = ()) -> AnswerT | None:
         """Return the answer for a place; `seen` are the functions between it and the original place."""
@@ -92,19 +123,37 @@ class CallerWalk(Generic[AnswerT]):
 
     def _of_callers(self, function: FunctionSummary, seen: tuple[str, ...]) -> AnswerT | None:
         """Return the answer from the calls of a function, which is the same for all of its lines."""
-        if not seen and function.path in self._known:
-            return self._known[function.path]
+        known = self._known.setdefault(function.path, [])
+        walk = next((walk for walk in known if walk.holds(seen)), None)
+        if walk is None:
+            walk = self._walk(function, seen)
+            known.append(walk)
+        if self._now:
+            self._now[-1].add(walk)
+        return walk.answer
+
+    def _walk(self, function: FunctionSummary, seen: tuple[str, ...]) -> _Walk[AnswerT]:
         way = (*seen, function.path)
-        found = self.join(self._answers(function, way)) if len(way) <= LONGEST_WAY else None
-        if not seen:  # on the path to another function, cycles are cut elsewhere
-            self._known[function.path] = found
-        return found
+        walk: _Walk[AnswerT] = _Walk(None, len(seen), {function.path})
+        if len(way) > LONGEST_WAY:
+            walk.is_too_long = True
+            return walk
+        self._now.append(walk)
+        walk.answer = self.join(self._answers(function, way))
+        self._now.pop()
+        walk.cut_by.discard(function.path)
+        return walk
 
     def _answers(
         self, function: FunctionSummary, way: tuple[str, ...]
     ) -> Iterator[tuple[IncomingCall, AnswerT]]:
+        walk = self._now[-1]
         for call in self._calls.callers(function)[:MOST_CALLERS]:
-            if call.edge.caller.path not in way and self.counts(call):
+            caller = call.edge.caller.path
+            walk.met.add(caller)
+            if caller in way:
+                walk.cut_by.add(caller)
+            elif self.counts(call):
                 found = self.ask(call.place, way)
                 if found is not None:
                     yield call, found

@@ -54,6 +54,7 @@ class HeatMap:
         self._guessed: deque[tuple[FunctionSummary, Frequency]] = deque()
         self._calls = ProgramCalls(graph, self._in_tests)
         self._callers: dict[str, list[IncomingCall]] = {}
+        self._roles: dict[str, Frequency] = {}
         self._cadences = Cadences(self)
         self._each_pass = {level: EachPass(self, level) for level in Heat}
         self._by_role = ByRole(self)
@@ -640,6 +641,12 @@ class HeatMap:
 
     def _role(self, function: FunctionSummary) -> Frequency:
         """Return how often other code will call a function, judging by its name."""
+        known = self._roles.get(function.path)
+        if known is None:
+            known = self._roles[function.path] = self._find_role(function)
+        return known
+
+    def _find_role(self, function: FunctionSummary) -> Frequency:
         if function.path in self._in_tests or not function.qualname:
             return COLD
         owner = function.qualname.rpartition(".")[0]
