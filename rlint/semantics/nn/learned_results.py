@@ -10,7 +10,7 @@ from rlint import models
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import arguments_of
-from rlint.syntax.last_names import calls_named
+from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.scopes import BindingKind
 
 _DIFFERENTIATING = frozenset({"backward", "grad"})
@@ -32,9 +32,15 @@ class LearnedResults:
         called = call.func
         if not isinstance(called, (ast.Name, ast.Attribute)):
             return []
+        if last_name(called) not in self._last_names:
+            return []
         if self._analysis.types.type_of(called).tag not in (TypeTag.UNKNOWN, TypeTag.FUNCTION):
             return []
         return [other for other in self._by_callee.get(ast.dump(called), ()) if other is not call]
+
+    @cached_property
+    def _last_names(self) -> frozenset[str | None]:
+        return frozenset(last_name(call.func) for calls in self._by_callee.values() for call in calls)
 
     @cached_property
     def _by_callee(self) -> dict[str, list[ast.Call]]:

@@ -43,8 +43,9 @@ class WeightReads:
         the weights of this argument: `soft_update(self.critic, self.critic_target)`. `targets` are the
         functions that a call may run.
         """
-        shape = ast.dump(expression)
-        for call, argument in self._passed.get(last_name(expression), ())[:_MOST]:
+        passed = self._passed.get(last_name(expression), ())[:_MOST]
+        shape = ast.dump(expression) if passed else ""
+        for call, argument in passed:
             if ast.dump(argument) == shape:
                 called = targets(call)
                 if called and all(parameter_of(argument, call, one) in one.weights_read for one in called):
