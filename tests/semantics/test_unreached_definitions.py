@@ -151,6 +151,21 @@ def test_a_method_that_all_classes_override(parts: dict[str, str], is_overridden
 
 
 @pytest.mark.parametrize(
+    ("main", "other", "is_overridden"),
+    [
+        ("Agent().train()", "class Base: pass\nBase()\n", True),
+        ("Agent().train()", "from dqn import Base\nBase()\n", False),
+        ("Agent().train()\nBase()", "", False),
+    ],
+)
+def test_a_method_that_all_classes_of_a_script_override(main: str, other: str, is_overridden: bool) -> None:
+    """Other scripts of the folder create objects of their own classes, which have the same names."""
+    script = BASES.replace("BODY", "1").replace("OTHER", "size = 1") + f"\n\n{main}\n"
+    model = build({"dqn.py": script, "ppo.py": other})["dqn.py"]
+    assert model.usage.is_overridden(find(model, "self.guess(state)")) == is_overridden
+
+
+@pytest.mark.parametrize(
     "train",
     [
         "import agents\nKINDS = {1: agents}\nKINDS[make()].Unused()\n",

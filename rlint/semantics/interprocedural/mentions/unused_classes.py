@@ -56,6 +56,9 @@ class UnusedClasses:
 
     def _may_be_created(self, cls: ClassSummary) -> bool:
         name = cls.qualname.rpartition(".")[2]
+        if not self._may_be_imported(cls.module):  # scripts of a folder often name their classes alike
+            own = self._index.modules[cls.module]
+            return name in own.classes_created or name in own.attributes_read or own.looks_up_names
         return (
             name.islower()
             or name in self._created
@@ -72,6 +75,10 @@ class UnusedClasses:
             if function.qualname.startswith(f"{cls.qualname}.")
             for site in function.calls
         )
+
+    def _may_be_imported(self, module: str) -> bool:
+        """Whether an import of the project has the name of a file in its path."""
+        return module.rpartition(".")[2] in self._imported_names
 
     def _is_exported(self, cls: ClassSummary) -> bool:
         return any(
@@ -102,6 +109,12 @@ class UnusedClasses:
     def _attributes_read(self) -> frozenset[str]:
         files = self._index.modules.values()
         return frozenset(itertools.chain.from_iterable(file.attributes_read for file in files))
+
+    @cached_property
+    def _imported_names(self) -> frozenset[str]:
+        files = self._index.modules.values()
+        targets = (target for file in files for target in (*file.imports.values(), *file.star_imports))
+        return frozenset(part for target in targets for part in target.split("."))
 
     @cached_property
     def _created(self) -> frozenset[str]:
