@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from rlint.syntax.scopes import BindingKind
 
 _DIFFERENTIATING = frozenset({"backward", "grad"})
 _GRAD = "torch.autograd.grad"
+_MOST_CALLS = 20
 _STEPS = 3
 """Maximum number of assignments between a loss and the functions that compute its terms."""
 
@@ -28,7 +30,7 @@ class LearnedResults:
         self._analysis = analysis
 
     def other_calls(self, call: ast.Call) -> list[ast.Call]:
-        """Return the other calls of the same function or method whose results the file differentiates."""
+        """Return some other calls of the same function or method whose results the file differentiates."""
         called = call.func
         if not isinstance(called, (ast.Name, ast.Attribute)):
             return []
@@ -36,7 +38,8 @@ class LearnedResults:
             return []
         if self._analysis.types.type_of(called).tag not in (TypeTag.UNKNOWN, TypeTag.FUNCTION):
             return []
-        return [other for other in self._by_callee.get(ast.dump(called), ()) if other is not call]
+        others = (other for other in self._by_callee.get(ast.dump(called), ()) if other is not call)
+        return list(itertools.islice(others, _MOST_CALLS))
 
     @cached_property
     def _last_names(self) -> frozenset[str | None]:

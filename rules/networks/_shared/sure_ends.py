@@ -163,8 +163,4 @@ def _ends_as(target: ast.expr, model: SemanticModel, depth: int) -> bool:
         return False
     if any(isinstance(use, ast.AugAssign) for use in map(model.parent, model.names.uses(target.id, scope))):
         return False  # a view made without autograd cannot be changed by values with a gradient
-    return all(
-        surely_ends(read, model, depth - 1)
-        for read in model.names.reads(target.id, scope)
-        if any(binding.node is target for binding in model.dataflow.definitions(read))
-    )
+    return all(surely_ends(read, model, depth - 1) for read in model.analysis.reads_of(target, scope))

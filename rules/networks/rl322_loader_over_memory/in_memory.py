@@ -258,9 +258,7 @@ def _only_indexes(target: ast.expr, loop: ast.For, model: SemanticModel) -> bool
     scope = model.names.scope(target).lookup(target.id)
     if scope is None or not scope.is_function:
         return False
-    for read in model.names.reads(target.id, scope):
-        if not any(binding.node is target for binding in model.dataflow.definitions(read)):
-            continue
+    for read in model.analysis.reads_of(target, scope):
         parent, child = model.parent(read), read
         if isinstance(parent, ast.Tuple):
             parent, child = model.parent(parent), parent  # type: ignore[assignment]

@@ -90,11 +90,7 @@ def _is_block(block: ast.expr, model: SemanticModel) -> bool:
 
 def is_read(name: ast.Name, scope: Scope, model: SemanticModel) -> bool:
     """Whether any node reads a binding of a name."""
-    for use in model.names.reads(name.id, scope):
-        for binding in model.dataflow.definitions(use):
-            if binding.node is name:
-                return True
-    return False
+    return bool(model.analysis.reads_of(name, scope))
 
 
 def has_branch_after(unit: ast.stmt, model: SemanticModel) -> bool:
@@ -268,9 +264,8 @@ def _read_after(
     return {
         name.id
         for name in names
-        for read in model.names.reads(name.id, model.names.scope(name))
-        if any(binding.node is name for binding in model.dataflow.definitions(read))
-        and not any(above is branch or above in moved for above in model.ancestors(read))
+        for read in model.analysis.reads_of(name, model.names.scope(name))
+        if not any(above is branch or above in moved for above in model.ancestors(read))
     }
 
 

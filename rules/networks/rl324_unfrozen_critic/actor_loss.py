@@ -32,10 +32,9 @@ def loss_of(backward: ast.Call, model: SemanticModel) -> Loss | None:
     if any(model.function(use) is function for name in _FREEZES for use in model.names.attribute_uses(name)):
         return None  # weights are frozen here already
     for event in events(backward, model):
-        is_here = model.function(event.call) is model.function(backward)
         if (
-            is_here
-            and event.method == "step"
+            event.method == "step"
+            and model.function(event.call) is function
             and model.dataflow.order.position(event.call) > model.dataflow.order.position(backward)
         ):
             networks = model.nn.optimizers(backward).get(event.owner)
