@@ -94,10 +94,11 @@ class FileAnalysis:
         return known.of(binding)
 
     def reads_of(self, target: ast.Name, scope: Scope) -> list[ast.Name]:
-        """Return the nodes that may read the value which a name binds to a variable of `scope`."""
+        """Return the nodes that may read the value which a name binds to a variable of `scope`; `x` in
+        `x += y` is one of them.
+        """
         bound = [binding for binding in scope.bindings[target.id] if binding.node is target]
-        uses = (use for binding in bound for use in self.readers(binding, scope))
-        return [use for use in uses if isinstance(use.ctx, ast.Load)]
+        return [use for binding in bound for use in self.readers(binding, scope)]
 
     def definition(self, function: FunctionSummary) -> Function | None:
         """Return the def of a function of the project if it is in this file."""

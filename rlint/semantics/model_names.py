@@ -46,12 +46,16 @@ class NameQueries:
         return self._syntax.variables.uses(name, scope)
 
     def reads(self, name: str, scope: Scope) -> list[ast.Name]:
-        """Return the nodes that read the variable `name` of `scope`, nested functions included."""
+        """Return the nodes that read the variable `name` of `scope`, nested functions included; `x` in
+        `x += 1` is one of them.
+        """
         known = self._reads.get((name, scope))
         if known is None:
-            uses = self.uses(name, scope)
-            known = self._reads[name, scope] = [node for node in uses if isinstance(node.ctx, ast.Load)]
+            known = self._reads[name, scope] = list(filter(self._is_read, self.uses(name, scope)))
         return list(known)
+
+    def _is_read(self, use: ast.Name) -> bool:
+        return isinstance(use.ctx, ast.Load) or isinstance(self._syntax.parents.get(use), ast.AugAssign)
 
     def is_captured(self, name: str, scope: Scope) -> bool:
         """Whether the variable is used by a nested function, lambda or class, declared global, or may be
