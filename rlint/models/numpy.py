@@ -290,7 +290,8 @@ _ARRAYS_TABLE: Table = table(
     ),
     facts("numpy", PURE, ANYTHING, "float32", Trait.NEEDS_NO_GRADIENT | Trait.CHEAP),
     facts("numpy", PURE, ANYTHING, "float64 int32 int64", Trait.CHEAP),
-    facts("numpy", PURE, NEW, "errstate poly1d printoptions"),
+    facts("numpy", PURE, NEW, "poly1d"),
+    facts("numpy", PURE, NEW, "errstate printoptions", Trait.SETS_WITHIN),
     facts("numpy", PURE, ANYTHING, "ma.array ma.masked_array ma.masked_where"),
     facts("numpy", PURE, FUNCTION, "vectorize frompyfunc"),
     facts(

@@ -82,7 +82,8 @@ _NUMBERS: Table = table(
     ),
     facts("statistics", READS, ANYTHING, "mode multimode quantiles correlation covariance linear_regression"),
     facts("decimal", PURE, NEW, "Decimal"),
-    facts("decimal", READS, NEW, "getcontext localcontext"),
+    facts("decimal", READS, NEW, "getcontext"),
+    facts("decimal", READS, NEW, "localcontext", Trait.SETS_WITHIN),
     facts("fractions", PURE, NEW, "Fraction"),
     facts(
         "operator",
@@ -153,7 +154,7 @@ _TEXT: Table = table(
     facts("fnmatch", PURE, BOOL, "fnmatch fnmatchcase"),
     facts("fnmatch", READS, STRINGS, "filter"),
     facts("fnmatch", PURE, STR, "translate"),
-    facts("json", PURE, NEW, "loads", Trait.PARSES),
+    facts("json", PURE, NEW, "loads", Trait.PARSES | Trait.CALLS_BACK, takes="s"),
     facts("json", READS, STR, "dumps"),
     facts("json", FILE_IO, NEW, "load", Trait.PARSES),
     facts("json", FILE_IO, NOTHING, "dump"),

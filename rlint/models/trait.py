@@ -201,6 +201,12 @@ class Trait(IntFlag):
     TESTS_CLASS = 1 << 84
     """Tests the class or the attributes of an object: `isinstance`."""
 
+    SETS_WITHIN = 1 << 85
+    """A context manager within which library functions compute or print otherwise: `autocast`, `errstate`."""
+
+    DRAWN_ANEW = 1 << 86
+    """An iterable that draws random numbers for each iteration over it: `DataLoader`, `RandomSampler`."""
+
     # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE
     """Allocates an array of the shape of the first argument."""

@@ -22,6 +22,7 @@ _ITERATE = models.having(
     Trait.ITERATES, TypeTag.SET, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.STR, TypeTag.FILE
 )
 """Methods that consume their argument."""
+_DRAWN_ANEW = models.having(Trait.DRAWN_ANEW, "torch.utils.data")
 _HANDS_OUT = models.having(Trait.TAKES_OUT, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
 """Methods that return an object that existed before the call."""
 _OF_ITERATORS = (
@@ -75,19 +76,20 @@ class IteratorUses:
                 path = self.analysis.effects.path_of(taken.place) or ""
                 if not path:
                     continue
-            for source in self._possible(taken, function):
-                found[self._described(source, function, path, taken.argument)] = None
+            for source, again in self._possible(taken, function):
+                found[self._described(source, function, path, taken.argument, again=again)] = None
         return tuple(found)
 
     def may_be_iterators(self, taken: IteratorUse) -> list[ast.expr]:
         """Return the iterated expressions that may be iterators shared with other code."""
-        return self._possible(taken, self.analysis.syntax.function(taken.what))
+        possible = self._possible(taken, self.analysis.syntax.function(taken.what))
+        return [value for value, again in possible if not again or _draws(self.analysis.types.type_of(value))]
 
-    def _possible(self, taken: IteratorUse, function: Function | None) -> list[ast.expr]:
+    def _possible(self, taken: IteratorUse, function: Function | None) -> list[tuple[ast.expr, bool]]:
+        """Return the values that may be iterators, each with whether only a loader would allow other uses."""
         return [
-            names[-1]
+            (names[-1], any(self._is_read_again(name, taken.place, function) for name in names))
             for names in self._sources(taken.what, (), _DEPTH)
-            if not any(self._is_read_again(name, taken.place, function) for name in names)
         ]
 
     def taken(self, nodes: Iterable[ast.AST]) -> Iterator[IteratorUse]:
@@ -189,20 +191,22 @@ class IteratorUses:
         kind = self.analysis.types.type_of(value)
         if kind.tag is TypeTag.UNKNOWN:
             return self.analysis.names.qualified(value) is None
-        return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE)
+        return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE) or _draws(kind)
 
     def _is_parameter(self, value: ast.expr) -> bool:
         if not isinstance(value, ast.Name):
             return False
         return any(b.kind is BindingKind.PARAMETER for b in self.analysis.definitions.reaching(value))
 
-    def _described(self, source: ast.expr, function: Function, path: str, argument: str) -> IteratedParameter:
+    def _described(
+        self, source: ast.expr, function: Function, path: str, argument: str, *, again: bool
+    ) -> IteratedParameter:
         kind = self.analysis.types.type_of(source)
         if isinstance(source, ast.Name):
             for binding in self.analysis.definitions.reaching(source):
                 if binding.kind is BindingKind.PARAMETER and binding.statement is function:
-                    return IteratedParameter(binding.name, kind, path, argument)
-        return IteratedParameter("", kind, path, argument)
+                    return IteratedParameter(binding.name, kind, path, argument, again)
+        return IteratedParameter("", kind, path, argument, again)
 
     # -- what shows that a value is no iterator ----------------------------------------------------
 
@@ -257,6 +261,11 @@ class IteratorUses:
         )
 
 
+def _draws(kind: Type) -> bool:
+    """Whether iterating draws random numbers each time: a loader or a sampler."""
+    return kind.tag is TypeTag.LOADER or kind.of in _DRAWN_ANEW
+
+
 def _reads_same(one: ast.expr, other: ast.expr) -> bool:
     if isinstance(one, ast.Attribute) and isinstance(other, ast.Attribute):
         return one.attr == other.attr and _reads_same(one.value, other.value)
@@ -288,7 +297,10 @@ class IteratorConsumers:
     def _parameters(self, function: FunctionSummary) -> Iterator[str]:
         for through in () if function.remembers else function.through:
             kind = self._settled(through.kind, function)
-            if kind.tag not in (TypeTag.UNKNOWN, TypeTag.ITERATOR, TypeTag.FILE) and not through.parameter:
+            if through.again and not _draws(kind):
+                continue
+            known = kind.tag not in (TypeTag.UNKNOWN, TypeTag.ITERATOR, TypeTag.FILE)
+            if known and not _draws(kind) and not through.parameter:
                 continue
             if not through.path:
                 yield through.parameter

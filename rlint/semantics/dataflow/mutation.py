@@ -12,6 +12,8 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.aliasing import MEMORY, lenders
 from rlint.semantics.dataflow.escape import EscapeAnalysis, EscapeLevel
+from rlint.semantics.effects import generators
+from rlint.semantics.effects.called_by_output import run_by_output
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
@@ -41,8 +43,11 @@ _KINDS_WITH_EFFECTS = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
     | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
     | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
+    | {ast.For, ast.Starred, ast.Assign, ast.Compare}
 )
+_MEMBERSHIP = (ast.In, ast.NotIn)
 _REFLECTS = models.having(Trait.REFLECTS, "builtins")
+_SETS_WITHIN = models.having(Trait.SETS_WITHIN, "decimal", "numpy", "torch", "torch.amp", "torch.cuda.amp")
 _MOST_COMPARED = 50_000
 """A file with more nodes than this between its repeated expressions is generated code, and is not analysed
 further.
@@ -58,6 +63,20 @@ class Mutations:
         self._training = OptimizerEffects(analysis)
         self._compared = 0
 
+    @cached_property
+    def _harmless(self) -> EffectKind:
+        """Return the effects of library calls that change no value: they run no code of the project."""
+        index = self.analysis.index
+        return _HARMLESS if index is None else _HARMLESS & ~run_by_output(index)
+
+    @cached_property
+    def _generators_act(self) -> bool:
+        index = self.analysis.index
+        return index is not None and generators.may_act(index)
+
+    def _watched(self, expression: ast.expr) -> _Watched:
+        return _Watched(expression, self.analysis, self._uses, self._harmless, self._generators_act)
+
     @property
     def gives_up(self) -> bool:
         """Whether the file is so repetitive that mutations between two places are not analysed."""
@@ -70,8 +89,10 @@ class Mutations:
         rebound, or a mutable value in it may be modified, on any path in between.
         """
         nodes = self._between(first, second)
-        watched = _Watched(expression, self.analysis, self._uses)
-        return nodes is not None and not any(
+        if nodes is None or self._settings_around(first) != self._settings_around(second):
+            return False
+        watched = self._watched(expression)
+        return not any(
             (watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node))
             and not watched.is_out_of_reach(node)
             for node in nodes
@@ -87,9 +108,9 @@ class Mutations:
         if self.gives_up:
             return None
         nodes = self._between(first, second)
-        if nodes is None:
+        if nodes is None or self._settings_around(first) != self._settings_around(second):
             return None
-        return self._doubts(expression, _Watched(expression, self.analysis, self._uses), nodes)
+        return self._doubts(expression, self._watched(expression), nodes)
 
     def _doubts(
         self, expression: ast.expr, watched: _Watched, nodes: Iterable[ast.AST]
@@ -124,12 +145,25 @@ class Mutations:
         nodes = [node for part in parts for node in descendants(part) if node not in own]
         self._compared += len(nodes)
         hidden = self.analysis.effects.hidden
-        watched = _Watched(expression, self.analysis, self._uses)
+        watched = self._watched(expression)
         return self._doubts(
             expression,
             watched,
             [n for n in nodes if _does_something(n) or (hidden.may_run and not hidden.effect(n).quiet)],
         )
+
+    def _settings_around(self, node: ast.AST) -> list[ast.withitem]:
+        """Return the context managers around a node within which library functions compute otherwise."""
+        found = []
+        for around in self.analysis.syntax.ancestors(node):
+            if isinstance(around, FUNCTIONS):
+                break
+            for item in around.items if isinstance(around, (ast.With, ast.AsyncWith)) else ():
+                called = item.context_expr
+                name = self.analysis.names.qualified(called.func) if isinstance(called, ast.Call) else None
+                if name in _SETS_WITHIN and not is_in(node, item):
+                    found.append(item)
+        return found
 
     def _is_trained(self, expression: ast.expr, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self._training.changes(expression, node)
@@ -180,9 +214,18 @@ class Mutations:
 class _Watched:
     """The names and attributes that the value of an expression depends on."""
 
-    def __init__(self, expression: ast.expr, analysis: FileAnalysis, uses: EscapeAnalysis) -> None:
+    def __init__(
+        self,
+        expression: ast.expr,
+        analysis: FileAnalysis,
+        uses: EscapeAnalysis,
+        harmless: EffectKind,
+        generators_act: bool,  # noqa: FBT001
+    ) -> None:
         self.analysis = analysis
         self._uses = uses
+        self._harmless = harmless
+        self._generators_act = generators_act
         self._held: list[ast.Name] = []
         self.names: set[str] = set()
         self.attributes: set[str] = set()
@@ -278,7 +321,9 @@ class _Watched:
     def changed_by(self, node: ast.AST) -> bool:
         """Whether running this node (without its children) may change the value."""
         tree = self.analysis.syntax
-        if not self.analysis.effects.hidden.effect(node).quiet:
+        if not self.analysis.effects.hidden.effect(node).quiet or any(
+            map(self._may_run_generator, _iterated(node))
+        ):
             return bool(self.mutable or self.attributes or self.reads_state)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -302,6 +347,13 @@ class _Watched:
         if self._is_suspended_by(node):
             return bool(self.mutable or self.attributes or self.reads_state)
         return any(name in self.names for name in names_bound(node))
+
+    def _may_run_generator(self, iterated: ast.expr) -> bool:
+        """Whether iterating over a value may run the code of a generator that was made elsewhere."""
+        if not isinstance(iterated, (ast.Name, ast.Attribute, ast.Subscript)):
+            return False
+        tag = self.analysis.types.type_of(iterated).tag
+        return tag is TypeTag.ITERATOR or (tag is TypeTag.UNKNOWN and self._generators_act)
 
     @cached_property
     def _reach(self) -> EscapeLevel:
@@ -468,7 +520,7 @@ class _Watched:
                 pass
             case ast.Call(func=ast.Attribute(value=owner)):
                 effect = self.analysis.effects.call_effect(node)
-                if not effect.acts or effect.does_only(_HARMLESS):
+                if not effect.acts or effect.does_only(self._harmless):
                     return False
             case _:
                 return False
@@ -527,8 +579,10 @@ class _Watched:
         effect = self.analysis.effects.call_effect(call)
         if effect.quiet:
             return False
-        if effect.does_only(_HARMLESS):
+        if effect.does_only(self._harmless):
             return False
+        if effect.kind & _HARMLESS & ~self._harmless:
+            return True
         if effect.acts and not effect.kind & EffectKind.INDIRECT and self.analysis.is_library_call(call):
             if self._starts_worker(call) or self._resumes(call):
                 return True
@@ -548,6 +602,19 @@ def _does_something(node: ast.AST) -> bool:
     if kind in _PLACES:
         return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
     return kind in _KINDS_WITH_EFFECTS
+
+
+def _iterated(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what a node, without its children, iterates over."""
+    match node:
+        case ast.For(iter=value) | ast.comprehension(iter=value):
+            yield value
+        case ast.Starred(value=value, ctx=ast.Load()):
+            yield value
+        case ast.Assign(targets=[*_, ast.Tuple() | ast.List()], value=value):
+            yield value
+        case ast.Compare(ops=ops, comparators=operands):
+            yield from (each for op, each in zip(ops, operands, strict=True) if isinstance(op, _MEMBERSHIP))
 
 
 def _with_place(node: ast.AST) -> ast.AST:

@@ -35,6 +35,7 @@ from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
+_BY_NAME = frozenset({"getattr", "hasattr"})
 _OF_CLASSES = frozenset(
     {
         TypeTag.UNKNOWN,
@@ -230,7 +231,9 @@ class ImplicitCalls:
                 yield value, SHOWS
             case ast.Call(args=arguments):
                 module, _, name = (self.names.qualified(node.func) or "").rpartition(".")
-                if module == "builtins" and name in OF_BUILTINS:
+                if module == "builtins" and name in _BY_NAME:
+                    yield from _read_by_name(arguments)
+                elif module == "builtins" and name in OF_BUILTINS:
                     yield from ((argument, OF_BUILTINS[name]) for argument in arguments)
                 elif isinstance(node.func, ast.Attribute) and node.func.attr in OF_METHODS:
                     yield from ((argument, OF_METHODS[node.func.attr]) for argument in arguments_of(node))
@@ -261,6 +264,13 @@ class ImplicitCalls:
                 name = OPERATORS[type(op)]
                 yield left, (f"__{name}__",)
                 yield right, (f"__{REFLECTED[type(op)]}__",)
+
+
+def _read_by_name(arguments: list[ast.expr]) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+    """Yield what `getattr(value, "name")` and `hasattr` run."""
+    match arguments:
+        case [value, ast.Constant(value=str(name)), *_]:
+            yield value, (name, *LOOKED_UP)
 
 
 def _items(operand: ast.expr) -> list[ast.expr]:

@@ -24,6 +24,10 @@ from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import RUN_LATER, children, descendants, end_in_order, running, size_of
 
 _WRITES = Effect(EffectKind.MUTATES, "writes into an argument")
+_WRITES_TO = Effect(EffectKind.FILE_IO, "writes to a stream")
+_STREAMS = frozenset({"file", "stream"})
+"""Parameters for the object to which output is written."""
+_LOADS = Effect(EffectKind.DRAWS | EffectKind.UNKNOWN, "draws random numbers and runs the code of a data set")
 _SUSPENDS = Effect(EffectKind.OTHER, "suspends the function")
 _ON_OWN_VALUE = EffectKind.READS | EffectKind.MUTATES
 _ITERATIONS = frozenset({ast.For, ast.comprehension})
@@ -45,6 +49,11 @@ _ADD_NOTHING = models.having(
     "functools",
     "numba",
 )
+
+
+_WRAPPERS = frozenset({"functools.cmp_to_key", "functools.partial"})
+_GETTERS = models.having(Trait.REFLECTS, "operator")
+_DRAWN_ANEW = models.having(Trait.DRAWN_ANEW, "torch.utils.data")
 
 
 class EffectResolver(ImplicitEffects, Protocol):
@@ -188,7 +197,9 @@ class EffectInference:
         return Effect(EffectKind.MUTATES, "rebinds a name outside the function")
 
     def _of_iteration(self, node: ast.For | ast.comprehension) -> Effect:
-        return USES_UP if self._is_iterator(node.iter, files=True) else PURE
+        if self._is_iterator(node.iter, files=True):
+            return USES_UP
+        return _LOADS if self._is_loader(node.iter) else PURE
 
     def _of_attribute(self, node: ast.Attribute) -> Effect:
         if isinstance(node.ctx, ast.Load):
@@ -255,8 +266,13 @@ class EffectInference:
                 self._is_iterator(value, files=True) for value in call.args
             ):
                 return USES_UP, None
+            if models.consumes_iterators(qualified) and any(map(self._is_loader, call.args)):
+                return _LOADS, None
             if known is not None:
-                return self._with_callbacks(call, qualified, known.effect), None
+                effect = known.effect
+                if effect.kind & EffectKind.WRITES_OUTPUT and any(k.arg in _STREAMS for k in call.keywords):
+                    effect = effect.joined(_WRITES_TO)
+                return self._with_callbacks(call, qualified, effect), None
             return self._unknown(call.func), qualified
         if isinstance(call.func, ast.Attribute):
             return self._method(call, call.func, by_caller=by_caller)
@@ -319,6 +335,11 @@ class EffectInference:
                 return self.is_made_here(owner) and holds_own_items(owner, self.syntax, self.names)
         return False
 
+    def _is_loader(self, value: ast.expr) -> bool:
+        """Whether iterating over a value draws random numbers: a data loader, or a sampler."""
+        kind = self.types.type_of(value)
+        return kind.tag is TypeTag.LOADER or kind.of in _DRAWN_ANEW
+
     def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
         """Whether a variable holds an iterator (or a file, which is read line by line); one created in the
         same expression, as in `sum(x for x in y)`, is not shared.
@@ -342,9 +363,18 @@ class EffectInference:
         for argument in arguments:
             if isinstance(argument, ast.Lambda):
                 effect = effect.joined(self.effect_of(argument.body))
+            elif isinstance(argument, ast.Call):
+                effect = effect.joined(self._made_callback(argument))
             elif isinstance(argument, (ast.Name, ast.Attribute)):
                 effect = effect.joined(self._callback_effect(argument))
         return effect
+
+    def _made_callback(self, made: ast.Call) -> Effect:
+        """Return the effect of calling a function that is made of another: `partial(self.score, 1)`."""
+        maker = self.names.qualified(made.func)
+        if maker in _WRAPPERS and made.args:
+            return self._calling_back(made.args[:1], PURE)
+        return self._unknown(made) if maker in _GETTERS else PURE
 
     def _callback_effect(self, argument: ast.expr) -> Effect:
         qualified = self.names.qualified(argument)

@@ -98,6 +98,7 @@ class IteratedParameter:
     kind: Type
     path: str = ""
     argument: str = ""
+    again: bool = False  # it is also used as no iterator could be: `len(values)`
 
 
 @mutable

@@ -1,0 +1,35 @@
+"""Code of a program that runs when a library writes: handlers of logs, and streams of its own classes."""
+
+from __future__ import annotations
+
+from rlint.models.effect import EffectKind
+from rlint.semantics.interprocedural.project_index import ProjectIndex
+
+_LOGGING = "logging."
+_STREAMS = ("stdout", "stderr")
+_REDIRECTS = frozenset({"contextlib.redirect_stdout", "contextlib.redirect_stderr"})
+_SHOWS_WARNINGS = "showwarning"
+
+
+def run_by_output(index: ProjectIndex) -> EffectKind:
+    """Return the kinds of output that may run code of the project: of handlers, filters and formatters of
+    logs, of objects to which a library writes (`print(text, file=self.tee)`), and of what replaces the
+    streams of the process.
+    """
+    modules = [module for module in index.modules.values() if not module.is_test]
+    classes = [cls for module in modules for cls in module.classes.values()]
+    found = EffectKind(0)
+    if any(base.startswith(_LOGGING) for cls in classes for base in cls.bases):
+        found |= EffectKind.LOGS
+    if index.setters(_SHOWS_WARNINGS):
+        found |= EffectKind.WARNS
+    if index.defines_method("write"):
+        found |= EffectKind.FILE_IO
+        redirected = any(not _REDIRECTS.isdisjoint(module.imports.values()) for module in modules)
+        if redirected or "redirect_stdout" in _read(index) or any(map(index.setters, _STREAMS)):
+            found |= EffectKind.WRITES_OUTPUT | EffectKind.WARNS
+    return found
+
+
+def _read(index: ProjectIndex) -> frozenset[str]:
+    return frozenset[str]().union(*(module.attributes_read for module in index.modules.values()))
