@@ -1,4 +1,4 @@
-"""Syntax in the new code of fixes that another reader of the file does not know: TorchScript, Python 2."""
+"""New code of fixes that another reader of the file may not accept: TorchScript, numba, Python 2."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _OF_PYTHON_2 = frozenset({"absolute_import", "division", "print_function", "unic
 
 
 def unread_syntax_reason(fix: Fix, model: SemanticModel) -> str | None:
-    """Return why a fix adds syntax that the compiler or an old Python that reads the file does not accept."""
+    """Return why a compiler or an old Python that reads the file may not accept what a fix changes."""
+    if changes_compiled_code(fix, model):
+        return "the function is compiled (`torch.jit.script`, numba), which accepts only a part of Python"
     text = model.syntax.text
     added = next(
         (
@@ -27,8 +29,6 @@ def unread_syntax_reason(fix: Fix, model: SemanticModel) -> str | None:
     )
     if added is None:
         return None
-    if changes_compiled_code(fix, model):
-        return f"the function is compiled (`torch.jit.script`), which does not accept `{added}`"
     if _is_for_python_2(model):
         return f"the file imports from `__future__` for Python 2, which has no `{added}`"
     return None

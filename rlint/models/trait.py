@@ -204,7 +204,7 @@ class Trait(IntFlag):
     SETS_WITHIN = 1 << 85
     """A context manager within which library functions compute or print otherwise: `autocast`, `errstate`."""
 
-    DRAWN_ANEW = 1 << 86
+    DRAWS_ON_ITERATION = 1 << 86
     """An iterable that draws random numbers for each iteration over it: `DataLoader`, `RandomSampler`."""
 
     # Combinations of several traits.

@@ -8,7 +8,7 @@ from functools import cached_property
 from rlint.models.effect import Effect
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
-from rlint.semantics.dataflow.sum_tree import SumTreeWalks, TreeDirection, storage_of
+from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks, TreeDirection, storage_of
 from rlint.semantics.effects import purity
 from rlint.semantics.effects.copied_arguments import CopiedArguments
 from rlint.semantics.effects.log_writes import is_log_write

@@ -44,11 +44,11 @@ class Everywhere(CallerWalk[bool]):
         super().__init__(calls)
         self.answers = answers
         self.ignored = ignored
-        self.asked = 0
+        self.visits = 0
 
     def here(self, place: CodePlace) -> bool | None:
         """Return the given answer of the function."""
-        self.asked += 1
+        self.visits += 1
         return self.answers.get(place.function.line)
 
     def counts(self, call: IncomingCall) -> bool:
@@ -69,7 +69,7 @@ class Anywhere(Everywhere):
         return any(answer for _, answer in answers)
 
 
-def asked_anew(walk: Everywhere, function: FunctionSummary, way: tuple[str, ...] = ()) -> bool | None:
+def walked_up(walk: Everywhere, function: FunctionSummary, way: tuple[str, ...] = ()) -> bool | None:
     """Return the answer as the documentation of `CallerWalk` defines it, without keeping any."""
     found = walk.here(CodePlace(function, ()))
     if found is not None:
@@ -81,7 +81,7 @@ def asked_anew(walk: Everywhere, function: FunctionSummary, way: tuple[str, ...]
     def answers() -> Iterator[tuple[IncomingCall, bool]]:
         for call in walk._calls.callers(function)[:MOST_CALLERS]:
             if call.edge.caller.path not in way and walk.counts(call):
-                answer = asked_anew(walk, call.edge.caller, way)
+                answer = walked_up(walk, call.edge.caller, way)
                 if answer is not None:
                     yield call, answer
 
@@ -98,7 +98,7 @@ NUMBER = st.integers(0, len(FUNCTIONS) - 1)
     st.lists(NUMBER, min_size=1, max_size=30),
     st.sampled_from([Everywhere, Anywhere]),
 )
-def test_kept_answers_are_those_of_a_walk_made_anew(
+def test_kept_answers_are_those_of_a_walk_made_again(
     pairs: list[tuple[int, int]],
     answers: dict[int, bool],
     ignored: int,
@@ -108,11 +108,11 @@ def test_kept_answers_are_those_of_a_walk_made_anew(
     """Many queries of one walk, in any order, have the answers of as many new walks."""
     walk = kind(Calls(pairs), answers, ignored)
     for number in order:
-        expected = asked_anew(kind(Calls(pairs), answers, ignored), FUNCTIONS[number])
+        expected = walked_up(kind(Calls(pairs), answers, ignored), FUNCTIONS[number])
         assert walk.ask(CodePlace(FUNCTIONS[number], ())) == expected
 
 
-def test_functions_that_meet_in_the_same_callers_are_asked_once() -> None:
+def test_functions_that_meet_in_the_same_callers_are_visited_once() -> None:
     """The number of questions grows with the number of calls."""
     layers = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
     pairs = [
@@ -123,4 +123,4 @@ def test_functions_that_meet_in_the_same_callers_are_asked_once() -> None:
     ]
     walk = Everywhere(Calls(pairs), dict.fromkeys(layers[-1], True), -1)
     assert walk.ask(CodePlace(FUNCTIONS[0], ())) is True
-    assert walk.asked == 1 + 3 + 9 + 9  # once for each call; 40 times if each way is walked anew
+    assert walk.visits == 1 + 3 + 9 + 9  # once for each call; 40 times if each way is walked anew

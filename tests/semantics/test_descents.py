@@ -8,7 +8,7 @@ import pytest
 
 from project_builder import build, expression, find, model_of
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.sum_tree import SumTreeUses
+from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeUses
 
 LOOP = """
 import numpy as np

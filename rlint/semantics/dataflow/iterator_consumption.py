@@ -22,7 +22,7 @@ _ITERATE = models.having(
     Trait.ITERATES, TypeTag.SET, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.STR, TypeTag.FILE
 )
 """Methods that consume their argument."""
-_DRAWN_ANEW = models.having(Trait.DRAWN_ANEW, "torch.utils.data")
+_DRAW_ON_ITERATION = models.having(Trait.DRAWS_ON_ITERATION, "torch.utils.data")
 _HANDS_OUT = models.having(Trait.TAKES_OUT, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
 """Methods that return an object that existed before the call."""
 _OF_ITERATORS = (
@@ -263,7 +263,7 @@ class IteratorUses:
 
 def _draws(kind: Type) -> bool:
     """Whether iterating draws random numbers each time: a loader or a sampler."""
-    return kind.tag is TypeTag.LOADER or kind.of in _DRAWN_ANEW
+    return kind.tag is TypeTag.LOADER or kind.of in _DRAW_ON_ITERATION
 
 
 def _reads_same(one: ast.expr, other: ast.expr) -> bool:

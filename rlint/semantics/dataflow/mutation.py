@@ -12,8 +12,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.aliasing import MEMORY, lenders
 from rlint.semantics.dataflow.escape import EscapeAnalysis, EscapeLevel
-from rlint.semantics.effects import generators
-from rlint.semantics.effects.called_by_output import run_by_output
+from rlint.semantics.dataflow.indirect_runs import generators_act, run_by_output
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
@@ -72,7 +71,7 @@ class Mutations:
     @cached_property
     def _generators_act(self) -> bool:
         index = self.analysis.index
-        return index is not None and generators.may_act(index)
+        return index is not None and generators_act(index)
 
     def _watched(self, expression: ast.expr) -> _Watched:
         return _Watched(expression, self.analysis, self._uses, self._harmless, self._generators_act)
@@ -183,6 +182,8 @@ class Mutations:
         # everything else that the two statements themselves evaluate
         for statement in dict.fromkeys((first_statement, second_statement)):
             nodes += _own_nodes(statement)
+        if isinstance(first_statement, ast.AugAssign):
+            nodes.append(first_statement)  # `total -= row.item()`, where `row` may be a view of `total`
         skipped = {node for end in (first, second) for node in descendants(end)}
         if not is_passed:
             # what is computed from `second`, and its store, come after it; in a loop around both, also before

@@ -53,7 +53,7 @@ _ADD_NOTHING = models.having(
 
 _WRAPPERS = frozenset({"functools.cmp_to_key", "functools.partial"})
 _GETTERS = models.having(Trait.REFLECTS, "operator")
-_DRAWN_ANEW = models.having(Trait.DRAWN_ANEW, "torch.utils.data")
+_DRAW_ON_ITERATION = models.having(Trait.DRAWS_ON_ITERATION, "torch.utils.data")
 
 
 class EffectResolver(ImplicitEffects, Protocol):
@@ -338,7 +338,7 @@ class EffectInference:
     def _is_loader(self, value: ast.expr) -> bool:
         """Whether iterating over a value draws random numbers: a data loader, or a sampler."""
         kind = self.types.type_of(value)
-        return kind.tag is TypeTag.LOADER or kind.of in _DRAWN_ANEW
+        return kind.tag is TypeTag.LOADER or kind.of in _DRAW_ON_ITERATION
 
     def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
         """Whether a variable holds an iterator (or a file, which is read line by line); one created in the

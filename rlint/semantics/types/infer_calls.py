@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rlint import models
 from rlint.models.fact import MAY_WRITE
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import library_value, parsed_options
@@ -70,7 +71,12 @@ class CallInference(ResultInference):
             return True
         qualified = self.names.qualified(node.func)
         known = models.callable_fact(qualified, argument_count(node)) if qualified is not None else None
-        return known is not None and known.effect is MAY_WRITE
+        if known is None:
+            return False
+        unpacked = any(keyword.arg is None for keyword in node.keywords)
+        return known.effect is MAY_WRITE or (
+            unpacked and not known.traits & (Trait.ALLOCATES | Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE)
+        )
 
     def _result_of_call(self, node: ast.Call) -> Type:
         qualified = self.names.qualified(node.func)

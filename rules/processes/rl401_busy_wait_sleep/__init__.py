@@ -48,6 +48,8 @@ polling loop, and `get()` blocks.
 Unsafe in these cases:
 
 - The type is a guess.
+- Other code may put another queue in the place of the one that is polled (`self.inbox = Queue()` outside of
+  constructors, an item of a list).
 - The loop also checks something else, which it then notices slightly later.
 - An event or queue is shared with processes that this file kills. A process killed during a wait can leave
   the internal lock held.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.rule import Edit, Fix, SemanticModel, TypeTag
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
@@ -51,8 +52,21 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
             reasons += hazards(poll.kind, model)
     names = ("get", "empty") if poll.sort is PollKind.EMPTY else ("put", "full")
     reasons += overridden(poll.subject, names, model)
+    reasons += _replaced(poll.subject, model)
     fix: Fix | None = fix_of(f"Let `{'get' if poll.sort is PollKind.EMPTY else 'put'}` wait", edits, reasons)
     return fix
+
+
+def _replaced(subject: ast.expr, model: SemanticModel) -> Iterator[str]:
+    """Yield the condition if other code may put another queue in the place of the one that is polled: the
+    poll sees the new one, a call that waits for the old one does not.
+    """
+    match subject:
+        case ast.Name():
+            return
+        case ast.Attribute(attr=name) if not model.program.may_replace(name):
+            return
+    yield f"`{shown(subject, model)}` must not be replaced during the wait"
 
 
 def _poll_alone(wait: Wait, poll: Poll, model: SemanticModel) -> ast.stmt | None:

@@ -16,6 +16,8 @@ _SIZE_AT = {
     if name.startswith("numpy.random.") and "size" in parameters
 }
 """Position of the size among the arguments, by the function's name."""
+_AFTER_SIZE = 2
+"""The size and the dtype come before `out`, the array to be filled."""
 _BY_DIMENSIONS = frozenset({"rand", "randn"})
 _WHOLE = models.names_having(Trait.WHOLE, "numpy.random", TypeTag.RANDOM_GENERATOR)
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
@@ -38,6 +40,8 @@ def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Typ
     place = _SIZE_AT.get(name)
     if place is None:
         return UNKNOWN
+    if len(call.args) > place + _AFTER_SIZE:
+        return UNKNOWN  # the array that is filled is among the arguments
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     size = given.pop("size", call.args[place] if place < len(call.args) else None)
     dtype = given.pop("dtype", call.args[3] if name == "randint" and len(call.args) > 3 else None)

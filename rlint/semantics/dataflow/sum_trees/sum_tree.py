@@ -8,7 +8,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from rlint.semantics.dataflow.sum_tree_update import climbed
+from rlint.semantics.dataflow.sum_trees.sum_tree_update import climbed
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import same_code
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex

@@ -1,9 +1,13 @@
-"""Code of a program that runs when a library writes: handlers of logs, and streams of its own classes."""
+"""Code of a program that runs behind other statements: where a library writes, and where a generator is
+iterated over.
+"""
 
 from __future__ import annotations
 
 from rlint.models.effect import EffectKind
+from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _LOGGING = "logging."
 _STREAMS = ("stdout", "stderr")
@@ -33,3 +37,22 @@ def run_by_output(index: ProjectIndex) -> EffectKind:
 
 def _read(index: ProjectIndex) -> frozenset[str]:
     return frozenset[str]().union(*(module.attributes_read for module in index.modules.values()))
+
+
+_OF_ALL_GENERATORS = EffectKind.READS | EffectKind.OTHER
+"""Effects of all generators: each is suspended where it yields."""
+
+
+def generators_act(index: ProjectIndex) -> bool:
+    """Whether iterating over a generator of the project may change a value that other code holds."""
+    return any(
+        _acts(function)
+        for module in index.modules.values()
+        if not module.is_test
+        for function in module.functions.values()
+        if any(kind.tag is TypeTag.ITERATOR for kind in function.returns)
+    )
+
+
+def _acts(function: FunctionSummary) -> bool:
+    return bool(function.effect.kind & ~_OF_ALL_GENERATORS or function.effect_paths)
