@@ -106,6 +106,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
     ConstantPlaceKind,
     constant_place,
 )
+from rlint.rules.networks.rl315_recomputed_constant.empty_inputs import is_for_empty_input
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
     HELPERS,
@@ -191,20 +192,6 @@ def queries_defaults(made: ast.expr, model: SemanticModel) -> bool:
     """
     match model.parent(made):
         case ast.Attribute(attr="device" | "dtype"):
-            return True
-    return False
-
-
-def is_for_empty_input(made: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is the value for an empty input, which is rarely used: `x.mean() if x.numel() else
-    torch.tensor(0.0)`.
-    """
-    choice = model.parent(made)
-    if not isinstance(choice, ast.IfExp) or choice.orelse is not made:
-        return False
-    tested = choice.test.left if isinstance(choice.test, ast.Compare) else choice.test
-    match tested:
-        case ast.Call(func=ast.Attribute(attr="numel" | "any")) | ast.Call(func=ast.Name(id="len")):
             return True
     return False
 
