@@ -232,7 +232,9 @@ def _changes_numbers(value: ast.expr, model: SemanticModel) -> bool:
     """
     for node in descendants(value):
         match node:
-            case ast.BinOp() | ast.UnaryOp(operand=ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call()):
+            case ast.BinOp():
+                return True
+            case ast.UnaryOp(operand=operand) if not isinstance(operand, ast.Constant):
                 return True
             case ast.Call(func=ast.Attribute(attr=method) as func):
                 function = model.names.qualified(func)
