@@ -178,6 +178,8 @@ def _driven_within(
     found: set[Driver] = set()
     for inner, loop in enumerate(function.loops[: len(driven)]):
         is_within = index in function.loops_from(loop.parent) and inner not in place.loops
-        if is_within and not loop.guards and not loop.bounded and _COUNTING.search(loop.header):
+        if not is_within or loop.bounded or not _COUNTING.search(loop.header):
+            continue
+        if not any(index in function.loops_from(guard.loop) for guard in loop.guards):
             found.update(*driven[inner])
     return frozenset(found)
