@@ -101,6 +101,8 @@ class Cadences(CallerWalk[Cadence]):
                     updating=_of_updates(inside, function),
                 )
         once, many = self._heat.driven_by(function)
+        if _plays_episode(function):
+            once -= {Driver.ENVIRONMENT_STEP}  # `reset` begins with a step
         if not once and self._heat.learns_by_role(function):
             once = frozenset({Driver.GRADIENT_STEP})
         if not once:
@@ -153,6 +155,13 @@ def _of_updates(guards: Sequence[Guard], function: FunctionSummary) -> tuple[Gua
     """Return the guards that govern all gradient steps which a function takes itself."""
     lines = function.update_conditions
     return tuple(guard for guard in guards if guard.line in lines) if lines else ()
+
+
+def _plays_episode(function: FunctionSummary) -> bool:
+    """Whether a function steps an environment itself, but only in its loops."""
+    if Driver.ENVIRONMENT_STEP in function.drivers:
+        return False
+    return any(Driver.ENVIRONMENT_STEP in loop.drivers for loop in function.loops)
 
 
 def _repeats(function: FunctionSummary, loops: Sequence[int]) -> bool:

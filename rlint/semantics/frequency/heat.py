@@ -263,7 +263,7 @@ class HeatMap:
         """Return what a function does once per call and what it does many times, including all functions that
         it calls.
         """
-        return self._surely_once(function), self._many[function.path]
+        return self._once[function.path], self._many[function.path]
 
     def loops_driven_by(
         self, function: FunctionSummary
