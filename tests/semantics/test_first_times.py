@@ -48,7 +48,7 @@ AGENT = """
         ("started = False", "pass", "if not self.started:\n    work()\n    self.started = True", Heat.WARM),
         ("started = False", "pass", "if not self.started:\n    work()\n    self.begin()", Heat.WARM),
         ("started = False", "pass", "if obs and not self.started:\n    self.begin()\n    work()", Heat.WARM),
-        ("first = True", "pass", "if self.first:\n    self.first = False\n    work()", Heat.WARM),
+        ("first = True", "pass", "if self.first:\n    self.first = False\n    work()", Heat.HOT),
         (
             "started = False",
             "self.started = False",

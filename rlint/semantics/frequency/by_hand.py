@@ -103,11 +103,12 @@ class ByHand:
         return bool(rounds) and all(map(_ROUNDS.search, rounds))
 
     def is_first_time(self, test: ast.expr, *, taken: bool) -> bool:
-        """Whether a flag of `self` that only the constructor sets is cleared in the branch that it guards, or
-        in a method that the branch calls: `if not self.started: self.start()`.
+        """Whether a flag of `self` that only the constructor clears is set in the branch that runs without
+        it, or in a method that the branch calls: `if not self.started: self.start()`. Other code may set
+        flags that ask for something again.
         """
-        setters = self._setters_of_flag(test, taken=taken)
-        return bool(setters) and setters <= _MAKERS
+        setters = self._setters_of_flag(test, taken=taken) if not taken else None
+        return setters is not None and bool(setters) and setters <= _MAKERS
 
     def _setters_of_flag(self, test: ast.expr, *, taken: bool) -> frozenset[str] | None:
         """Return the names of the functions that let the branch of a flag run again; None if the branch does

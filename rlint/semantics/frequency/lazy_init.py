@@ -91,7 +91,7 @@ def _is_made(kept: tuple[str, str], function: Function) -> bool:
 
 
 def _written_flag(call: ast.Call) -> tuple[str, str] | None:
-    """Return the object and the attribute of a buffer that a call writes to: `self.ready.data.copy_(done)`."""
+    """Return the object and the attribute of a buffer that a call writes to: `self.ready.fill_(True)`."""
     match call.func:
         case ast.Attribute(value=ast.Attribute(value=ast.Attribute() as held, attr="data")):
             pass
