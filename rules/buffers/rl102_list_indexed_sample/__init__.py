@@ -23,7 +23,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor.
 
-The impact is low if the items are objects with methods, such as whole games.
+The impact is low if the items are objects with methods, such as whole games, or whole episodes that are not
+taken apart where they are picked.
 
 The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
 range or on a list of other things than transitions, or `zip(*rows)` of rows that no buffer returned.

@@ -14,7 +14,8 @@ them. A loop over the keys of a dict may convert its entries; conditions on the 
 select the conversion.
 
 The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
-one update (`np.zeros((batch_size, width))`), unless the rows may be frames.
+one update (`np.zeros((batch_size, width))`), unless the rows may be frames, and if a variable of a function
+that runs in each step holds them.
 
 The finding is likely if single rows are also read otherwise, or if a method replaces the array by data of
 unknown dtype (`self.states = dataset["observations"]`).
