@@ -6,7 +6,6 @@ import ast
 
 from rlint.rule import FUNCTIONS, LOOPS, Binding, BindingKind, SemanticModel
 
-_COUNTS = frozenset({"numel", "any", "sum", "size", "count_nonzero"})
 _FILLED = {ast.Gt: (0, 1), ast.GtE: (1, 2), ast.NotEq: (0,)}
 """Comparisons with numbers that hold if there are items, apart from one or none."""
 _EMPTY = {ast.Eq: (0,), ast.Lt: (1, 2), ast.LtE: (0, 1)}
@@ -51,8 +50,8 @@ def _is_count(value: ast.expr, model: SemanticModel) -> bool:
             case _:
                 return False
     match value:
-        case ast.Call(func=ast.Attribute(attr=name)):
-            return name in _COUNTS
+        case ast.Call(func=ast.Attribute(attr="numel" | "any" | "sum" | "size")):
+            return True
         case ast.Call(func=ast.Name(id="len")) | ast.Subscript(value=ast.Attribute(attr="shape")):
             return True
     return False
