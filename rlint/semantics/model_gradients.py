@@ -29,6 +29,7 @@ from rlint.semantics.nn.learned_results import LearnedResults
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.last_names import last_name
+from rlint.syntax.walk import descendants
 
 _DEPTH = 3
 """Maximum number of calls between a function and one that computes gradients."""
@@ -227,14 +228,28 @@ class GradientQueries:
 
     def runs_lambda(self, call: ast.Call) -> bool:
         """Whether a call runs a lambda that returns the output of a network: that of a variable, or one that
-        callers in this file pass for a parameter (`line_search(lambda: loss(net), step)`).
+        callers in this file pass for a parameter (`line_search(lambda: loss(net), step)`). Lambdas that
+        differentiate, as products with a second derivative do, need autograd themselves.
         """
         if not isinstance(call.func, ast.Name) or self._types.call_targets(call):
             return False
         return any(
             self._surely_gives(source) or self._gives_as_learned(source)
             for function in lambdas_called(call.func, self._analysis)
+            if not self._calls_derivative(function.body)
             for source in self.sources(function.body).calls
+        )
+
+    def _calls_derivative(self, body: ast.expr) -> bool:
+        """Whether a lambda calls a function of this file that computes a gradient."""
+        calls = (node for node in descendants(body) if isinstance(node, ast.Call))
+        targets = (target for call in calls for target in self._types.call_targets(call))
+        name_of = self._analysis.names.qualified
+        return any(
+            isinstance(node, ast.Call) and name_of(node.func) == "torch.autograd.grad"
+            for function in map(self._types.definition, targets)
+            if function is not None
+            for node in descendants(function)
         )
 
     def _makes_parameters(self, classes: Collection[str]) -> bool:

@@ -77,6 +77,7 @@ def test_nothing_that_is_worth_waiting_for(body: str) -> None:
         ("if step >= next_log:\n    line()", "step"),
         ("if step in milestones:\n    line()", "step"),
         ("if agent.should_log(step):\n    line()", ""),
+        ("due = should_save(step, args.save_freq)\nif args.saves and due:\n    line()", ""),
     ],
 )
 def test_intervals(body: str, counter: str) -> None:

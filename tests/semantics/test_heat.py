@@ -110,6 +110,7 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
         ("class ReplayBuffer:\n    def sample(self, n):\n        work()", Heat.HOT),
         ("from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        work()", Heat.HOT),
         ("import gym\nclass Maze(gym.Env):\n    def step(self, a):\n        work()", Heat.HOT),
+        ("def test_length_reward(prompts, completions):\n    work()", Heat.COLD),
         ("def correctness_reward(prompts, completions):\n    work()", Heat.WARM),
         ("def correctness_reward(prompts, completions):\n    return [work() for c in completions]", Heat.HOT),
         ("def load_config(path):\n    work()", Heat.COLD),

@@ -94,31 +94,54 @@ class ByHand:
                 if not any(isinstance(outer, ast.ExceptHandler) for outer in around):
                     yield statement
 
-    def is_once_per_round(self, test: ast.expr) -> bool:
+    def is_once_per_round(self, test: ast.expr, *, taken: bool) -> bool:
         """Whether a flag of `self` is cleared in the branch that it guards, and set only at the beginning or
         end of a round: `if self.wants_statistics: self.wants_statistics = False`.
         """
-        if not isinstance(test, ast.Attribute):
-            return False
-        branch = self._branch_of(test)
-        is_cleared = is_set = False
+        setters = self._setters_of_flag(test, taken=taken)
+        rounds = [name for name in setters or () if name not in _MAKERS]
+        return bool(rounds) and all(map(_ROUNDS.search, rounds))
+
+    def is_first_time(self, test: ast.expr, *, taken: bool) -> bool:
+        """Whether a flag of `self` that only the constructor clears is set in the branch that runs without
+        it, or in a method that the branch calls: `if not self.started: self.start()`. Other code may set
+        flags that ask for something again.
+        """
+        setters = self._setters_of_flag(test, taken=taken) if not taken else None
+        return setters is not None and bool(setters) and setters <= _MAKERS
+
+    def _setters_of_flag(self, test: ast.expr, *, taken: bool) -> frozenset[str] | None:
+        """Return the names of the functions that let the branch of a flag run again; None if the branch does
+        not end that itself, or if the flag has other values.
+        """
+        if not isinstance(test, ast.Attribute) or test.attr not in self._attribute_stores:
+            return None
+        branch = self._branch_of(test, taken=taken)
+        if branch is None:
+            return None
+        called = frozenset(_own_methods_called(branch))
+        found, is_cleared = set[str](), False
         for value, statement in self._stores(test):
             if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
-                return False
+                return None
             function = self._syntax.function(statement)
-            if not value.value:
-                is_cleared = is_cleared or (branch is not None and statement in branch.body)
-            elif isinstance(function, FUNCTIONS) and _ROUNDS.search(function.name):
-                is_set = is_set or function.name not in _MAKERS
-            else:
-                return False
-        return is_cleared and is_set
+            if value.value is taken:
+                found.add(function.name if isinstance(function, FUNCTIONS) else "")
+            elif statement in branch.body or (
+                isinstance(function, FUNCTIONS) and function.name in called and statement in function.body
+            ):
+                is_cleared = True
+        return frozenset(found) if is_cleared else None
 
-    def _branch_of(self, test: ast.expr) -> ast.If | None:
+    def _branch_of(self, test: ast.expr, *, taken: bool) -> ast.If | None:
+        """Return the statement whose body runs if a test has this outcome, alone or with others."""
         child: ast.AST = test
         for ancestor in self._syntax.ancestors(test):
             if isinstance(ancestor, ast.If):
-                return ancestor if child is ancestor.test else None
+                return ancestor if taken and child is ancestor.test else None
+            if isinstance(ancestor, ast.UnaryOp) and isinstance(ancestor.op, ast.Not) and child is test:
+                child, taken = ancestor, not taken
+                continue
             if not isinstance(ancestor, ast.BoolOp) or not isinstance(ancestor.op, ast.And):
                 return None
             child = ancestor
@@ -199,6 +222,14 @@ class ByHand:
 
     def _text(self, node: ast.AST) -> str:
         return self._syntax.text[slice(*self._syntax.positions.span(node))]
+
+
+def _own_methods_called(branch: ast.If) -> Iterator[str]:
+    """Yield the names of the methods of `self` that statements of a branch call."""
+    for statement in branch.body:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
+                yield name
 
 
 def _is_number(node: ast.expr, *, most: int) -> bool:

@@ -101,6 +101,8 @@ class Cadences(CallerWalk[Cadence]):
                     updating=_of_updates(inside, function),
                 )
         once, many = self._heat.driven_by(function)
+        if _plays_episode(function):
+            once -= {Driver.ENVIRONMENT_STEP}  # `reset` begins with a step
         if not once and self._heat.learns_by_role(function):
             once = frozenset({Driver.GRADIENT_STEP})
         if not once:
@@ -155,6 +157,13 @@ def _of_updates(guards: Sequence[Guard], function: FunctionSummary) -> tuple[Gua
     return tuple(guard for guard in guards if guard.line in lines) if lines else ()
 
 
+def _plays_episode(function: FunctionSummary) -> bool:
+    """Whether a function steps an environment itself, but only in its loops."""
+    if Driver.ENVIRONMENT_STEP in function.drivers:
+        return False
+    return any(Driver.ENVIRONMENT_STEP in loop.drivers for loop in function.loops)
+
+
 def _repeats(function: FunctionSummary, loops: Sequence[int]) -> bool:
     """Whether one of some loops of a function runs more than a few times."""
     return any(not function.loops[index].bounded for index in loops)
@@ -178,6 +187,8 @@ def _driven_within(
     found: set[Driver] = set()
     for inner, loop in enumerate(function.loops[: len(driven)]):
         is_within = index in function.loops_from(loop.parent) and inner not in place.loops
-        if is_within and not loop.guards and not loop.bounded and _COUNTING.search(loop.header):
+        if not is_within or loop.bounded or not _COUNTING.search(loop.header):
+            continue
+        if not any(index in function.loops_from(guard.loop) for guard in loop.guards):
             found.update(*driven[inner])
     return frozenset(found)

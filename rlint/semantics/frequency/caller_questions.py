@@ -163,10 +163,11 @@ class InEvaluation(CallerWalk[bool]):
         return bool(function.loops) and (owner is None or "forward" not in owner.methods)
 
     def _renders_only(self, function: FunctionSummary, loop: int) -> bool:
-        """Whether an outermost loop of code that nothing calls renders each of its environment steps and
-        takes no gradient step.
+        """Whether an outermost loop of code that only modules call once, such as `main`, renders each of its
+        environment steps and takes no gradient step.
         """
-        if self._heat.callers(function):
+        edges = (call.edge for call in self._heat.callers(function))
+        if any(edge.caller.name or edge.site.loop >= 0 for edge in edges):
             return False
         driven = self._heat.loops_driven_by(function)
         once, many = driven[loop] if loop < len(driven) else (frozenset(), frozenset())

@@ -148,7 +148,9 @@ class Conditions:
         return True
 
     def meaning(self, test: ast.expr) -> ast.expr:
-        """Return the condition that a name holds: `step % 100 == 0` for `is_log_step`."""
+        """Return the condition that a name holds: `step % 100 == 0` for `is_log_step`, or a call that only
+        says whether something is due, such as `should_save(step)`.
+        """
         for _ in range(_MOST_STEPS):
             if not isinstance(test, ast.Name):
                 break
@@ -157,6 +159,8 @@ class Conditions:
                 break
             value = bindings[0].value
             if not isinstance(value, (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)):
+                if isinstance(value, ast.Call) and _CHECKS.search((last_name(value) or "").lower()):
+                    return value
                 break
             test = value
         return test

@@ -85,4 +85,19 @@ def _is_made(kept: tuple[str, str], function: Function) -> bool:
                         found = False
                 if found and not (isinstance(node.value, ast.Constant) and not node.value.value):
                     return True
+        elif isinstance(node, ast.Call) and _written_flag(node) == kept:
+            return True
     return False
+
+
+def _written_flag(call: ast.Call) -> tuple[str, str] | None:
+    """Return the object and the attribute of a buffer that a call writes to: `self.ready.fill_(True)`."""
+    match call.func:
+        case ast.Attribute(value=ast.Attribute(value=ast.Attribute() as held, attr="data")):
+            pass
+        case ast.Attribute(value=ast.Attribute() as held):
+            pass
+        case _:
+            return None
+    is_owned = isinstance(held.value, ast.Name) and call.func.attr in ("copy_", "fill_")
+    return (held.value.id, held.attr) if is_owned and isinstance(held.value, ast.Name) else None

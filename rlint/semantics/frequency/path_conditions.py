@@ -253,13 +253,15 @@ class PathConditions:
                 return [self._guard(_UNKNOWN, at or test)]
             return max(parts, key=lambda part: min(guard.cap for guard in part))  # the most frequent
         condition = self.conditions.of(test, taken=taken)
+        if self.conditions.by_hand.is_first_time(test, taken=taken):
+            return [self._guard(_FIRST_TIME, at or test)]
         if condition is not None and condition.kind in _VAGUE and depth < _MEANING:
             meaning = self.conditions.meaning(test)
             if meaning is not test:
                 found = self._met(meaning, taken=taken, at=at or test, depth=depth + 1)
                 if not any(guard.kind is GuardKind.OTHER for guard in found):
                     return found
-            if taken and self.conditions.by_hand.is_once_per_round(test):
+            if self.conditions.by_hand.is_once_per_round(test, taken=taken):
                 return [self._guard(_EPISODE_ENDS, at or test)]
             found = self._flagged(test, taken=taken, at=at or test, depth=depth)
             if any(guard.kind is GuardKind.INTERVAL for guard in found):
@@ -297,6 +299,7 @@ _ERROR = Condition(GuardKind.FAILURE, Heat.COLD)
 _HANDLER = Condition(GuardKind.FAILURE)
 _EPISODE_ENDS = Condition(GuardKind.ENDS, Heat.WARM)
 _LOOP_ENDS = Condition(GuardKind.ENDS)
+_FIRST_TIME = Condition(GuardKind.ONCE, Heat.WARM)
 _FIRST_CALL = Condition(GuardKind.ONCE, Heat.COLD)
 
 

@@ -70,7 +70,7 @@ _LIBRARY = {
 _TOKEN_CLASS = regex(r"LogitsProcessor|LogitsWarper|StoppingCriteria")
 _REWARD = regex(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
 _NOT_A_REWARD = regex(
-    r"plot|print|log|save|load|make|build|create|prepare|get_reward_f|init|parse_args|config|register|setup|model"
+    r"^test_|plot|print|log|save|load|make|build|create|prepare|get_reward_f|init|parse_args|config|register|setup|model"
 )
 _REWARD_CLASS = regex(r"Rewards?($|[A-Z_])|Verifier$|Grader$|Scorer$")
 _OF_MANY = frozenset("completions responses solutions prompts predictions outputs texts generations".split())

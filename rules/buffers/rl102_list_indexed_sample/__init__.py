@@ -23,7 +23,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor.
 
-The impact is low if the items are objects with methods, such as whole games.
+The impact is low if the items are objects with methods, such as whole games, or whole episodes that are not
+taken apart where they are picked.
 
 The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
 range or on a list of other things than transitions, or `zip(*rows)` of rows that no buffer returned.
@@ -116,6 +117,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     unpacked_in_loop,
     unzipped_batch,
 )
+from rlint.rules.buffers.rl102_list_indexed_sample.whole_items import appends_whole, are_kept_whole
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
@@ -123,6 +125,7 @@ ARRAYS = (
 )
 _DRAWS = ("random.sample", "random.choices")
 _OBJECTS = "the items are objects with methods, which arrays do not replace"
+_EPISODES = "the items are whole episodes, which are not taken apart here"
 _SAME_ITEMS = frozenset({"builtins.list", "numpy.array", "numpy.asarray"})
 
 
@@ -206,7 +209,8 @@ class ListIndexedSample(Rule):
             return None  # reported once for all fields of the batch
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
         related = [(other, "iterates over the same items again") for other in equal[1:]]
-        return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor_of(kind, model))
+        minor = _EPISODES if are_kept_whole(node, picked.held, model) else minor_of(kind, model)
+        return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor)
 
     def slices(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.stack([self.frames[t : t + n, b] for t, b in zip(starts, columns)])`."""
@@ -286,7 +290,8 @@ class ListIndexedSample(Rule):
             if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
                 return None
             message = f"The batch is picked from `{held}` one by one{walks(kind)}"
-            return self.finding(model, picked.first, message, advice=ARRAYS)
+            minor = _EPISODES if appends_whole(node) else None
+            return self.finding(model, picked.first, message, advice=ARRAYS, minor=minor)
         related = [(column, "is also indexed one by one") for column in picked.columns]
         message = f"`{held}` is indexed once for each of `{indices}` (and {len(related)} more in this loop)"
         advice = f"Index each of them once with all indices of the batch: `{held}[{indices}]`"

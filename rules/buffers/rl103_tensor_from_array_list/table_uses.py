@@ -54,13 +54,20 @@ def _has_columns(use: Use) -> bool:
                 *(each.value for each in use.at.keywords if each.arg in ("dim", "axis")),
             ]
             return any(_is_second(axis) for axis in given)
-        case UseKind.ITEM, ast.Subscript(slice=ast.Tuple(elts=[ast.Slice(), ast.Constant() | ast.Slice()])):
-            return True
+        case UseKind.ITEM, ast.Subscript(slice=ast.Tuple(elts=[ast.Slice(), column])):
+            return isinstance(column, ast.Slice) or _is_position(column)
     return False
 
 
 def _is_second(axis: ast.expr) -> bool:
     return isinstance(axis, ast.Constant) and type(axis.value) is int and axis.value >= 1
+
+
+def _is_position(index: ast.expr) -> bool:
+    """Whether an index is a number, rather than `None`, which adds a dimension."""
+    if isinstance(index, ast.UnaryOp):
+        index = index.operand
+    return isinstance(index, ast.Constant) and type(index.value) is int
 
 
 def is_of_numbers(made: ast.Call, model: SemanticModel) -> bool:

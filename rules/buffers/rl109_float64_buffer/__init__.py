@@ -14,7 +14,8 @@ them. A loop over the keys of a dict may convert its entries; conditions on the 
 select the conversion.
 
 The arrays of a buffer are one finding. Its impact is low if they have few rows, or only hold the steps of
-one update (`np.zeros((batch_size, width))`), unless the rows may be frames.
+one update (`np.zeros((batch_size, width))`), unless the rows may be frames, and if a variable of a function
+that runs in each step holds them.
 
 The finding is likely if single rows are also read otherwise, or if a method replaces the array by data of
 unknown dtype (`self.states = dataset["observations"]`).
@@ -115,6 +116,7 @@ _ROLLOUT = regex(r"(^|_)(batch|rollout|horizon|episode|epoch|envs?|seq|trajector
 _FRAMES = 3
 """Axes of an array whose rows likely are frames."""
 _MINOR = "the arrays have few rows, or only those of one update, which take little memory"
+_TEMPORARY = "the array only lives until the function returns, which runs in each step"
 MEANT = ("float64", "double", "precision", "precise")
 
 
@@ -152,7 +154,7 @@ class Float64Buffer(Rule):
             advice="Allocate with `dtype=np.float32`, or `np.uint8` if the rows are frames",
             related=[(entry.call, "holds float64, too") for entry in others],
             assumes=None if first.surely else f"{whose} rows become float32 tensors",
-            minor=None if any(is_large(entry.call, model) for entry in entries) else _MINOR,
+            minor=why_small(entries, model),
         )
 
 
@@ -291,6 +293,21 @@ def is_given(use: ast.expr, model: SemanticModel) -> bool:
     )
     unknown = model.types.type_of(parent.value).tag is TypeTag.UNKNOWN
     return unknown and not casts and not isinstance(parent.value, ast.Name)
+
+
+def why_small(entries: list[Entry], model: SemanticModel) -> str | None:
+    """Return why the arrays of a buffer take little memory; None for arrays of many rows, or of frames."""
+    if all(is_temporary(entry.call, model) for entry in entries):
+        return _TEMPORARY
+    return None if any(is_large(entry.call, model) for entry in entries) else _MINOR
+
+
+def is_temporary(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a variable of a function that runs in each step holds the array: a mask, a one-hot code."""
+    match model.syntax.statement(call):
+        case ast.Assign(targets=[ast.Name()], value=value) if value is call:
+            return model.frequency.heat_of(call).level is Heat.HOT
+    return False
 
 
 def is_large(call: ast.Call, model: SemanticModel) -> bool:

@@ -13,6 +13,8 @@ _FILLS = models.having(Trait.FILLS, "torch", "numpy") | {"torch.arange", "torch.
 _UNBINDS = frozenset({"torch.unbind"})
 _FEWEST_OPERATIONS = 2
 _IN_PLACE = frozenset({"detach_"})
+_CREATES = _FILLS | models.having(Trait.FILLS_LIKE, "torch")
+_RESHAPES = models.having(Trait.KEEPS_ORDER | Trait.RESHAPES, TypeTag.TENSOR)
 _METHODS = _IN_PLACE | {
     name for name in models.methods_of(TypeTag.TENSOR) - {"backward", "register_hook"} if name[-1] != "_"
 }
@@ -82,7 +84,7 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
         return None
     own = {node.id for node in descendants(clause.target) if isinstance(node, ast.Name)}
     rows = list(unbound_rows(clause.iter, model))
-    if not becomes_tensor(made, model):
+    if not becomes_tensor(made, model) or not _changes_numbers(made.elt, model):
         return None
     if rows:
         if not _operations(made.elt, own) or not _computes(made.elt, model, functions=True):
@@ -222,6 +224,25 @@ def _operations(value: ast.expr, own: set[str]) -> int:
         or (isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant))
         if any(isinstance(part, ast.Name) and part.id in own for part in descendants(node))
     )
+
+
+def _changes_numbers(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is computed, rather than created or only given another shape:
+    `torch.zeros_like(p).view(-1) if g is None else g.view(-1)`, of tensors that often differ in shape.
+    """
+    for node in descendants(value):
+        match node:
+            case ast.BinOp():
+                return True
+            case ast.UnaryOp(operand=operand) if not isinstance(operand, ast.Constant):
+                return True
+            case ast.Call(func=ast.Attribute(attr=method) as func):
+                function = model.names.qualified(func)
+                if function not in _CREATES if function is not None else method not in _RESHAPES:
+                    return True
+            case ast.Call():
+                return True
+    return False
 
 
 def _computes(

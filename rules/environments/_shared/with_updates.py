@@ -44,7 +44,8 @@ def runs_with_update(node: ast.AST, model: SemanticModel) -> bool:
     ]
     if all(guard.kind is GuardKind.RANK for guard in guards):
         return True
-    own = [guard for guard in model.frequency.conditions(node) if guard in guards]
+    lines = {guard.line for guard in guards}  # callers may have settled the guards themselves
+    own = [guard for guard in model.frequency.conditions(node) if guard.line in lines]
     for block in _blocks_around(node, model):
         if any(takes_gradient_step(call) for statement in block for call in _calls_of_each_run(statement)):
             return not any(guard.line >= block[0].lineno for guard in own if guard.kind is not GuardKind.RANK)
@@ -97,7 +98,8 @@ def _is_long_interval(guard: Guard) -> bool:
         return False
     if guard.period is not None:
         return guard.period >= _SHORT
-    return not _OF_UPDATES.search(guard.text.lower())
+    text = guard.text.lower()
+    return not _OF_UPDATES.search(text.partition("%")[2] or text)  # its name, not that of the counter
 
 
 def _tests_result(guard: Guard, results: frozenset[str]) -> bool:

@@ -168,9 +168,16 @@ def seems_repeatable(forward: ast.Call, model: SemanticModel) -> bool:
     if structure is None or structure.complete or structure.layers:
         return False
     run = model.nn.network_run(forward)
-    if run is not None and run[1] != "forward" and model.types.call_targets(forward):
+    if run is not None and run[1] != "forward" and _has_known_code(forward, run, model):
         return False  # the code of the method shows no layer: it may only create an object
     return not (structure.by_mode or structure.draws or structure.hooks or structure.keeps)
+
+
+def _has_known_code(forward: ast.Call, run: tuple[ast.expr, str], model: SemanticModel) -> bool:
+    """Whether the method that a call runs is one of torch (`net.to(device)`), or of known classes."""
+    if run[1] in models.methods_of(TypeTag.MODULE) or model.types.call_targets(forward):
+        return True
+    return "{" in model.types.type_of(run[0]).of  # one of several classes
 
 
 def architecture_of(call: ast.Call, model: SemanticModel) -> Architecture | None:

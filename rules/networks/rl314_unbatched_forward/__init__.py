@@ -138,7 +138,10 @@ class UnbatchedForward(Rule):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         several = is_batch_of_many(item, model)
-        yield self.described(node, node.func, f"for each {named(item)} of the {what}", model, several=several)
+        often = f"for each {named(item)} of the {what}"
+        yield self.described(
+            node, node.func, often, model, several=several, counted=item.sort is ItemKind.COUNT
+        )
 
     def check_samples(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a network that runs on samples which the loop draws one after the other."""
@@ -204,10 +207,19 @@ class UnbatchedForward(Rule):
         model: SemanticModel,
         *,
         several: bool = False,
+        counted: bool = False,
     ) -> Finding:
-        """Return the finding; `several`: each input is a batch already."""
+        """Return the finding; `several`: each input is a batch already, `counted`: it is the part of a larger
+        one at an index.
+        """
         text = " ".join(model.source.text(network).split())
-        on = "on a batch of its own" if several else "on a batch of one"
+        on = (
+            "on a batch of its own"
+            if several
+            else "on its part of the input"
+            if counted
+            else "on a batch of one"
+        )
         return self.finding(
             model,
             node,

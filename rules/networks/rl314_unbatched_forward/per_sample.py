@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import AnyLoop, Binding, BindingKind, SemanticModel, descendants, is_in
+from rlint.rule import AnyLoop, Binding, BindingKind, SemanticModel, TypeTag, descendants, is_in
 
 _DRAWS = frozenset({"sample", "rsample"})
 _TRAINS = frozenset({"step", "backward", "load_state_dict", "copy_"})
@@ -17,7 +17,7 @@ def draws_each_input(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> ast
     """
     if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
         return None
-    if model.names.qualified(loop.iter.func) != "builtins.range" or _trains_or_ends(loop):
+    if model.names.qualified(loop.iter.func) != "builtins.range" or _ends(loop):
         return None
     drawn: ast.expr | None = None
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
@@ -28,11 +28,11 @@ def draws_each_input(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> ast
             drawn = source
         elif _changes(argument, loop, model):
             return None
-    return drawn
+    return drawn if drawn is None or not model.nn.takes_gradient_steps(loop) else None
 
 
-def _trains_or_ends(loop: ast.For) -> bool:
-    """Whether a loop may change weights, or stop early."""
+def _ends(loop: ast.For) -> bool:
+    """Whether a loop may change weights by a method of torch, or stop early."""
     return any(
         isinstance(node, _LEAVES) or (isinstance(node, ast.Attribute) and node.attr in _TRAINS)
         for node in descendants(loop)
@@ -49,8 +49,16 @@ def _source(value: ast.expr, model: SemanticModel) -> ast.expr | None:
         return _source(bound, model) if isinstance(bound, ast.Call) else None
     match value:
         case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as source, attr=method), args=[]):
-            return source if method in _DRAWS and not value.keywords else None
+            is_drawn = method in _DRAWS and not value.keywords
+            return source if is_drawn and _may_be_distribution(source, model) else None
     return None
+
+
+def _may_be_distribution(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value with a method `sample` may be a distribution, rather than an agent or its memory."""
+    if model.names.is_self(source):
+        return False
+    return model.types.type_of(source).tag in (TypeTag.DISTRIBUTION, TypeTag.UNKNOWN)
 
 
 def _changes(value: ast.expr, loop: ast.For, model: SemanticModel) -> bool:

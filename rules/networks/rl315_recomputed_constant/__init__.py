@@ -15,7 +15,8 @@ The rule does not flag tensors that are written to, and values computed from an 
 tensor, because trained weights are not constant. There is only advice for values that are stored or
 returned, or that are computed from settings of an object that this program does not define
 (`self.args.n_agents`, `self.envs.action_space[0].n`), or from data of unknown type that the constructor is
-given (`torch.tensor(self.gammas)`). Arrays in host memory have low impact.
+given (`torch.tensor(self.gammas)`). Arrays in host memory have low impact. Values for empty inputs, which are
+rare, are left alone (`x.mean() if x.numel() else torch.tensor(0.0)`).
 
 ## Why is it slow
 A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,
@@ -106,6 +107,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
     ConstantPlaceKind,
     constant_place,
 )
+from rlint.rules.networks.rl315_recomputed_constant.empty_inputs import is_for_empty_input
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
     HELPERS,
@@ -191,20 +193,6 @@ def queries_defaults(made: ast.expr, model: SemanticModel) -> bool:
     """
     match model.parent(made):
         case ast.Attribute(attr="device" | "dtype"):
-            return True
-    return False
-
-
-def is_for_empty_input(made: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is the value for an empty input, which is rarely used: `x.mean() if x.numel() else
-    torch.tensor(0.0)`.
-    """
-    choice = model.parent(made)
-    if not isinstance(choice, ast.IfExp) or choice.orelse is not made:
-        return False
-    tested = choice.test.left if isinstance(choice.test, ast.Compare) else choice.test
-    match tested:
-        case ast.Call(func=ast.Attribute(attr="numel" | "any")) | ast.Call(func=ast.Name(id="len")):
             return True
     return False
 

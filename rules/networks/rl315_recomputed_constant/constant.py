@@ -257,8 +257,10 @@ class _Reader:
 
     def _arguments(self, call: ast.Call, qualified: str | None, found: Hoisted) -> bool:
         device = qualified is None
+        converts = call in found.helpers
         for position, argument in enumerate(call.args):
-            if not self._argument(argument, found, value=_is_value(call, qualified, position), device=device):
+            value = _is_value(call, qualified, position) or (converts and isinstance(argument, ast.Name))
+            if not self._argument(argument, found, value=value, device=device):
                 return False
         return all(
             self._argument(

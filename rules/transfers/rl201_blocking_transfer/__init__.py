@@ -131,6 +131,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     is_made_here,
     is_never_written,
     is_used_as_mapping,
+    is_used_as_network,
 )
 
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
@@ -288,6 +289,8 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
     """
     kind = model.types.type_of(source)
     if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
+        return False
+    if not kind and is_used_as_network(source, model):
         return False
     array = array_of(source, model)
     if array is not None:

@@ -27,6 +27,8 @@ CONSTRUCTORS = models.having(
 ) | {"torch.scalar_tensor"}
 """A tensor that is created by these and moved at once is covered by another rule."""
 
+_VARIABLE = "torch.autograd.Variable"
+_OF_NETWORKS = models.methods_of(TypeTag.MODULE) - models.methods_of(TypeTag.TENSOR)
 _READ_ONLY = frozenset({"shape", "dtype", "device", "ndim"})
 _MEASURES = frozenset({"size", "dim", "numel"})
 _PARTS = frozenset({"items", "values"})
@@ -73,6 +75,8 @@ def has_unknown_source(source: ast.expr, model: SemanticModel, depth: int = _DEP
     device before.
     """
     root = root_of(source, model)
+    while isinstance(root, ast.Call) and root.args and model.names.qualified(root.func) == _VARIABLE:
+        root = root_of(root.args[0], model)
     array = _converted_by(root, model) if isinstance(root, ast.Call) else None
     if array is not None and depth > 0:
         return has_unknown_source(array, model, depth - 1)
@@ -152,6 +156,23 @@ def is_used_as_mapping(source: ast.expr, model: SemanticModel) -> bool:
                 return True
             case ast.Subscript(slice=ast.Constant(value=str())):
                 return True
+    return False
+
+
+def is_used_as_network(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether the variable is called, or a method of networks is, so that it is not a tensor:
+    `model = model.cuda()`, `model(states)`.
+    """
+    if not isinstance(source, ast.Name):
+        return False
+    scope = model.names.scope(source).lookup(source.id)
+    for use in model.names.reads(source.id, scope) if scope is not None else ():
+        match model.parent(use):
+            case ast.Call(func=func) if func is use:
+                return True
+            case ast.Attribute(attr=method):
+                if method in _OF_NETWORKS:
+                    return True
     return False
 
 

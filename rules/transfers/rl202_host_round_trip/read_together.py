@@ -215,7 +215,7 @@ def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
     statement, later = model.syntax.statement(first.node), model.syntax.statement(second.node)
     if is_in(first.node, second.node):
         return False
-    if exclusive(statement, later, model):
+    if exclusive(statement, later, model) or _are_alternatives(first.node, second.node, model):
         return False
     if statement is later and not isinstance(statement, _COMPOUND):
         return True
@@ -241,6 +241,19 @@ def exclusive(first: ast.stmt, second: ast.stmt, model: SemanticModel) -> bool:
         for seen, other in branches.items():
             if other is owner and seen != id(branch):
                 return True
+    return False
+
+
+def _are_alternatives(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
+    """Whether two expressions are the two values of a conditional expression: `x.cpu() if c else y.cpu()`."""
+    child: ast.AST = first
+    for around in model.ancestors(first):
+        if isinstance(around, ast.stmt):
+            return False
+        if isinstance(around, ast.IfExp) and child is not around.test and is_in(second, around):
+            other = around.orelse if child is around.body else around.body
+            return is_in(second, other)
+        child = around
     return False
 
 
