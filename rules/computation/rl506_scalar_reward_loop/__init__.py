@@ -7,7 +7,8 @@ Flags three ways to compute returns or advantages in code that runs per episode 
 - a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
   or a second loop from `t` to the end;
 - a recurrence over time steps that computes with tensors number by number or row by row (`delta =
-  rewards[t] + gamma * values[t + 1] - values[t]`), or n-step returns that a second loop adds up from tensors
+  rewards[t] + gamma * values[t + 1] - values[t]`), also if only its start is a tensor (`ret = values[-1]`,
+  then `ret = reward + gamma * ret`), or n-step returns that a second loop adds up from tensors
   (`ret += gamma**n * rewards[:, t + n]`).
 
 The rule does not flag a single backward loop over Python numbers, or over items or rows of an array;
@@ -159,6 +160,15 @@ class ScalarRewardLoop(Rule):
 
     def _rows(self, loop: ast.For, recurrence: Recurrence, model: SemanticModel) -> Finding:
         held = model.source.text(recurrence.held)
+        if recurrence.carried:
+            return self.finding(
+                model,
+                loop,
+                f"`{held}` is a tensor, and each step of the recurrence runs {recurrence.operations} tensor "
+                f"operations on it: with so few numbers, dispatching them takes longer than computing them",
+                advice=f"Convert `{held}` once before the loop (`.item()`, or `.cpu().numpy()` for several "
+                "environments, if no gradient is needed), and create one tensor from the results",
+            )
         if recurrence.by_pairs:
             return self.finding(
                 model,
