@@ -255,7 +255,7 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def _is_weighted(loop: ast.For, kept: str) -> bool:
-    """Whether a loop raises numbers to a power, as importance weights are, and does not read what it fills."""
+    """Whether a loop raises numbers to a power, as importance weights are, without reading what it fills."""
     inside = [node for statement in loop.body for node in descendants(statement)]
     reads = (node for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     powers = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) for node in inside)
