@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 
 from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models, mutable
+from rlint.rules.computation.rl505_scalar_loop_over_array.grown_arrays import becomes_array
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -115,7 +116,7 @@ class _Scatter:
                 if (
                     not self._is_place(place)
                     or not self._is_of_item(value)
-                    or not _is_array(held, self.model)
+                    or not (_is_array(held, self.model) or becomes_array(held, self.model))
                 ):
                     return False
                 self.stored = held
@@ -154,7 +155,12 @@ class _Scatter:
                 return name in self.items or name not in self.bound
             case ast.Constant() | ast.Attribute():
                 return True
-            case ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Name(id=counter)):
+            case ast.Subscript(
+                value=ast.Name()
+                | ast.Attribute()
+                | ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Constant()),
+                slice=ast.Name(id=counter),
+            ):
                 return counter == self.counter
             case ast.BinOp(left=left, op=op, right=right):
                 return isinstance(op, _OPERATORS) and self._is_of_item(left) and self._is_of_item(right)
