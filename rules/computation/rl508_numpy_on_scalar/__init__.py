@@ -5,6 +5,8 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 
 - `np.clip(x, low, high)` of a number;
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
+- `np.sum`, `np.max` and `np.min` of a list that a comprehension makes of numbers (`np.sum([r * gamma**i for
+  i, r in enumerate(rewards)])`);
 - `np.any` and `np.all` of a list of truth values;
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
