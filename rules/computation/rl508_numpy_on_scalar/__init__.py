@@ -135,7 +135,7 @@ class NumpyOnScalar(Rule):
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None and not model.usage.is_evaluation(node):
-            if found.assumes is not None and Driver.ENVIRONMENT_STEP not in model.frequency.drivers(node):
+            if found.assumes is not None and not is_for_steps(node, model):
                 return  # a list of other values may be long
             minor = None
             if found.ufunc and all(is_fixed(given, model) for given in found.given):
@@ -166,12 +166,17 @@ class NumpyOnScalar(Rule):
             )
 
 
+def is_for_steps(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is made for each step of an environment."""
+    steps = Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
+    return steps or bool(model.frequency.is_called_in_loops(call, steps=True))
+
+
 def is_each_time(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a function of a constant is computed again in each step of an environment, and not beside a
     network: `self.sigma * np.sqrt(self.dt) * np.random.normal(size=self.size)`.
     """
-    steps = Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
-    if not steps and not model.frequency.is_called_in_loops(call, steps=True):
+    if not is_for_steps(call, model):
         return False
     for around in model.ancestors(call):
         if not isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute)):
