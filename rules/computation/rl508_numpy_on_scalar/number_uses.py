@@ -10,6 +10,8 @@ _COORDINATES = regex(
     r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
 )
 _REWARDS = regex(r"^_?(raw_|extrinsic_|env_|ext_)?(reward|rew|rwd|r)$")
+_OF_ONE_REWARD = regex(r"^_*(clip|normali[sz]e|scale|transform|shape|process|bound|preprocess)_reward$")
+"""Functions of a single reward, if an environment step calls them."""
 _DONES = regex(r"^(is_)?_?(done|terminal|terminated)$")
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
@@ -201,6 +203,8 @@ def is_parameter_of_one(name: ast.Name, model: SemanticModel) -> bool:
         return False
     if function.name == "reward" and len(parameters) == _REWARD + 1:
         return _wraps_one(name, model)
+    if _OF_ONE_REWARD.search(function.name) and model.frequency.is_called_in_loops(name, steps=True):
+        return True
     return any(_DONES.search(each.lower()) for each in parameters)
 
 
