@@ -60,7 +60,7 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
 
 def _counts(attribute: ast.Attribute, model: SemanticModel) -> bool:
     """Whether an attribute of unknown type begins as an integer and is only counted up to a limit, or set to
-    one again: `self.stored = 0`, `self.stored = min(self.stored + rows, self.capacity)`.
+    one again: `self.stored = 0`, `self.stored = min(self.stored + rows, self.capacity)`, or wraps around.
     """
     cls = model.class_of(attribute)
     begins = False
@@ -70,7 +70,7 @@ def _counts(attribute: ast.Attribute, model: SemanticModel) -> bool:
         match model.parent(use):
             case ast.Assign(value=ast.Constant(value=int() as value)) if not isinstance(value, bool):
                 begins = True
-            case ast.AugAssign(op=ast.Add()):
+            case ast.AugAssign(op=ast.Add()) | ast.Assign(value=ast.BinOp(op=ast.Mod())):
                 pass
             case ast.Assign(value=ast.Call(func=ast.Name(id="min"), args=[_, _] as parts)):
                 if not any(same_code(part.left, attribute) for part in parts if isinstance(part, ast.BinOp)):
