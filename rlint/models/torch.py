@@ -214,7 +214,7 @@ _TENSORS: Table = table(
     facts("torch", PURE, NEW_TENSORS, "slogdet var_mean"),
     facts("torch", PURE, NEW_TENSORS, "topk", Trait.INDICES_SECOND),
     # One tensor or several, depending on the arguments.
-    facts("torch", PURE, NEW, "all any", Trait.REDUCES, by_count={1: NEW_TENSOR}),
+    facts("torch", PURE, NEW_TENSOR, "all any", Trait.REDUCES),
     facts("torch", PURE, NEW, "gradient"),
     facts("torch", PURE, NEW, "unique unique_consecutive", by_count={1: NEW_TENSOR}),
     facts("torch", PURE, NEW, "where", by_count={1: NEW_TENSORS, 3: NEW_TENSOR}),

@@ -154,6 +154,9 @@ OF_BATCHES = frozenset(
 MAPS_PARTS = frozenset(words("map tree_map map_structure map_many"))
 """Functions that apply a function to all parts of a structure: `nest.map(move, batch)`."""
 
+TRANSFORMS_STEPS = frozenset(words("TransformAction TransformObservation TransformReward"))
+"""Wrappers of environments that apply a function in each step: `TransformReward(env, clip)`."""
+
 MEASURES_TIME = tuple(words("perf_counter perf_counter_ns time monotonic synchronize elapsed_time timeit"))
 """Last names of functions that measure time: `start = time.perf_counter()`."""
 

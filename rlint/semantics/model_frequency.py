@@ -9,7 +9,7 @@ from rlint.findings import Heat
 from rlint.models import vocabulary
 from rlint.semantics.dataflow.varying_arguments import takes_loop_items
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.answer import COLD, Frequency
+from rlint.semantics.frequency.answer import COLD, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.frequency.drivers import Driver
@@ -59,17 +59,32 @@ class FrequencyQueries:
         return known
 
     def _heat_of(self, node: ast.AST) -> Frequency:
+        if (wrapper := self._transforms_steps(node)) is not None:
+            chain = (f"the lambda of `{wrapper}` (runs in each environment step)",)
+            return Frequency(Heat.HOT, chain, Granularity.STEP)
         written = self._heat_where_written(node)
         called = [self.heat_of(call) for call in self._calls_of_lambda(node)]
         return max(written, *called, key=lambda frequency: frequency.level) if called else written
+
+    def _lambda_around(self, node: ast.AST) -> ast.Lambda | None:
+        if not self._syntax.of_type(ast.Lambda):
+            return None
+        return next((part for part in self._syntax.ancestors(node) if isinstance(part, ast.Lambda)), None)
+
+    def _transforms_steps(self, node: ast.AST) -> str | None:
+        """Return the wrapper of an environment that calls the lambda around a node in each step."""
+        made = self._lambda_around(node)
+        match self._syntax.parents[made] if made is not None else None:
+            case ast.Call(func=func, args=[_, given, *_]) if given is made:
+                name = last_name(func)
+                return name if name in vocabulary.TRANSFORMS_STEPS else None
+        return None
 
     def _calls_of_lambda(self, node: ast.AST) -> list[ast.Call]:
         """Return the calls in this file of the lambda around a node, if it has a name (`to_device = lambda x:
         …`) or is mapped at once: `map(lambda x: …, batch)`.
         """
-        if not self._syntax.of_type(ast.Lambda):
-            return []
-        made = next((part for part in self._syntax.ancestors(node) if isinstance(part, ast.Lambda)), None)
+        made = self._lambda_around(node)
         if made is None:
             return []
         match self._syntax.parents[made]:
@@ -241,6 +256,9 @@ class FrequencyQueries:
                 for made in of_type(ast.Lambda)
                 if isinstance(self._syntax.parents[made], ast.Assign)
             )
+        for call in self._syntax.written.calls_of(tuple(vocabulary.TRANSFORMS_STEPS)):
+            if any(isinstance(given, ast.Lambda) for given in call.args[1:2]):
+                found.add(self._syntax.function(call))
         return frozenset(found)
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:

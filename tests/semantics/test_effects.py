@@ -24,6 +24,7 @@ PURE = [
     "import re\ndef f(text):\n    return re.sub('a', '', text)",
     "import torch\n@torch.no_grad()\ndef f(x):\n    return x",
     "def f(x):\n    total = 0.0\n    total += 2 * x\n    return total",
+    "def f(n, end=None):\n    if end < 0:\n        end += n\n    return end",
 ]
 NOT_QUIET = [
     "def f(x):\n    rows = map(str, x)\n    return sorted(rows)",
@@ -46,6 +47,9 @@ NOT_QUIET = [
     "import re\ndef f(text, how):\n    return re.sub('a', how, text)",
     "def f(x, how):\n    return sorted(x, key=how)",
     "def f(xs):\n    xs += 1\n    return xs",
+    "def f(n, xs=None):\n    if xs is None:\n        xs = n\n    xs += n\n    return xs",
+    "def f(n, xs):\n    if xs < 0:\n        xs += n\n    return xs",
+    "def f(n, xs=None):\n    if xs < 0:\n        xs += n\n    return xs[0]",
     "def f(xs):\n    ys = xs\n    ys.append(1)\n    return ys",
     "def f(xs):\n    d = [[0], [0]]\n    d[0] = xs\n    d[0][0] = 1\n    return d",
     "def f(xs):\n    d = [[0], xs]\n    d[1][0] = 1\n    return d",

@@ -308,3 +308,27 @@ def test_names_that_import_star_binds(tmp_path: Path) -> None:
         "agents.dqn._own",
         "math",
     ]
+
+
+SMALLER = """
+    import torch
+
+    def update(net, state, axis):
+        lower = torch.min(net.first(state), net.second(state))
+        best = torch.max(net.first(state), axis)
+        ends = torch.all(net.done(state), dim=1)
+        use(lower, best, ends)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "sure", "likely"),
+    [
+        ("lower", TypeTag.UNKNOWN, TypeTag.TENSOR),
+        ("best", TypeTag.UNKNOWN, TypeTag.UNKNOWN),
+        ("ends", TypeTag.TENSOR, TypeTag.TENSOR),
+    ],
+)
+def test_the_smaller_of_two_values_likely_is_a_tensor(source: str, sure: TypeTag, likely: TypeTag) -> None:
+    """A second argument of `torch.min` that is no literal likely is another tensor, not a dimension."""
+    assert tuple(kind.tag for kind in both(SMALLER, source)) == (sure, likely)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from project_builder import build, expression
@@ -215,3 +217,36 @@ def test_a_loop_is_over_episodes_where_all_classes_play_one(calls: str, level: H
     """A loop over gradient steps is hot if the loss of at least one class runs no episode."""
     model = build({"learners.py": LEARNERS, "fit.py": FIT.format(calls=calls)})["fit.py"]
     assert model.frequency.heat_of(expression(model, "optimizer.step()")).level is level
+
+
+def test_a_class_without_the_method_has_no_part_in_the_effect() -> None:
+    """Of two classes of which only one has the method, that method is called."""
+    scales = """
+        class Fixed:
+            def __init__(self):
+                self.mean = 0
+
+            def __call__(self, x):
+                return x - self.mean
+
+        class Running:
+            def __init__(self):
+                self.mean = 0
+
+            def normalize(self, x):
+                return len(x) - self.mean
+    """
+    train = """
+        from scales import Fixed, Running
+
+        class Trainer:
+            def __init__(self, fixed):
+                self.scale = Fixed() if fixed else Running()
+
+            def update(self, batch):
+                return self.scale.normalize(batch)
+    """
+    model = build({"scales.py": scales, "train.py": train})["train.py"]
+    call = expression(model, "self.scale.normalize(batch)")
+    assert isinstance(call, ast.Call)
+    assert model.effects.call_effect(call).quiet

@@ -316,8 +316,13 @@ def _is_fill(part: ast.expr, model: SemanticModel) -> bool:
     match part:
         case ast.Constant():
             return True
-        case ast.UnaryOp(operand=inner) | ast.BinOp(op=ast.Mult(), left=inner):
+        case (
+            ast.UnaryOp(operand=inner)
+            | ast.BinOp(op=ast.Mult(), left=(ast.List() | ast.Tuple() | ast.Constant()) as inner)
+        ):
             return _is_fill(inner, model)
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return _is_fill(left, model) and _is_fill(right, model)  # not `torch.ones(1) * (step + 1)`
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return all(_is_fill(element, model) for element in elements)
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name) as func, args=args):

@@ -320,6 +320,8 @@ def _is_named(node: ast.AST, region: ast.AST, model: SemanticModel) -> bool:
 def _is_own_update(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
     """Whether a statement modifies the same variable in another way: `buf = np.delete(buf, 0)`."""
     statement = model.syntax.statement(node)
+    if statement is growth.statement:
+        return False  # `ids = torch.cat([ids, model(ids)])`
     match statement:
         case ast.Assign(targets=[target]):
             return same_place(target, growth.target)

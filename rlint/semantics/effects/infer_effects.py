@@ -12,6 +12,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
 from rlint.semantics.effects.implicit_calls import ImplicitCalls, ImplicitEffects
+from rlint.semantics.effects.optional_numbers import is_optional_number
 from rlint.semantics.effects.tensor_use import is_move_of_tensor
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -422,7 +423,7 @@ class EffectInference:
                 or is_immutable(self.types.binding_kind(binding))
                 or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
                 for binding in bindings
-            )
+            ) or is_optional_number(name, self.syntax)
         return known
 
     def _made_here(self, binding: Binding) -> bool:

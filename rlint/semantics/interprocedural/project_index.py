@@ -891,7 +891,7 @@ class ProjectIndex(SymbolTable):
     def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
         if "{" in path:
             joined = PURE
-            for each in alternatives(path):
+            for each in self._able(alternatives(path), module):
                 effect_there = yield self._effect_at(each, module)
                 if effect_there is None:
                     return None

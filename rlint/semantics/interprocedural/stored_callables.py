@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint import models
+from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
@@ -86,6 +87,12 @@ def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
             for call in calls[name]:
                 for given in call.args[:1]:
                     found.update(((path, what), None) for path in callables_in(given, analysis))
+    for name in vocabulary.TRANSFORMS_STEPS & calls.keys():
+        for call in calls[name]:
+            for given in call.args[1:2]:
+                found.update(
+                    ((path, "runs in each environment step"), None) for path in callables_in(given, analysis)
+                )
     for name, every in calls.items():
         if not name.endswith("Loader"):
             continue

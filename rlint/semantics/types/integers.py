@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import same_code
 from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -51,8 +52,32 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
                     return found
         case ast.IfExp(body=body, orelse=orelse):
             return _all([body, orelse], model, depth)
+        case ast.Attribute(value=ast.Name(id="self")) if _counts(expression, model):
+            return False
     name = last_name(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else None
     return False if name is not None and _COUNT.search(name.lower()) else None
+
+
+def _counts(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether an attribute of unknown type begins as an integer and is only counted up to a limit, or set to
+    one again: `self.stored = 0`, `self.stored = min(self.stored + rows, self.capacity)`, or wraps around.
+    """
+    cls = model.class_of(attribute)
+    begins = False
+    for use in model.names.attribute_uses(attribute.attr):
+        if not isinstance(use.ctx, ast.Store) or model.class_of(use) is not cls:
+            continue
+        match model.parent(use):
+            case ast.Assign(value=ast.Constant(value=int() as value)) if not isinstance(value, bool):
+                begins = True
+            case ast.AugAssign(op=ast.Add()) | ast.Assign(value=ast.BinOp(op=ast.Mod())):
+                pass
+            case ast.Assign(value=ast.Call(func=ast.Name(id="min"), args=[_, _] as parts)):
+                if not any(same_code(part.left, attribute) for part in parts if isinstance(part, ast.BinOp)):
+                    return False
+            case _:
+                return False
+    return begins
 
 
 def _all(parts: list[ast.expr], model: SemanticModel, depth: int) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, last_name, numbers, regex
+from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, descendants, last_name, numbers, regex
 from rlint.rules.buffers._shared.store_class import is_store_class
 
 LARGE = 1000
@@ -87,7 +87,8 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
                 return True
             cls = model.class_of(expression)
             counts = bool(_ROWS.search(attr.lower())) or (
-                cls is not None and _is_length(expression, cls, model)
+                cls is not None
+                and (_is_length(expression, cls, model) or attr in model.once(_saturating_counts, cls))
             )
             return counts and is_store_class(cls, model)
     return False
@@ -101,6 +102,34 @@ def _is_length(attribute: ast.Attribute, cls: ast.ClassDef, model: SemanticModel
         and (method.name, [model.source.text(statement) for statement in method.body]) == returned
         for method in cls.body
     )
+
+
+def _saturating_counts(cls: ast.ClassDef, _: SemanticModel) -> frozenset[str]:
+    """Return the attributes that a class counts up to a capacity: `self.stored = min(self.stored + 1,
+    self.capacity)`.
+    """
+    found: set[str] = set()
+    for node in descendants(cls):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)],
+                value=ast.Call(func=ast.Name(id="min"), args=[first, second]),
+            ) if any(_adds_to(attr, part) for part in (first, second)):
+                found.add(attr)
+    return frozenset(found)
+
+
+def _adds_to(attribute: str, sum_of: ast.expr) -> bool:
+    match sum_of:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return any(
+                isinstance(part, ast.Attribute)
+                and part.attr == attribute
+                and isinstance(part.value, ast.Name)
+                and part.value.id == "self"
+                for part in (left, right)
+            )
+    return False
 
 
 def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:

@@ -12,9 +12,12 @@ The rule does not flag:
 - windows of constant length (`np.concatenate((frames[1:], frame))`) and padding, unless it makes room for a
   row that the function assigns (`x[-1] = row`);
 - loops with few iterations, and loops over components (layers, keys, agents);
-- sequences that are read as a whole in every iteration, such as generated tokens or the history that a
-  decision transformer attends to: the model costs far more than the copy of a thousand short rows;
+- sequences that are read as a whole in every iteration, such as generated tokens: the model costs far more
+  than the copy;
 - code that runs once.
+
+The impact is low for the history of a rollout that each environment step reads as a whole, as a decision
+transformer does.
 
 ## Why is it slow
 Arrays cannot grow in place. Each concatenation allocates a new array and copies every existing row, so n
@@ -120,6 +123,11 @@ RING = (
     "and keep a count of the rows"
 )
 ROWS = "Allocate the rows once (`np.empty((steps, ...))`) and assign each by index"
+_READ = "each iteration also reads the whole array, which takes longer than copying short rows"
+HISTORY = (
+    "Allocate the history once with room for all steps, assign each row by index, and pass the rows so far: "
+    "`states[: step + 1]`"
+)
 LIST = "Append the rows to a list and concatenate once after the loop"
 
 
@@ -155,12 +163,13 @@ class ConcatGrownBuffer(Rule):
             cheap = growth_cost.cost_in_loop(growth, carried, model)
         else:
             cheap = growth_cost.cost_by_call(growth, model)
-        if cheap is not None:
+        history = cheap is growth_cost.Cheap.READ_WHOLE and growth_cost.is_history(growth, carried, model)
+        if cheap is not None and not history:
             model.silent(f"{{}} grows an array, but {cheap.value}", node)
             return
         assumes = None
         if carried.loops:
-            fix, advice = in_loop(growth, carried, model)
+            fix, advice = (None, HISTORY) if history else in_loop(growth, carried, model)
             where = f"in every iteration of `{model.analysis.loops.header(carried.loops[0])}`"
         elif isinstance(growth.target, ast.Name) and loop_carried.passed_back(growth, model):
             fix, advice = None, RING
@@ -178,6 +187,7 @@ class ConcatGrownBuffer(Rule):
             fix=fix,
             advice=advice,
             assumes=assumes,
+            minor=_READ if history else None,
         )
 
 

@@ -7,6 +7,7 @@ import ast
 from rlint.rule import (
     AnyLoop,
     ArrayGrowth,
+    Driver,
     EffectKind,
     Enum,
     Heat,
@@ -61,6 +62,18 @@ def cost_in_loop(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel
     if not isinstance(growth.target, ast.Name) or is_set_up(growth, carried, model):
         return Cheap.SET_UP
     return None
+
+
+def is_history(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
+    """Whether a variable holds the history of a rollout: each environment step adds a row and reads all."""
+    statement = growth.statement
+    return (
+        bool(carried.loops)
+        and isinstance(growth.target, ast.Name)
+        and not is_drained_early(carried, model)
+        and model.frequency.heat_of(statement).level > Heat.COLD
+        and Driver.ENVIRONMENT_STEP in model.frequency.drivers(statement)
+    )
 
 
 def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> bool:

@@ -12,7 +12,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
   `random.choice` each, items copied to the rows of an array, and parts of trajectories
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
 - a method of a buffer that calls another one for each item of a batch, which `zip(*batch)` then takes apart,
-  or that collects the fields of drawn items in three or more lists;
+  or an array is made of (`np.concatenate([self.encode(i)[None] for i in indices])`), or that collects the
+  fields of drawn items in three or more lists;
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
 - a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
@@ -21,7 +22,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may
   hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
-  indexed object is already an array or tensor.
+  indexed object is already an array or tensor, also with a conversion of each number (`1.0 if dones[i] else
+  0.0`).
 
 The impact is low if the items are objects with methods, such as whole games, or whole episodes that are not
 taken apart where they are picked.
@@ -106,7 +108,13 @@ from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
     assembled_in_loop,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
-from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
+from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
+    Picked,
+    join_of,
+    numbers_join_of,
+    pick_at_once,
+    picked_by,
+)
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
@@ -190,6 +198,11 @@ class ListIndexedSample(Rule):
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
+        join = numbers_join_of(picked, model)
+        if join is not None and (call is not None or is_sampling(node, model)):
+            message = f"`{held}` is indexed once for each of `{indices}`, and each number is converted alone"
+            advice = f"Index with all of them at once, and convert the array: `{held}[{indices}]`"
+            return self.finding(model, join, message, advice=advice)
         if not may_hold_transitions(kind):
             model.silent("{} is not known to hold transitions", picked.held)
             return None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, descendants, frozen, last_name, regex
+from rlint.rule import SemanticModel, Trait, descendants, frozen, last_name, models, regex
 from rlint.rules.buffers._shared.held import is_counted
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.unpacked import is_unpacked
 
-_BATCHES = regex(r"^_*(sample|(get|make|build|prepare|next|collect|encode)_(\w+_)?(batch|minibatch))")
+_BATCHES = regex(
+    r"^_*(sample|(get|make|build|prepare|next|collect|encode)_(\w+_)?(batch|minibatch|samples?))"
+)
 _DRAWS = regex(r"sample|(^|_)(ind|indices|idxs?|indexes|rows|batch|minibatch|chosen|drawn|lst|list)(_|$)")
+_JOINS = models.having(Trait.JOINS, "numpy", "torch") | {"numpy.array", "numpy.asarray"}
 _OF_FEW = regex(r"env|agent|worker|head|layer|key|field|name")
 _LISTS = 3
 """A transition has at least so many fields."""
@@ -28,16 +31,34 @@ class Assembled:
 
 
 def assembled_by_calls(node: ast.ListComp, model: SemanticModel) -> Assembled | None:
-    """Return the batch of `rows = [self.draw_one(i) for i in range(n)]`, if `zip(*rows)` takes it apart."""
+    """Return the batch of `rows = [self.draw_one(i) for i in range(n)]`, if `zip(*rows)` takes it apart, or
+    of `np.stack([self.encode(i) for i in indices])`.
+    """
     match node:
         case ast.ListComp(
-            elt=ast.Call(func=ast.Attribute(value=ast.Name() as owner)) as call,
-            generators=[ast.comprehension(ifs=[], is_async=0)],
+            elt=ast.Call() | ast.Subscript(value=ast.Call()) as row,
+            generators=[ast.comprehension(ifs=[], is_async=0) as clause],
         ):
+            call = row.value if isinstance(row, ast.Subscript) else row
+        case _:
+            return None
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as owner)):
             known = model.names.is_self(owner) and bool(model.types.call_targets(call))
-            if known and _is_of_batches(node, model) and model.once(is_unpacked, node):
+            if not known or not _is_of_batches(node, model):
+                return None
+            joined = not is_counted(clause.iter, model) and _is_joined(node, model)
+            if joined or (call is row and model.once(is_unpacked, node)):
                 return Assembled(node, call.func)
     return None
+
+
+def _is_joined(node: ast.ListComp, model: SemanticModel) -> bool:
+    """Whether an array or tensor is made of the rows of a comprehension, directly."""
+    match model.parent(node):
+        case ast.Call(func=func, args=[first, *_]) if first is node:
+            return model.names.qualified(func) in _JOINS
+    return False
 
 
 def assembled_in_loop(loop: ast.For, model: SemanticModel) -> Assembled | None:

@@ -58,6 +58,8 @@ def _item_in(element: ast.expr, index: str) -> ast.Subscript | None:
                 element = value
             case ast.Call(func=func, args=[given], keywords=[]) if not _reads(func, index):
                 element = given  # a conversion of the item
+            case ast.IfExp(test=test, body=ast.Constant(), orelse=ast.Constant()):
+                element = test  # `1.0 if held[i] else 0.0`
             case _:
                 return None
     assert isinstance(element, ast.Subscript)
@@ -92,6 +94,21 @@ def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
         tag = model.types.type_of(picked.held).tag
         if name in _JOINS and tag is (TypeTag.TENSOR if name == "torch.stack" else TypeTag.NDARRAY):
             return parent
+    return None
+
+
+def numbers_join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
+    """Return the call that makes an array of numbers, of which each was converted alone: `np.array([1.0 if
+    dones[i] else 0.0 for i in indices], dtype=np.float32)`.
+    """
+    match picked.node.elt, model.parent(picked.node):
+        case (
+            (ast.IfExp() | ast.Call(func=ast.Name(id="float" | "int" | "bool"))),
+            ast.Call(args=[first, *_]) as parent,
+        ) if first is picked.node:
+            held = model.types.type_of(picked.held)
+            tags = (TypeTag.NDARRAY, TypeTag.TENSOR)
+            return parent if model.names.qualified(parent.func) in _JOINS and held.tag in tags else None
     return None
 
 

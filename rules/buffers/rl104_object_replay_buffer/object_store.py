@@ -45,6 +45,7 @@ _METHODS = frozenset({path.rpartition(".")[2] for path in _DRAWS})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _CONVERTS = frozenset({"numpy.array", "numpy.asarray"})
 _ALLOCATES = models.having(Trait.FILLS, "numpy")
+_COPIES = frozenset({"copy.copy", "copy.deepcopy"})
 _EMPTIES = frozenset({"clear"})
 
 
@@ -115,6 +116,8 @@ def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return len(parts) >= FIELDS or any(isinstance(part, ast.Starred) for part in parts)
         case ast.Dict(keys=keys):
             return len(keys) >= FIELDS
+        case ast.Call(func=func, args=[copied]) if model.names.qualified(func) in _COPIES:
+            return depth > 0 and is_transition(copied, model, depth - 1)
         case ast.Call(func=func, args=args, keywords=keywords):
             name = (model.names.qualified(func) or "").partition(".")[0]
             made = name not in ("numpy", "torch", "random") and not _MANY.search(
@@ -219,9 +222,9 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
             if isinstance(parent, ast.Tuple):
                 value = model.names.assigned(use)
             if value is None:
-                if not isinstance(parent, ast.AnnAssign):
+                if not isinstance(parent, ast.AnnAssign) and _runs_often(use, model):
                     return None
-                continue
+                continue  # one of several that are loaded from a file
             if _is_cut(value, use):
                 continue
             if _is_replaced(use, value, model):

@@ -84,6 +84,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import (
+    BindingKind,
     Finding,
     Fix,
     Heat,
@@ -91,6 +92,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    defaults_of,
     descendants,
     is_constant,
     last_names,
@@ -175,7 +177,7 @@ class NoReplaceChoice(Rule):
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
         p, replace = draw.given.get("p"), draw.given.get("replace")
-        once = is_constant(replace, value=False)
+        once = is_constant(replace, value=False) or is_off_by_default(replace, model)
         weighted = p is not None and not is_constant(p, None)
         if not (weighted or (once and not draw.generator)):
             return None
@@ -192,6 +194,9 @@ class NoReplaceChoice(Rule):
             message = f"`{function}` checks and sums all of `{shown(p, model)}` on every call to draw {size}"
             return self.finding(model, draw.call, message, advice=TREE)
         message = shuffles(function, population.high, size, model)
+        if not is_constant(replace, value=False):
+            assumes = f"`{shown(replace, model)}` is `False`" if replace is not None else None
+            return self.finding(model, draw.call, message, advice=GENERATOR, assumes=assumes)
         return self.finding(
             model, draw.call, message, fix=self.fix(draw, population, model), advice=GENERATOR
         )
@@ -211,6 +216,17 @@ class NoReplaceChoice(Rule):
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat
+
+
+def is_off_by_default(replace: ast.expr | None, model: SemanticModel) -> bool:
+    """Whether an argument is a parameter whose default is `False`."""
+    if not isinstance(replace, ast.Name):
+        return False
+    definitions = model.dataflow.definitions(replace)
+    function = model.function(replace)
+    if function is None or len(definitions) != 1 or definitions[0].kind is not BindingKind.PARAMETER:
+        return False
+    return is_constant(defaults_of(function.args).get(replace.id), value=False)
 
 
 def is_length_of_priorities(count: ast.expr, p: ast.expr, model: SemanticModel) -> bool:

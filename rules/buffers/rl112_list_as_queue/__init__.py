@@ -3,7 +3,8 @@
 ## What it does
 Flags `x.pop(0)`, `del x[0]` and `x.insert(0, item)` in hot code, on a list that is kept long: the same
 function compares its length with a limit that is large, or that has a name like a capacity (`if
-len(self.buffer) > self.capacity`).
+len(self.buffer) > self.capacity`), or a test around the operation does so for a list beside it. The list may
+be an entry of a dict (`self.rows["state"].pop(0)`).
 
 The rule does not flag lists with a small limit or with a limit named like a window of frames or steps,
 lists of unknown length, objects that may not be lists, and code that runs once per episode or less.

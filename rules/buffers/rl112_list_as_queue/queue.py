@@ -13,6 +13,8 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
     UseKind,
+    array_growth,
+    descendants,
     frozen,
     last_name,
     numbers,
@@ -37,27 +39,34 @@ class QueueFront:
     """An operation at the front of a list, with the edit for a deque."""
 
     node: ast.expr | ast.stmt
-    held: ast.Name | ast.Attribute
+    held: ast.Name | ast.Attribute | ast.Subscript
     shown: str
     edit: Edit
 
 
 def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
-    """Return the operation `x.pop(0)`, `del x[0]` or `x.insert(0, item)` of a variable or an attribute."""
+    """Return the operation `x.pop(0)`, `del x[0]` or `x.insert(0, item)` of a variable, an attribute, or an
+    entry of a dict.
+    """
     match node:
         case ast.Call(
-            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="pop"), args=[first]
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute() | ast.Subscript()) as held, attr="pop"),
+            args=[first],
         ):
             if not node.keywords and is_zero(first):
                 return QueueFront(node, held, "pop(0)", model.edit.replace_method(node, ".popleft()"))
         case ast.Call(
-            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert"),
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute() | ast.Subscript()) as held, attr="insert"),
             args=[first, item],
         ):
             if not node.keywords and is_zero(first):
                 edit = model.edit.replace_method(node, f".appendleft({model.edit.as_argument(item)})")
                 return QueueFront(node, held, "insert(0, …)", edit)
-        case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
+        case ast.Delete(
+            targets=[
+                ast.Subscript(value=(ast.Name() | ast.Attribute() | ast.Subscript()) as held, slice=first)
+            ]
+        ):
             if is_zero(first):
                 return QueueFront(
                     node, held, "del", model.edit.replace(node, f"{model.edit.code(held)}.popleft()")
@@ -71,17 +80,26 @@ def is_zero(expression: ast.expr) -> bool:
 
 
 def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
-    """Whether a test in the same function compares the length of the list with a limit that is not small."""
+    """Whether a test in the same function compares the length of the list with a limit that is not small, or
+    a test around the operation does so for another list that is filled beside it.
+    """
     function = model.function(front.node)
     wanted = ast.dump(front.held)
+    tests = {
+        inner
+        for around in model.ancestors(front.node)
+        if isinstance(around, (ast.If, ast.While))
+        for inner in descendants(around.test)
+    }
     for compared in model.syntax.of_type(ast.Compare):
         match compared:
             case ast.Compare(
-                left=ast.Call(func=func, args=[ast.Name() | ast.Attribute() as counted]), comparators=[limit]
+                left=ast.Call(func=func, args=[ast.Name() | ast.Attribute() | ast.Subscript() as counted]),
+                comparators=[limit],
             ):
-                if model.names.qualified(func) != "builtins.len" or ast.dump(counted) != wanted:
+                if model.names.qualified(func) != "builtins.len" or model.function(compared) is not function:
                     continue
-                if model.function(compared) is function and is_large(limit, model):
+                if (compared in tests or ast.dump(counted) == wanted) and is_large(limit, model):
                     return True
     return False
 
@@ -172,6 +190,8 @@ def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
     """Return the initial empty list of the variable or attribute, if that is its only assignment."""
     held = front.held
     value: ast.expr | None = None
+    if isinstance(held, ast.Subscript):
+        return None
     if isinstance(held, ast.Name):
         bindings = model.names.bindings(held)
         scope = model.names.scope(held).lookup(held.id)
@@ -207,6 +227,8 @@ def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
 
 def _uses(front: QueueFront, model: SemanticModel) -> list[ast.expr]:
     held = front.held
+    if isinstance(held, ast.Subscript):
+        return []
     if isinstance(held, ast.Name):
         scope = model.names.scope(held).lookup(held.id)
         return list(model.names.reads(held.id, scope)) if scope is not None else []
@@ -245,5 +267,14 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
 
 
 def is_list(held: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is surely a list."""
-    return model.types.type_of(held).tag is TypeTag.LIST
+    """Whether this is surely a list, or an entry that the class begins as one: `self["states"] = []`."""
+    kind = model.types.type_of(held)
+    if kind or not isinstance(held, ast.Subscript):
+        return kind.tag is TypeTag.LIST
+    cls = model.class_of(held)
+    return cls is not None and any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.List)
+        and any(array_growth.same_place(target, held) for target in node.targets)
+        for node in descendants(cls)
+    )

@@ -7,6 +7,7 @@ already available:
 - in one expression (`f(x) if f(x) else y`), in a chain of `elif`, or in two statements;
 - in the filter and the value of a comprehension;
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
+- after a block without gradients (`with torch.no_grad():`) that has evaluated it and what it depends on;
 - in every iteration of a loop that only computes;
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
   (`torch.tensor(states)[rows]`; low impact for arrays);
@@ -125,7 +126,10 @@ from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     invariant_in,
     is_part_of_invariant,
 )
-from rlint.rules.computation.rl501_duplicate_extract_call.partly import evaluated_before
+from rlint.rules.computation.rl501_duplicate_extract_call.partly import (
+    evaluated_before,
+    evaluated_without_gradients,
+)
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
 
 _DOUBTS = 5
@@ -239,6 +243,7 @@ class DuplicateExtractCall(Rule):
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         earlier = self.earlier(call, evaluated_before, model)
         if earlier is None:
+            yield from self.check_targets(call, model)
             return
         line = model.span_of(earlier)[0].line
         yield self.finding(
@@ -248,6 +253,21 @@ class DuplicateExtractCall(Rule):
             "has evaluated it",
             advice="Evaluate it once, before the `if`",
             related=[(earlier, "already evaluated here on one of the branches")],
+            minor=minor_reason(call, model),
+        )
+
+    def check_targets(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a call that a block without gradients has evaluated already."""
+        earlier = self.earlier(call, evaluated_without_gradients, model)
+        if earlier is None:
+            return
+        line = model.span_of(earlier)[0].line
+        yield self.finding(
+            model,
+            shown_text.place_of(call, model),
+            f"{shown_text.shown(call, model)} is evaluated again with the same result as on line {line}",
+            advice="Keep the first result in a variable and use that: no gradient reaches its inputs",
+            related=[(earlier, "already evaluated here")],
             minor=minor_reason(call, model),
         )
 

@@ -13,7 +13,8 @@ Flags the following in hot code:
   x])`), or computes each item of a batch (importance weights, a softmax per row) only to build one array from
   them.
 - A loop over a batch, each iteration of which only computes its own row of an array from the same rows of
-  others: `for i in range(batch_size): target[i, actions[i]] = rewards[i] + gamma * next_q[i].max()`.
+  others: `for i in range(batch_size): target[i, actions[i]] = rewards[i] + gamma * next_q[i].max()`, or only
+  writes to a place in its row: `for i, action in enumerate(actions): one_hot[i, action] = 1`.
 - A loop or comprehension that collects the places at which a comparison holds: `if board[i, j] == 0:
   free.append((i, j))`, `torch.tensor([i for i, done in enumerate(dones) if done])`.
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 
 from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models, mutable
+from rlint.rules.computation.rl505_scalar_loop_over_array.grown_arrays import becomes_array
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -115,7 +116,7 @@ class _Scatter:
                 if (
                     not self._is_place(place)
                     or not self._is_of_item(value)
-                    or not _is_array(held, self.model)
+                    or not (_is_array(held, self.model) or becomes_array(held, self.model))
                 ):
                     return False
                 self.stored = held
@@ -154,7 +155,12 @@ class _Scatter:
                 return name in self.items or name not in self.bound
             case ast.Constant() | ast.Attribute():
                 return True
-            case ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Name(id=counter)):
+            case ast.Subscript(
+                value=ast.Name()
+                | ast.Attribute()
+                | ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Constant()),
+                slice=ast.Name(id=counter),
+            ):
                 return counter == self.counter
             case ast.BinOp(left=left, op=op, right=right):
                 return isinstance(op, _OPERATORS) and self._is_of_item(left) and self._is_of_item(right)
@@ -210,7 +216,9 @@ def _is_fixed_window(window: ast.Slice, counter: str) -> bool:
 
 
 def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """Handle `for i in indices: …; weights.append((p[i] * n) ** -beta)`, whose list becomes an array."""
+    """Handle `for i in indices: …; weights.append((p[i] * n) ** -beta)`, whose list becomes an array, and
+    `for i in range(n): …; weights[i] = (p[indices[i]] * n) ** -beta`.
+    """
     match loop:
         case ast.For(
             target=ast.Name(id=item),
@@ -221,11 +229,52 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
                 ),
             ],
         ):
-            pass
+            into = made_into(kept, model)
+        case ast.For(
+            target=ast.Name(id=item),
+            iter=ast.Call(func=ast.Name(id="range")),
+            body=[
+                *before,
+                ast.Assign(
+                    targets=[ast.Subscript(value=ast.Name() as kept, slice=ast.Name(id=place))], value=value
+                ),
+            ],
+        ) if place == item and _is_array(kept, model) and _is_weighted(loop, kept.id):
+            into = ""
         case _:
             return None
+    found = _computed(item, before, value, model)
+    if found is None or into is None:
+        return None
+    rows, looked_up = found
+    if into in _JOINS and not rows:
+        return None
+    if not looked_up:
+        return None
+    text = model.source.text(kept)
+    return ItemLoop(
+        kept,
+        f"computes `{text}` item by item",
+        "Gather the inputs of all items with an index array, and compute on the whole batch (with a mask, "
+        "where items have lengths of their own)",
+    )
+
+
+def _is_weighted(loop: ast.For, kept: str) -> bool:
+    """Whether a loop raises numbers to a power, as importance weights are, without reading what it fills."""
+    inside = [node for statement in loop.body for node in descendants(statement)]
+    reads = (node for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    powers = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) for node in inside)
+    return powers and sum(node.id == kept for node in reads) == 1  # that of the assignment
+
+
+def _computed(
+    item: str, before: list[ast.stmt], value: ast.expr, model: SemanticModel
+) -> tuple[bool, bool] | None:
+    """Return whether the statements of an iteration that computes a value look up rows of arrays, and
+    anything, by its item; None if they do more, or too little.
+    """
     own, given = {item}, set[str]()
-    rows = False
     operations = 0
     for statement in before:
         match statement:
@@ -246,32 +295,17 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     if own & given or not _has_no_side_effects(value, model):
         return None  # a value is carried from one item to the next
     operations += _operations(value, own)
-    rows = any(
-        isinstance(node, ast.Subscript)
-        and _is_array(node.value, model)
+    if operations < _FEWEST_OPERATIONS:
+        return None
+    looked_up = [
+        node
+        for statement in (*before, value)
+        for node in descendants(statement)
+        if isinstance(node, ast.Subscript)
         and any(isinstance(part, ast.Name) and part.id == item for part in axes_of(node.slice))
-        for statement in loop.body
-        for node in descendants(statement)
-    )
-    into = made_into(kept, model)
-    if operations < _FEWEST_OPERATIONS or into is None:
-        return None
-    if into in _JOINS and not rows:
-        return None
-    looked_up = rows or any(
-        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item
-        for statement in loop.body
-        for node in descendants(statement)
-    )
-    if not looked_up:
-        return None
-    text = model.source.text(kept)
-    return ItemLoop(
-        kept,
-        f"computes `{text}` item by item",
-        "Gather the inputs of all items with an index array, and compute on the whole batch (with a mask, "
-        "where items have lengths of their own)",
-    )
+    ]
+    rows = any(_is_array(node.value, model) for node in looked_up)
+    return rows, rows or any(isinstance(node.slice, ast.Name) for node in looked_up)
 
 
 def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:

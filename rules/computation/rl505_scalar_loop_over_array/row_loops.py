@@ -15,6 +15,7 @@ _OF_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
 _OF_LISTS = models.having(Trait.FROM_DATA, "numpy", "torch")
 """Functions of lists, which may differ in length from row to row."""
 _CHANGES = models.mutators(TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT)
+_OF_FEW = regex(r"env|agent|worker|actor|player|process|rank|joint|motor|goal|dim|n_actions|num_actions")
 _BATCH = regex(r"batch|(^|_)bs$|minibatch")
 
 
@@ -22,10 +23,12 @@ def row_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     """Return what a loop such as `for i in range(batch_size): target[i, actions[i]] = rewards[i] + …` does,
     if no row depends on another.
     """
-    counter = _counter(loop, model)
+    counter, own = _counter(loop, model), set[str]()
+    if counter is None:
+        counter, own = _numbered(loop, model)
     if counter is None or loop.orelse:
         return None
-    found = _Rows(model, counter)
+    found = _Rows(model, counter, own)
     if not found.block(loop.body) or not found.stored or not found.computes:
         return None
     if not found.are_only_rows(loop):
@@ -37,6 +40,7 @@ def row_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         f"computes the rows of `{text}` one by one",
         "Compute all rows at once: with an index array for the rows (`x[torch.arange(n), actions]`), "
         "reductions along an axis, and masks for conditions",
+        sized=found.places and not _OF_FEW.search(model.source.text(loop.iter).lower()),
     )
 
 
@@ -65,10 +69,23 @@ def _counter(loop: ast.For, model: SemanticModel) -> str | None:
     return None
 
 
+def _numbered(loop: ast.For, model: SemanticModel) -> tuple[str | None, set[str]]:
+    """Return the counter of `for i, action in enumerate(actions)`, and the variable for rows of the array."""
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=counter), ast.Name(id=row)]),
+            iter=ast.Call(func=func, args=[ast.Name() | ast.Attribute() as rows], keywords=[]),
+        ) if model.names.qualified(func) == "builtins.enumerate":
+            if model.types.type_of(rows).tag in _ARRAYS:
+                return counter, {row}
+    return None, set()
+
+
 @mutable
 class _Rows:
     """Recognises statements that read and write only the row `counter` of arrays. `own` are the variables
-    that an iteration sets before it reads them, `stored` the arrays that it writes to.
+    that an iteration sets before it reads them, `stored` the arrays that it writes to; `places` says that
+    each row is written at a place of its own.
     """
 
     model: SemanticModel
@@ -77,6 +94,7 @@ class _Rows:
     given: set[str] = field(default_factory=set)
     stored: list[ast.expr] = field(default_factory=list)
     computes: bool = False
+    places: bool = False
 
     def block(self, statements: list[ast.stmt]) -> bool:
         """Return whether these statements do nothing else."""
@@ -107,6 +125,7 @@ class _Rows:
         while isinstance(row, ast.Subscript) and isinstance(row.value, ast.Subscript):
             if not self._reads(row.slice) or isinstance(getattr(row.slice, "value", None), str):
                 return False  # `rows[i]["key"]`: dicts
+            self._note_place(row.slice)
             row = row.value
         assert isinstance(row, ast.Subscript)
         held = row.value
@@ -115,7 +134,18 @@ class _Rows:
         if self.model.types.type_of(held).tag not in _ARRAYS:
             return False
         self.stored.append(held)
-        return all(self._reads(axis) for axis in axes_of(row.slice)[1:])
+        places = axes_of(row.slice)[1:]
+        for place in places:
+            self._note_place(place)
+        return all(self._reads(axis) for axis in places)
+
+    def _note_place(self, place: ast.expr) -> None:
+        """Note that each row is written at a place of its own: `one_hot[i, actions[i]] = 1`."""
+        self.places |= any(
+            isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in self.own)
+            for node in descendants(place)
+        )
+        self.computes |= self.places
 
     def _is_row(self, item: ast.Subscript) -> bool:
         first = axes_of(item.slice)[0]

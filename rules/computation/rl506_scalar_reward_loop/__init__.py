@@ -1,14 +1,17 @@
 """Returns, advantages or discounted sums computed in quadratic time or number by number on tensors.
 
 ## What it does
-Flags three ways to compute returns or advantages in code that runs per episode or per update:
+Flags these ways to compute returns or advantages in code that runs per episode or per update:
 
 - a list that the loop fills from the front: `returns.insert(0, value)` or `returns = [value] + returns`;
 - a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
   or a second loop from `t` to the end;
 - a recurrence over time steps that computes with tensors number by number or row by row (`delta =
-  rewards[t] + gamma * values[t + 1] - values[t]`), or n-step returns that a second loop adds up from tensors
-  (`ret += gamma**n * rewards[:, t + n]`).
+  rewards[t] + gamma * values[t + 1] - values[t]`), also if only its start is a tensor (`ret = values[-1]`,
+  then `ret = reward + gamma * ret`), or n-step returns that a second loop adds up from tensors
+  (`ret += gamma**n * rewards[:, t + n]`);
+- a loop over the next rewards (`for i, reward in enumerate(rewards[t : t + n]): value += reward * gamma**i`)
+  in hot code that computes such a sum for each position or each sample.
 
 The rule does not flag a single backward loop over Python numbers, or over items or rows of an array;
 sums of a few numbers (`sum(rewards[t:t + n])`); and lists that do not hold rewards.
@@ -72,7 +75,7 @@ offered for a local variable that begins as an empty list, is filled only in thi
 between, apart from its length and its ends (`returns[0]` becomes `returns[-1]`). It is safe, unless an
 exception could end the loop and be caught by a block around it, after which the list is used.
 
-For the other two there is only advice. A sum in another order is rounded differently, and Python numbers
+For the others there is only advice. A sum in another order is rounded differently, and Python numbers
 are float64 where tensors are float32, so results differ in the last digits. Numbers that require a gradient
 must stay tensors.
 
@@ -88,6 +91,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex
+from rlint.rules.computation.rl506_scalar_reward_loop.discounted_sums import discounted_sum
 from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     GrownFront,
     append_fix,
@@ -142,7 +146,9 @@ class ScalarRewardLoop(Rule):
         elif isinstance(node, ast.For):
             recurrence = tensor_recurrence(node, model)
             around = model.parent(node)
-            if recurrence is not None and isinstance(around, ast.For) and tensor_recurrence(around, model):
+            discounted = recurrence is None and discounted_sum(node, model)
+            found = recurrence is not None or discounted
+            if found and isinstance(around, ast.For) and tensor_recurrence(around, model):
                 return  # reported for the enclosing loop
             if recurrence is not None and recurrence.by_rows:
                 yield self._rows(node, recurrence, model)
@@ -156,9 +162,26 @@ class ScalarRewardLoop(Rule):
                     advice="Call `.tolist()` once before the loop (if no gradient is needed), compute with "
                     "Python numbers, and create one tensor from the results",
                 )
+            elif discounted and model.frequency.heat_of(node).level is Heat.HOT:
+                yield self.finding(
+                    model,
+                    node,
+                    "The loop adds up discounted rewards one by one in Python, again for each position",
+                    advice="Compute the discounts once (`discounts = gamma ** np.arange(n)`), and sum by one "
+                    "product: `rewards[t : t + n] @ discounts`",
+                )
 
     def _rows(self, loop: ast.For, recurrence: Recurrence, model: SemanticModel) -> Finding:
         held = model.source.text(recurrence.held)
+        if recurrence.carried:
+            return self.finding(
+                model,
+                loop,
+                f"`{held}` is a tensor, and each step of the recurrence runs {recurrence.operations} tensor "
+                f"operations on it: with so few numbers, dispatching them takes longer than computing them",
+                advice=f"Convert `{held}` once before the loop (`.item()`, or `.cpu().numpy()` for several "
+                "environments, if no gradient is needed), and create one tensor from the results",
+            )
         if recurrence.by_pairs:
             return self.finding(
                 model,

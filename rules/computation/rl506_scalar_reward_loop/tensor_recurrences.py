@@ -6,6 +6,7 @@ import ast
 import re
 
 from rlint.rule import (
+    Binding,
     BindingKind,
     SemanticModel,
     Trait,
@@ -22,6 +23,7 @@ _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|adva
 _FEWEST_TENSORS = 2
 _FEWEST_OPERATIONS = 2
 _OF_LANGUAGE_MODELS = ("AutoTokenizer", "tokenizer", "eos_token_id", "pad_token_id")
+_TURNS = ("torch.flip", "torch.flipud")
 _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
 
 
@@ -29,7 +31,8 @@ _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.emp
 class Recurrence:
     """The tensor over which a recurrence iterates, number by number or row by row. `operations` is the number
     of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps;
-    `by_window`: they run for each step and each of the next few.
+    `by_window`: they run for each step and each of the next few; `carried`: `held` is the variable that
+    carries the result from step to step, which began as a tensor.
     """
 
     held: ast.expr
@@ -37,6 +40,7 @@ class Recurrence:
     operations: int
     by_pairs: bool = False
     by_window: bool = False
+    carried: bool = False
 
 
 def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
@@ -70,6 +74,8 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
                 if _is_column(index, counters, inner):
                     rows.append(held)
                     columns += 1
+                elif _is_element(index, counters):
+                    return Recurrence(held, by_rows=False, operations=_operations_in(loop))
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters, inner):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     return Recurrence(held, by_rows=False, operations=_operations_in(loop))
@@ -85,6 +91,12 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
             return Recurrence(held, by_rows=False, operations=_operations_in(loop))
         if _is_list_of_tensors(held, model):
             rows.append(held)
+        elif _is_tensor(held, model):
+            rows.append(held)
+            stores = True  # each item is a tensor
+    if not rows and (began := _carried_tensor(loop, model)) is not None:
+        operations = _operations_in(loop)
+        return Recurrence(began, by_rows=True, operations=operations, carried=True)
     if not columns and not stores and len({ast.dump(held) for held in (*rows, *unknown)}) < _FEWEST_TENSORS:
         return None  # the rest are numbers
     operations = _operations_in(loop)
@@ -122,11 +134,56 @@ def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:
             return {name}
         case ast.Call(func=func), ast.Tuple(elts=[ast.Name(id=name), *_]):
             return {name} if model.names.qualified(func) == "builtins.enumerate" else set()
+        case ast.Name(), ast.Name(id=name) if _is_tensor(iterable, model) and _indexes(name, loop):
+            return {name}
     return set()
+
+
+def _carried_tensor(loop: ast.For, model: SemanticModel) -> ast.Name | None:
+    """Return the variable that carries the result, if it was a tensor before the loop: `ret = values[-1]`,
+    then `ret = reward + gamma * ret` for each reward.
+    """
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value) if _is_multiplied(value):
+                reads = [
+                    node
+                    for node in descendants(value)
+                    if isinstance(node, ast.Name) and node.id == name
+                    if isinstance(model.parent(node), ast.BinOp)
+                ]
+            case _:
+                continue
+        if not reads or not _is_carried(name, loop):
+            continue
+        starts = [
+            binding
+            for binding in model.dataflow.definitions(reads[0])
+            if binding.statement is not statement and binding.statement not in descendants(loop)
+        ]
+        if starts and all(_begins_as_tensor(binding, model) for binding in starts):
+            return reads[0]
+    return None
+
+
+def _begins_as_tensor(binding: Binding, model: SemanticModel) -> bool:
+    if binding.kind is not BindingKind.ASSIGN or binding.value is None or binding.path:
+        return False
+    return model.types.type_of(binding.value).tag is TypeTag.TENSOR
 
 
 def _counted(loop: ast.For, model: SemanticModel) -> set[str]:
     return _counters(loop, model) or set()
+
+
+def _indexes(name: str, loop: ast.For) -> bool:
+    """Whether a loop uses its variable as an index: `for t in torch.where(mask)[0]: rewards[t]`."""
+    return any(
+        isinstance(part, ast.Name) and part.id == name
+        for node in descendants(loop)
+        if isinstance(node, ast.Subscript)
+        for part in axes_of(node.slice)
+    )
 
 
 def _offsets(loop: ast.For, counters: set[str], inner: set[str]) -> set[str]:
@@ -156,6 +213,13 @@ def _is_column(index: ast.Tuple, counters: set[str], inner: set[str]) -> bool:
     ]
     rest = [part for part in index.elts if part not in steps]
     return bool(steps) and any(isinstance(part, ast.Slice) for part in rest)
+
+
+def _is_element(index: ast.Tuple, counters: set[str]) -> bool:
+    """Whether an index is `[i, t]` or `[i, t + 1]`: one number, of one step of one sequence."""
+    return any(_is_step(part, counters) for part in index.elts) and all(
+        isinstance(part, (ast.Name, ast.BinOp)) for part in index.elts
+    )
 
 
 def _is_step(index: ast.expr, counters: set[str], inner: set[str] | frozenset[str] = frozenset()) -> bool:
@@ -336,6 +400,8 @@ def _iterated(iterable: ast.expr, target: ast.expr, model: SemanticModel) -> lis
             if isinstance(target, ast.Tuple) and len(target.elts) == len(args):
                 pairs = zip(args, target.elts, strict=True)
                 return [found for held, item in pairs for found in _iterated(held, item, model)]
+        case ast.Call(func=func, args=[held, *_]) if model.names.qualified(func) in _TURNS:
+            return [(held, target)]
         case ast.Call(func=ast.Attribute(value=held, attr="flip")):
             return [(held, target)]
         case ast.Name() | ast.Attribute():

@@ -5,6 +5,8 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 
 - `np.clip(x, low, high)` of a number;
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
+- `np.sum`, `np.max` and `np.min` of a list that a comprehension makes of numbers (`np.sum([r * gamma**i for
+  i, r in enumerate(rewards)])`);
 - `np.any` and `np.all` of a list of truth values;
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
@@ -14,12 +16,12 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
   environment step, with low impact, unless tensors are computed from it.
 
 A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
-tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the call
-(`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the attribute. So do
-parts of a state, a position or a velocity, the reward of one environment (that of a wrapper, too, and a
-parameter `reward` beside `done`), and settings such as `self.eps_decay` in arithmetic. A value of unknown
-type named like a list of actions counts as a list in `np.random.choice(self.config.legal_actions)`. The
-message states the assumption.
+tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the
+call (`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the
+attribute. So do parts of a state, a position or a velocity, the reward of one environment (that of a
+wrapper or of `TransformReward`, too, and a parameter `reward` beside `done`), and settings such as
+`self.eps_decay` in arithmetic. A value of unknown type named like a list of actions counts as a list in
+`np.random.choice(self.config.legal_actions)`. The message states the assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a
 constant, code that only evaluates or renders, and a single call per network update, which takes far longer
@@ -133,7 +135,7 @@ class NumpyOnScalar(Rule):
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None and not model.usage.is_evaluation(node):
-            if found.assumes is not None and Driver.ENVIRONMENT_STEP not in model.frequency.drivers(node):
+            if found.assumes is not None and not is_for_steps(node, model):
                 return  # a list of other values may be long
             minor = None
             if found.ufunc and all(is_fixed(given, model) for given in found.given):
@@ -164,12 +166,17 @@ class NumpyOnScalar(Rule):
             )
 
 
+def is_for_steps(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is made for each step of an environment."""
+    steps = Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
+    return steps or bool(model.frequency.is_called_in_loops(call, steps=True))
+
+
 def is_each_time(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a function of a constant is computed again in each step of an environment, and not beside a
     network: `self.sigma * np.sqrt(self.dt) * np.random.normal(size=self.size)`.
     """
-    steps = Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
-    if not steps and not model.frequency.is_called_in_loops(call, steps=True):
+    if not is_for_steps(call, model):
         return False
     for around in model.ancestors(call):
         if not isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute)):

@@ -10,6 +10,8 @@ _COORDINATES = regex(
     r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
 )
 _REWARDS = regex(r"^_?(raw_|extrinsic_|env_|ext_)?(reward|rew|rwd|r)$")
+_OF_ONE_REWARD = regex(r"^_*(clip|normali[sz]e|scale|transform|shape|process|bound|preprocess)_reward$")
+"""Functions of a single reward, if an environment step calls them."""
 _DONES = regex(r"^(is_)?_?(done|terminal|terminated)$")
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
@@ -185,9 +187,14 @@ def is_reward_of_one(binding: Binding, model: SemanticModel) -> bool:
 
 
 def is_parameter_of_one(name: ast.Name, model: SemanticModel) -> bool:
-    """Whether a parameter is the reward of one environment: that of `reward(self, reward)` of a wrapper, or
-    one beside a parameter `done` (`store(state, action, reward, next_state, done)`).
+    """Whether a parameter is the reward of one environment: that of `reward(self, reward)` of a wrapper, that
+    of the function of `TransformReward(env, lambda reward: ...)`, or one beside a parameter `done`
+    (`store(state, action, reward, next_state, done)`).
     """
+    if (
+        made := next((each for each in model.ancestors(name) if isinstance(each, ast.Lambda)), None)
+    ) is not None:
+        return _transforms_rewards(made, model)
     function = model.function(name)
     if function is None or not _REWARDS.search(name.id.lower()):
         return False
@@ -196,7 +203,17 @@ def is_parameter_of_one(name: ast.Name, model: SemanticModel) -> bool:
         return False
     if function.name == "reward" and len(parameters) == _REWARD + 1:
         return _wraps_one(name, model)
+    if _OF_ONE_REWARD.search(function.name) and model.frequency.is_called_in_loops(name, steps=True):
+        return True
     return any(_DONES.search(each.lower()) for each in parameters)
+
+
+def _transforms_rewards(made: ast.Lambda, model: SemanticModel) -> bool:
+    """Whether a lambda transforms the rewards of one environment, not of several (`envs`)."""
+    match model.parent(made):
+        case ast.Call(func=func, args=[env, given, *_]) if given is made:
+            return last_name(func) == "TransformReward" and not (last_name(env) or "").lower().endswith("s")
+    return False
 
 
 def _wraps_one(node: ast.AST, model: SemanticModel) -> bool:

@@ -392,6 +392,8 @@ def _of_display(
     match call.args:
         case [ast.List(elts=elements) | ast.Tuple(elts=elements) as display]:
             pass
+        case [ast.ListComp() as made]:
+            return _of_comprehension(call, made, name, model) if unsure is None else None
         case _:
             return None
     if not 1 < len(elements) <= _MOST:
@@ -406,6 +408,31 @@ def _of_display(
         return Scalar(call, given, f"sum() / {len(elements)}", text, ("sum",), what=what)
     text = f"sum(({texts}))" if name == "sum" else f"{name}({texts})"
     return Scalar(call, given, name, text, (name,), what=what)
+
+
+def _of_comprehension(call: ast.Call, made: ast.ListComp, name: str, model: SemanticModel) -> Scalar | None:
+    """Handle `np.sum([reward * gamma**i for i, reward in enumerate(rewards)])`."""
+    if name == "mean":
+        return None
+    kind = model.types.type_of(made.elt)
+    known = numbers.is_number(made.elt, model)
+    if not known and (kind or not _is_computed(made.elt, model)):
+        return None
+    text = model.source.text(made)[1:-1].strip()
+    return Scalar(
+        call,
+        (made,),
+        name,
+        f"{name}({text})",
+        (name,),
+        what="a list of numbers",
+        assumes=None if known else "the items of the list are numbers",
+    )
+
+
+def _is_computed(element: ast.expr, model: SemanticModel) -> bool:
+    """Whether an item is arithmetic on values of unknown type, of which none is known to be an array."""
+    return isinstance(element, ast.BinOp) and _may_be_number(element, model)
 
 
 def _is_made_whole(call: ast.Call, model: SemanticModel) -> bool:

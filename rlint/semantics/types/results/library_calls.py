@@ -8,7 +8,7 @@ from functools import reduce
 from rlint import models
 from rlint.models import element_types
 from rlint.models.trait import Trait
-from rlint.models.value_type import PLAIN, UNKNOWN, Device, Type, TypeTag, deferred
+from rlint.models.value_type import PLAIN, UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import (
     NUMBERS,
@@ -26,6 +26,7 @@ from rlint.semantics.types.infer_base import ITERATES
 from rlint.semantics.types.results import named_tuples, networks
 from rlint.semantics.types.results.moved_items import moves_batches, moves_items
 from rlint.semantics.types.results.several_tensors import SEVERAL, several_tensors
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
 
@@ -41,6 +42,8 @@ _NUMBERS_OF = {
     "bool": PLAIN[TypeTag.BOOL],
 }
 """Result types of `item` on a tensor of such elements."""
+_LIKELY_TENSOR = with_choice(UNKNOWN, Choice(Type(TypeTag.TENSOR)))
+_DIMENSIONS = frozenset({"dim", "axis", "d", "size"})
 _BOTH = models.having(Trait.INDICES_SECOND, "torch")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
@@ -112,6 +115,8 @@ class ResultInference(DtypeInference):
             if qualified.removeprefix("torch.") in SEVERAL:
                 return several_tensors(node, qualified, self.type_of(node.args[0])) or result
             if models.canonical(qualified) in _BOTH:
+                if self._is_smaller_of_two(node):
+                    return _LIKELY_TENSOR
                 return self.reduced(self.type_of(node.args[0]), node.args[1:], node, result)
             if qualified in _WRAPS:
                 return self.type_of(node.args[0]).aged()
@@ -207,6 +212,20 @@ class ResultInference(DtypeInference):
         if other.tag is TypeTag.INT or (named and not arguments):
             return _tuple(values, values._replace(dtype="int64"))
         return result
+
+    def _is_smaller_of_two(self, node: ast.Call) -> bool:
+        """Whether a call likely is `torch.min(first, second)` of two tensors, of which at least one is of
+        unknown type. The second argument may also be a dimension, but that usually is a literal.
+        """
+        match node:
+            case ast.Call(args=[first, ast.Name() | ast.Attribute() | ast.Call() as second], keywords=[]):
+                pass
+            case _:
+                return False
+        kinds = (self.type_of(first), self.type_of(second))
+        if all(kinds) or any(kind and kind.tag is not TypeTag.TENSOR for kind in kinds):
+            return False
+        return (last_name(second) or "").lower() not in _DIMENSIONS
 
     def by_owner(self, node: ast.Call, method: str, owner: Type, result: Type) -> Type:
         """Return the result of a method that returns an item of its object, or a value computed from it."""
