@@ -261,8 +261,8 @@ class GradientOrigins:
         yield from (each for each in arguments if not self.gradients.ends_in_function(call, each))
 
     def _is_of_item(self, method: ast.Attribute) -> bool:
-        """Whether a method that neither tensors nor distributions have belongs to an item that a comprehension
-        iterates over: `agent.act` in `[agent.act(x) for agent, x in zip(agents, xs)]`.
+        """Whether a method that neither tensors nor distributions have belongs to an item of a comprehension:
+        `agent.act` in `[agent.act(x) for agent, x in zip(agents, xs)]`.
         """
         if not isinstance(method.value, ast.Name) or method.attr in _OF_VALUES:
             return False

@@ -89,6 +89,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from rlint.rule import (
     Applicability,
@@ -167,7 +168,7 @@ class InferenceWithGrad(Rule):
             run = [] if outer else [node]
             statements: list[ast.stmt] = []
         else:
-            if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(statement, model):
+            if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(node, model):
                 return  # reported with the previous one
             statements = run_from(statement, model)
             run = [call for one in statements for call in outermost_calls(one, is_idle, model)]
@@ -269,12 +270,16 @@ def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
     return block[index:end]
 
 
-def is_led_on_to(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether the statement belongs to a run that began before it."""
-    block, index = model.syntax.block(statement)
+def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the statement of a forward pass belongs to a run that began before it. A run that is certain
+    is reported without what only likely belongs to it.
+    """
+    block, index = model.syntax.block(model.syntax.statement(call))
+    is_assumed = bool(model.assumptions(lambda: is_idle(call, model)))
     for earlier in reversed(block[:index]):
-        if outermost_calls(earlier, is_idle, model):
-            return True
+        before = outermost_calls(earlier, is_idle, model)
+        if before:
+            return not is_assumed or all(model.assumptions(partial(is_idle, each, model)) for each in before)
         if not only_leads_on(earlier, model):
             return False
     return False

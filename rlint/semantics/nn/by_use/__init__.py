@@ -1,0 +1,1 @@
+"""What the uses of results show of their gradients."""
