@@ -7,9 +7,10 @@ Flags tensors and arrays in code that runs per step that are created only from c
 that are assigned once, attributes that only the constructor sets, and, in a loop, values that the loop does
 not change. Parameters of a constructor that have defaults count as constants if hot code creates the
 objects, and so do parameters for which all callers pass the same setting
-(`to_scalar(x, config.support_size)`; likely). Functions of the project that create a tensor from their
-arguments count as constructors. Also flags tensors of one number on a device that are only created for
-`torch.where`, which accepts the number itself.
+(`to_scalar(x, config.support_size)`; likely). The device and dtype of the tensors that a method receives
+likely do not change. Functions of the project that create a tensor from their arguments count as
+constructors. Also flags tensors of one number on a device that are only created for `torch.where`, which
+accepts the number itself.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or

@@ -261,7 +261,8 @@ class _Reader:
             if not self._argument(argument, found, value=_is_value(call, qualified, position), device=device):
                 return False
         return all(
-            self._argument(
+            (given.arg == "dtype" and self._dtype(given.value, found))
+            or self._argument(
                 given.value, found, value=given.arg in ("data", "fill_value"), device=given.arg == "device"
             )
             for given in call.keywords
@@ -319,8 +320,8 @@ class _Reader:
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
         if not isinstance(of, ast.Name):
-            return self._constant(device, found)
-        if self._is_passed_in(of):
+            return self._constant(device, found) or self._is_of_first_weight(device, of, found)
+        if self._is_passed_in(of) or (self._is_passed_tensor(of) and not self.model.frequency.loops(device)):
             found.devices.append(device)
             found.assumed.append(device)
             return True
@@ -329,13 +330,38 @@ class _Reader:
         found.names.append(of)
         return self._is_local(of)
 
+    def _is_of_first_weight(self, device: ast.Attribute, of: ast.expr, found: Hoisted) -> bool:
+        """Return whether it is the device of a weight: `self.param_groups[0]["params"][0].device`."""
+        if not isinstance(of, ast.Subscript) or self.model.class_of(device) is None:
+            return False
+        if self.model.types.type_of(of).tag not in (TypeTag.UNKNOWN, TypeTag.TENSOR):
+            return False
+        found.devices.append(device)
+        found.assumed.append(device)
+        return True
+
+    def _dtype(self, dtype: ast.expr, found: Hoisted) -> bool:
+        """Return whether it is the dtype of an input of a method, which likely is the same each time."""
+        match dtype:
+            case ast.Attribute(value=ast.Name() as of, attr="dtype") if self._is_passed_tensor(of):
+                found.devices.append(dtype)
+                found.assumed.append(dtype)
+                return True
+        return False
+
     def _is_passed_in(self, name: ast.Name) -> bool:
         """Whether it is a batch or the like that a method receives, without a more precise type."""
+        is_batch = self.model.types.type_of(name).tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
+        return is_batch and self._is_parameter(name)
+
+    def _is_passed_tensor(self, name: ast.Name) -> bool:
+        return self.model.types.type_of(name).tag is TypeTag.TENSOR and self._is_parameter(name)
+
+    def _is_parameter(self, name: ast.Name) -> bool:
+        """Whether it is a parameter of a method that is not bound again."""
         bindings = self.model.names.bindings(name)
-        return (
-            self.model.class_of(name) is not None
-            and self.model.types.type_of(name).tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
-            and all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+        return self.model.class_of(name) is not None and all(
+            binding.kind is BindingKind.PARAMETER for binding in bindings
         )
 
     def _of_network(self, node: ast.AST) -> bool:
