@@ -7,6 +7,9 @@ distribution, or detached from the graph (also by `Variable(x)`). In warm code (
 forward pass is flagged if it runs on a whole batch of sequences or of a rollout, or for a loss: a line search
 that only compares the losses of several steps, also by a function or lambda that it is passed.
 
+Results that a parameter of the function detaches (`if detach: features = features.detach()`) are flagged in
+hot code, with advice only, as a caller likely passes it.
+
 rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
 code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
 Recurrent state that callers, also in other files, only pass back to the same function or store in a buffer
@@ -120,6 +123,7 @@ from rlint.rules.networks._shared.no_grad import (
 )
 from rlint.rules.networks._shared.sure_ends import surely_ends
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
+from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
@@ -160,7 +164,11 @@ class InferenceWithGrad(Rule):
         if not (node.args or node.keywords or model.gradients.runs_lambda(node)):
             return
         if not is_idle(node, model):
-            yield from self._cut_off_later(node, model)
+            option = option_that_detaches(node, model)
+            if option is None:
+                yield from self._cut_off_later(node, model)
+            elif model.frequency.heat_of(node).level is Heat.HOT:
+                yield self._detached_by_option(node, option, model)
             return
         statement = model.syntax.statement(node)
         if value_of(statement) is None:
@@ -189,6 +197,16 @@ class InferenceWithGrad(Rule):
             fix=build_fix(statements, is_idle, model),
             advice=ADVICE,
             related=[(call, "also builds a graph that is never used") for call in run if call is not node],
+        )
+
+    def _detached_by_option(self, call: ast.Call, option: str, model: SemanticModel) -> Finding:
+        """Return a finding for a forward pass whose result a parameter of the function detaches."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` builds an autograd graph that the parameter `{option}` drops",
+            advice=f"Run it under `torch.set_grad_enabled(not {option})`",
+            assumes=f"a caller passes `{option}=True`",
         )
 
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
