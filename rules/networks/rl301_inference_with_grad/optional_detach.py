@@ -25,7 +25,8 @@ def option_that_detaches(call: ast.Call, model: SemanticModel) -> str | None:
     default = defaults_of(function.args).get(option)
     if not isinstance(default, ast.Constant) or default.value is not False:
         return None
-    if model.nn.network_run(call) is None or model.nn.runs_frozen(call):
+    run = model.nn.network_run(call)
+    if run is None or not model.nn.architecture(*run).weights or model.nn.runs_frozen(call):
         return None
     return option if model.gradients.autograd_at(call) is not Autograd.OFF else None
 
