@@ -168,6 +168,8 @@ class GradientFlow:
         """Return what a function of another file does with the gradient of an argument."""
         if parameter in target.releases:
             return Lets.END
+        if target.name == "forward" and self._is_forward(target):
+            return Lets.THROUGH  # as for `net(x)`
         if parameter not in target.carries or self.project is None or depth <= 0:
             return Lets.ESCAPE
         found = Lets.END if parameter in target.only_passed_on else Lets.THROUGH
@@ -187,6 +189,15 @@ class GradientFlow:
             if Lets.THROUGH in escape_levels:
                 found = Lets.THROUGH
         return found
+
+    def _is_forward(self, target: FunctionSummary) -> bool:
+        """Whether a function is the forward pass of a network of the project."""
+        owner = target.path.rpartition(".")[0]
+        return (
+            self.project is not None
+            and computes(target)
+            and self.project.resolve(f"{owner}()", target.module).tag is TypeTag.MODULE
+        )
 
     def ends_tensor(self, target: FunctionSummary, parameter: str, depth: int = 4) -> bool:
         """Whether no gradient of an argument leaves a function, with its results or otherwise, if it is a

@@ -131,8 +131,10 @@ NOTHING_TAKEN = "no gradient of the result is computed"
 MANY = frozenset(
     """batch minibatch states observations frames images sequences sequence ids tokens completions prompts
     trajectories paths episodes rollouts rollout data dataset inputs transitions segments
-    experiences""".split()
+    experiences buffer memory storage store""".split()
 )
+_OF_SEQUENCES = 3
+"""Number of dimensions of a batch of sequences."""
 _OF_LOSSES = frozenset({"loss", "losses", "surrogate", "objective", "kl"})
 _DEPTH = 4
 """Maximum number of assignments and calls that a value is followed through."""
@@ -315,9 +317,13 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
     words = {word for argument in given for word in _words_of_origins(argument, model)}
-    if function is not None and not words & SINGLE and model.once(_is_part_of_update, function):
+    if words & SINGLE:
+        return any(is_sampled(one, model) for one in sources)
+    if function is not None and model.once(_is_part_of_update, function):
         return True
-    return (bool(words & MANY) and not words & SINGLE) or any(is_sampled(one, model) for one in sources)
+    if any(model.types.type_of(argument).rank == _OF_SEQUENCES for argument in given):
+        return True
+    return bool(words & MANY) or any(is_sampled(one, model) for one in sources)
 
 
 def _learns_from_batch(function: Function, model: SemanticModel) -> bool:
