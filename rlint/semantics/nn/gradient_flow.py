@@ -327,8 +327,13 @@ class GradientFlow:
     def supposes_network(self, call: ast.Call) -> bool:
         """Whether it may be assumed that a call runs a network: not `values.mean()`, a method of tensors."""
         called = call.func
-        if isinstance(called, ast.Attribute) and called.attr in models.methods_of(TypeTag.TENSOR):
-            return False
+        if isinstance(called, ast.Attribute):
+            if called.attr in models.methods_of(TypeTag.TENSOR):
+                return False
+            owner = self.analysis.types.type_of(called.value)
+            if owner.tag is TypeTag.MODULE and owner.assumes:
+                self.analysis.notes.add(owner.caveat)
+                return True  # it is already assumed to be a network
         return self.analysis.types.supposes(f"`{ast.unparse(call.func)}` runs a network")
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:
