@@ -119,8 +119,8 @@ class GradientQueries:
             self._returns_gradient(call)
             or self._runs_given(call)
             or self.runs_lambda(call)
+            or self._gives_by_name(call)  # it may be certain
             or self._gradients.computes_by_name(call)
-            or self._gives_by_name(call)
             or self._gradients.shows_network(call)
             or self._gives_as_learned(call)
             or self._gives_as_detached(call)

@@ -273,7 +273,9 @@ class GradientFlow:
         """Whether a call likely runs a method or a part of a network of unknown class: in all networks of the
         project, a member of that name returns the output of layers.
         """
-        if self.project is None or not computes_by_name(call, self.analysis, self.project):
+        if self.project is None or not computes_by_name(
+            call, self.analysis, self.project, self.has_weights_read
+        ):
             return False
         return self.supposes_network(call)
 

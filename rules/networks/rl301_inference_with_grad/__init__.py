@@ -92,7 +92,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 from rlint.rule import (
     Applicability,
@@ -180,7 +179,7 @@ class InferenceWithGrad(Rule):
         else:
             if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(node, model):
                 return  # reported with the previous one
-            statements = run_from(statement, model)
+            statements = run_from(node, model)
             run = [call for one in statements for call in outermost_calls(one, is_idle, model)]
         if not run:
             return
@@ -276,18 +275,28 @@ def is_reported_at_callers(call: ast.Call, model: SemanticModel) -> bool:
     return bool(calls) and all(is_idle(each, model) and is_worth_it(each, model) for each in calls)
 
 
-def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
+def run_from(call: ast.Call, model: SemanticModel) -> list[ast.stmt]:
     """Return the statements from one with an unused graph to the last such, if nothing else is between
-    them.
+    them. What is certain is reported by itself.
     """
-    block, index = model.syntax.block(statement)
+    block, index = model.syntax.block(model.syntax.statement(call))
     end = index + 1
+    is_assumed = is_likely(call, model)
     for position in range(end, len(block)):
-        if outermost_calls(block[position], is_idle, model):
+        found = outermost_calls(block[position], is_idle, model)
+        if is_assumed and not all(is_likely(each, model) for each in found):
+            break
+        if found:
             end = position + 1
         elif not only_leads_on(block[position], model):
             break
     return block[index:end]
+
+
+def is_likely(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether it depends on an assumption that a call builds a graph, or that this is never used."""
+    gradients = model.gradients
+    return bool(model.assumptions(lambda: (gradients.gives_gradient(call), gradients.contained_sinks(call))))
 
 
 def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
@@ -295,11 +304,10 @@ def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
     is reported without what only likely belongs to it.
     """
     block, index = model.syntax.block(model.syntax.statement(call))
-    is_assumed = bool(model.assumptions(lambda: is_idle(call, model)))
     for earlier in reversed(block[:index]):
         before = outermost_calls(earlier, is_idle, model)
         if before:
-            return not is_assumed or all(model.assumptions(partial(is_idle, each, model)) for each in before)
+            return len({is_likely(each, model) for each in (call, *before)}) == 1
         if not only_leads_on(earlier, model):
             return False
     return False
