@@ -27,7 +27,7 @@ from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_threads import ThreadQueries
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.model_usage import UsageQueries
-from rlint.semantics.types.likely.notes import NOTHING, Noted
+from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -157,16 +157,6 @@ class SemanticModel:
         known: dict[tuple[Callable[..., object], object], tuple[_Found, Noted]]
         known = self._found  # type: ignore[assignment]
         return self.analysis.notes.kept(known, (find, about), lambda: find(about, self))
-
-    def assumptions(self, find: Callable[[], object]) -> tuple[str, ...]:
-        """Return the assumptions that an answer depends on; none in the sure model of a file."""
-        notes = self.analysis.notes
-        around, notes.state = notes.state, NOTHING
-        try:
-            find()
-            return notes.state.assumed
-        finally:
-            notes.state = around.joined(notes.state)
 
     def release(self) -> None:
         """Release the file after all rules have run."""

@@ -28,7 +28,7 @@ from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.semantics.nn.learned_parameters import learns_all
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
-from rlint.semantics.types.likely.notes import Noted
+from rlint.semantics.types.likely.notes import NOTHING, Noted
 from rlint.syntax.last_names import last_name
 
 _DEPTH = 3
@@ -314,6 +314,19 @@ class GradientQueries:
         return self._analysis.notes.kept(
             self._contained, expression, lambda: self._gradients.ends(expression)
         )
+
+    def is_assumed(self, call: ast.Call) -> bool:
+        """Whether it depends on an assumption that a call returns a tensor that requires grad, or that no
+        gradient of it leaves the function.
+        """
+        notes = self._analysis.notes
+        around, notes.state = notes.state, NOTHING
+        try:
+            self.gives_gradient(call)
+            self.contained_sinks(call)
+            return bool(notes.state.assumed)
+        finally:
+            notes.state = around.joined(notes.state)
 
     def traced(self, expression: ast.expr) -> TracedGradient:
         """Return the same, also following the value out of its function: to callers, readers of attributes,

@@ -281,22 +281,16 @@ def run_from(call: ast.Call, model: SemanticModel) -> list[ast.stmt]:
     """
     block, index = model.syntax.block(model.syntax.statement(call))
     end = index + 1
-    is_assumed = is_likely(call, model)
+    is_assumed = model.gradients.is_assumed(call)
     for position in range(end, len(block)):
         found = outermost_calls(block[position], is_idle, model)
-        if is_assumed and not all(is_likely(each, model) for each in found):
+        if is_assumed and not all(model.gradients.is_assumed(each) for each in found):
             break
         if found:
             end = position + 1
         elif not only_leads_on(block[position], model):
             break
     return block[index:end]
-
-
-def is_likely(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether it depends on an assumption that a call builds a graph, or that this is never used."""
-    gradients = model.gradients
-    return bool(model.assumptions(lambda: (gradients.gives_gradient(call), gradients.contained_sinks(call))))
 
 
 def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
@@ -307,7 +301,7 @@ def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
     for earlier in reversed(block[:index]):
         before = outermost_calls(earlier, is_idle, model)
         if before:
-            return len({is_likely(each, model) for each in (call, *before)}) == 1
+            return len({model.gradients.is_assumed(each) for each in (call, *before)}) == 1
         if not only_leads_on(earlier, model):
             return False
     return False
