@@ -27,9 +27,10 @@ def likely_findings(
 ) -> Iterator[Finding]:
     """Yield the findings of a rule at nodes with the likely answers about a file, each with the one
     assumption that it depends on. If no single assumption is enough, the confidence is `possible`. Certain
-    findings are not repeated.
+    findings, and further places that they name, are not repeated.
     """
     known = {(finding.start, finding.end) for finding in certain}
+    known |= {(place.start, place.end) for finding in certain for place in finding.related}
     for node in nodes:
         found, assumed, doubted = _found(rule, node, likely.all)
         found = [finding for finding in found if (finding.start, finding.end) not in known]
