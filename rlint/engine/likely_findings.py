@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rlint.findings import Applicability, Confidence, Finding
 from rlint.fixing.demote import restored_doubt
+from rlint.regex import regex
 from rlint.semantics.types.likely.notes import NOTHING
 
 if TYPE_CHECKING:
@@ -17,21 +18,25 @@ if TYPE_CHECKING:
     from rlint.semantics.likely_models import LikelyModels
     from rlint.semantics.model import SemanticModel
 
+_METHOD = regex(r"`(?!self\.\w+`)([\w.]+)\.\w+` runs a network")
+"""The assumption of a method, with its object. Attributes of `self` may be different objects."""
+
 
 def likely_findings(
     rule: Rule, nodes: Sequence[ast.AST], likely: LikelyModels, certain: Collection[Finding]
 ) -> Iterator[Finding]:
     """Yield the findings of a rule at nodes with the likely answers about a file, each with the one
     assumption that it depends on. If no single assumption is enough, the confidence is `possible`. Certain
-    findings are not repeated.
+    findings, and further places that they name, are not repeated.
     """
     known = {(finding.start, finding.end) for finding in certain}
+    known |= {(place.start, place.end) for finding in certain for place in finding.related}
     for node in nodes:
         found, assumed, doubted = _found(rule, node, likely.all)
         found = [finding for finding in found if (finding.start, finding.end) not in known]
         if not found or not assumed:
             continue
-        enough = assumed if len(assumed) == 1 else _enough(rule, node, likely, assumed)
+        enough = assumed if len(_independent(assumed)) == 1 else _enough(rule, node, likely, assumed)
         for finding in found:
             yield _assuming(restored_doubt(finding) if doubted else finding, enough)
 
@@ -47,14 +52,23 @@ def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Findin
 
 
 def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first assumption that suffices by itself for the rule to report a finding; all of them if
-    none does.
+    """Return the first assumptions that suffice by themselves for the rule to report a finding: one, or
+    several about the same object. All of them if none do.
     """
-    for assumption in assumed:
-        found, rests_on, _ = _found(rule, node, likely.only(assumption))
+    for together in _independent(assumed):
+        found, rests_on, _ = _found(rule, node, likely.only(*together))
         if found and rests_on:
-            return (assumption,)
+            return together
     return assumed
+
+
+def _independent(assumed: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the assumptions in groups: two methods of the same object run networks if it is a network."""
+    groups: dict[str, list[str]] = {}
+    for assumption in assumed:
+        method = _METHOD.fullmatch(assumption)
+        groups.setdefault(method[1] if method is not None else assumption, []).append(assumption)
+    return [tuple(group) for group in groups.values()]
 
 
 def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
@@ -64,7 +78,7 @@ def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
     fix = finding.fix
     if fix is not None and fix.safety is Applicability.SAFE:
         fix = replace(fix, safety=Applicability.UNSAFE, reason=f"correct only if {described}")
-    one = len(every) == 1 and finding.confidence is not Confidence.POSSIBLE
+    one = len(_independent(every)) == 1 and finding.confidence is not Confidence.POSSIBLE
     return replace(
         finding, confidence=Confidence.LIKELY if one else Confidence.POSSIBLE, assumption=described, fix=fix
     )

@@ -250,10 +250,11 @@ _TENSOR: Table = table(
         fmax fmin fmod heaviside hypot ldexp logaddexp mul multiply pow remainder true_divide xlogy""",
         Trait.PAIRWISE,
     ),
+    methods(PURE, NEW_TENSOR, "baddbmm bmm", Trait.MULTIPLIES_BATCHES),
     methods(
         PURE,
         NEW_TENSOR,
-        """addbmm addcdiv addcmul addmm addmv addr baddbmm bmm cholesky clamp_max clamp_min corrcoef cov
+        """addbmm addcdiv addcmul addmm addmv addr cholesky clamp_max clamp_min corrcoef cov
         cross cumprod cumsum det diag_embed diff dot ger histc index_copy index_fill index_put
         inner inverse kron lerp logcumsumexp logdet masked_scatter masked_select matmul
         matrix_exp matrix_power mm mv nanquantile outer pinverse prelu quantile renorm

@@ -156,12 +156,13 @@ _TENSORS: Table = table(
         """ge greater greater_equal gt le less less_equal logical_and logical_or logical_xor lt""",
         Trait.COMPARES | Trait.PAIRWISE,
     ),
+    facts("torch", PURE, NEW_TENSOR, "baddbmm bmm", Trait.MULTIPLIES_BATCHES),
     facts("torch", PURE, NEW_TENSOR, "sub subtract", Trait.DIFFERS | Trait.PAIRWISE),
     facts(
         "torch",
         PURE,
         NEW_TENSOR,
-        """addbmm addcdiv addcmul addmm addmv addr baddbmm block_diag bmm celu cholesky cholesky_inverse
+        """addbmm addcdiv addcmul addmm addmv addr block_diag celu cholesky cholesky_inverse
         cholesky_solve clamp_max clamp_min combinations conv1d conv2d conv3d conv_transpose1d
         conv_transpose2d corrcoef cosine_embedding_loss cov cross cumprod cumsum cumulative_trapezoid det
         diag_embed diagflat diff embedding ger group_norm hardshrink hinge_embedding_loss histc igamma

@@ -200,6 +200,8 @@ class Trait(IntFlag):
     """Reads state outside of its arguments: `globals`, `get_default_dtype`."""
     TESTS_CLASS = 1 << 84
     """Tests the class or the attributes of an object: `isinstance`."""
+    MULTIPLIES_BATCHES = 1 << 85
+    """Multiplies the matrices of two batches, each with the other's: `bmm`."""
 
     SETS_WITHIN = 1 << 85
     """A context manager within which library functions compute or print otherwise: `autocast`, `errstate`."""

@@ -20,18 +20,18 @@ class LikelyModels:
     def __init__(self, sure: SemanticModel, program: WholeProgram) -> None:
         self._sure = sure
         self._program = program
-        self._by_assumption: dict[str, SemanticModel] = {}
+        self._by_assumptions: dict[tuple[str, ...], SemanticModel] = {}
 
     @cached_property
     def all(self) -> SemanticModel:
         """Return the model that accepts all likely answers."""
         return self._made(None)
 
-    def only(self, assumption: str) -> SemanticModel:
-        """Return the model that accepts one of the assumptions of `all`; the rest is sure."""
-        known = self._by_assumption.get(assumption)
+    def only(self, *assumptions: str) -> SemanticModel:
+        """Return the model that accepts some of the assumptions of `all`; the rest is sure."""
+        known = self._by_assumptions.get(assumptions)
         if known is None:
-            known = self._by_assumption[assumption] = self._made(frozenset({assumption}))
+            known = self._by_assumptions[assumptions] = self._made(frozenset(assumptions))
         return known
 
     def _made(self, only: frozenset[str] | None) -> SemanticModel:
@@ -41,7 +41,7 @@ class LikelyModels:
     def release(self) -> None:
         """Release the file; to be called before its sure model is released."""
         every = [vars(self)["all"]] if "all" in vars(self) else []
-        for model in (*every, *self._by_assumption.values()):
+        for model in (*every, *self._by_assumptions.values()):
             model.analysis.release_analyses()
             vars(model).clear()
         vars(self).clear()

@@ -20,20 +20,22 @@ from rlint.semantics.model_nn import NetworkQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.autograd import Autograd, AutogradCallers, leaves_autograd_alone
+from rlint.semantics.nn.by_use.detached_results import DetachedResults
+from rlint.semantics.nn.by_use.learned_results import LearnedResults
 from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.semantics.nn.learned_parameters import learns_all
-from rlint.semantics.nn.learned_results import LearnedResults
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
-from rlint.semantics.types.likely.notes import Noted
+from rlint.semantics.types.likely.notes import NOTHING, Noted
 from rlint.syntax.last_names import last_name
 from rlint.syntax.walk import descendants
 
 _DEPTH = 3
 """Maximum number of calls between a function and one that computes gradients."""
 _NETWORKS = frozenset({"torch.nn.Module", "transformers.PreTrainedModel"})
+_MAY_BE_DATA = frozenset({TypeTag.UNKNOWN, TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE})
 _OF_PARAMETERS = ("parameters", "register_parameter")
 
 
@@ -66,6 +68,7 @@ class GradientQueries:
         self._forwards = ForwardCalls(program.heat)
         self._gradients = GradientFlow(analysis, self._autograd, program.index)
         self._learned = LearnedResults(analysis)
+        self._detached = DetachedResults(analysis)
         self._analysis = analysis
         self._program = program
         self._traced: dict[ast.expr, tuple[TracedGradient, Noted]] = {}
@@ -117,10 +120,11 @@ class GradientQueries:
             self._returns_gradient(call)
             or self._runs_given(call)
             or self.runs_lambda(call)
+            or self._gives_by_name(call)  # it may be certain
             or self._gradients.computes_by_name(call)
-            or self._gives_by_name(call)
             or self._gradients.shows_network(call)
             or self._gives_as_learned(call)
+            or self._gives_as_detached(call)
         )
 
     def _is_tested_for_no_network(self, called: ast.expr) -> bool:
@@ -149,6 +153,56 @@ class GradientQueries:
             return False  # it may need autograd itself
         called = ast.unparse(call.func)
         return self._analysis.types.supposes(f"`{called}` returns a tensor that requires grad each time")
+
+    def _gives_as_detached(self, call: ast.Call) -> bool:
+        """Whether a call of unknown code likely returns a tensor that requires grad, as the file detaches its
+        result.
+        """
+        if not self._detached.include(call) or not self._runs_unknown_code(call):
+            return False
+        if self.autograd_at(call) is not Autograd.ON:
+            return False
+        called = ast.unparse(call.func)
+        return self._analysis.types.supposes(f"`{called}` returns a tensor that requires grad")
+
+    def _runs_unknown_code(self, call: ast.Call) -> bool:
+        """Whether a call passes a value that may be a tensor to a callable that may be a network, or to a
+        function of the project that computes its result by one.
+        """
+        if all(self._types.type_of(each).tag not in _MAY_BE_DATA for each in arguments_of(call)):
+            return False
+        targets = self._types.call_targets(call)
+        if targets:
+            return all(self._computes_unseen(target, _DEPTH) for target in targets)
+        called = call.func
+        if self._types.type_of(called) or self._analysis.names.qualified(called) is not None:
+            return False
+        match called:
+            case ast.Name():
+                return True
+            case ast.Attribute(value=owner, attr=name):
+                if self._types.type_of(owner).tag is TypeTag.MODULE:
+                    return not self._program.index.network_methods(name)
+                return name == "forward" or self._analysis.names.is_self(owner)
+        return False
+
+    def _computes_unseen(self, function: FunctionSummary, depth: int) -> bool:
+        """Whether a function returns what it computes by a callable that is not known, and leaves the
+        gradient to its callers.
+        """
+        if not self._forwards.leaves_gradient(function):
+            return False
+        if function.runs:
+            return True
+        index = self._program.index
+        for path in filter(None, function.gradient_from):
+            called = index.callables(path, function.module)
+            if called:
+                if depth and any(self._computes_unseen(each, depth - 1) for each in called):
+                    return True
+            elif "()" in path and not index.resolve(path.removesuffix("()"), function.module):
+                return True
+        return False
 
     def _differentiates(self, functions: Iterable[FunctionSummary], depth: int) -> bool:
         """Whether one of the functions, or a function that it calls, computes gradients."""
@@ -275,6 +329,19 @@ class GradientQueries:
         return self._analysis.notes.kept(
             self._contained, expression, lambda: self._gradients.ends(expression)
         )
+
+    def is_assumed(self, call: ast.Call) -> bool:
+        """Whether it depends on an assumption that a call returns a tensor that requires grad, or that no
+        gradient of it leaves the function.
+        """
+        notes = self._analysis.notes
+        around, notes.state = notes.state, NOTHING
+        try:
+            self.gives_gradient(call)
+            self.contained_sinks(call)
+            return bool(notes.state.assumed)
+        finally:
+            notes.state = around.joined(notes.state)
 
     def traced(self, expression: ast.expr) -> TracedGradient:
         """Return the same, also following the value out of its function: to callers, readers of attributes,

@@ -3,9 +3,9 @@
 ## What it does
 Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot or warm code, where the ones
 are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Products in place
-(`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that are moved or cast
-before (`torch.ones(n).to(device) * 0.5`) get advice only. Also flags constants that are allocated only to
-draw from a standard normal distribution: `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
+(`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that are moved, cast
+or reshaped before (`torch.ones(n).to(device) * 0.5`) get advice only. Also flags constants that are allocated
+only to draw from a standard normal distribution: `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
 
 An option of the program (`self.args.weight`) or a hyperparameter (`epsilon`) is likely a number; then there
 is only advice. The rule does not flag ones that are multiplied by a tensor, which broadcast its values to
@@ -98,8 +98,10 @@ ZEROS = frozenset({"torch.zeros", "torch.zeros_like"})
 _NORMAL = "torch.normal"
 KEPT = frozenset({"dtype", "device", "memory_format"})
 """Keywords with the same meaning in the replacement of `ones`."""
-_MOVES = models.having(Trait.CASTS | Trait.CASTS_TO | Trait.RELOCATES, TypeTag.TENSOR)
-"""Methods that move or cast a tensor."""
+_MOVES = models.having(
+    Trait.CASTS | Trait.CASTS_TO | Trait.RELOCATES | Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR
+)
+"""Methods that move, cast or reshape a tensor."""
 _COMPUTES = models.having(Trait.ELEMENTWISE, "numpy")
 """Functions of numpy that return a number for a number."""
 LARGEST = 65504
@@ -210,7 +212,9 @@ def factor_and_ones(
 
 
 def made_by(tensor: ast.expr) -> ast.Call | None:
-    """Return the call that makes a tensor which may be moved or cast then: `torch.ones(n).to(device)`."""
+    """Return the call that makes a tensor which may be moved, cast or reshaped then:
+    `torch.ones(n).to(device)`.
+    """
     while isinstance(tensor, ast.Call):
         match tensor.func:
             case ast.Attribute(value=ast.Call() as moved, attr=method) if method in _MOVES:

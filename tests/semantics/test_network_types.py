@@ -244,3 +244,50 @@ def test_networks_passed_to_functions_that_read_their_weights(helper: str, kind:
         }
     )["double.py"]
     assert model.types.type_of(expression(model, "self.target")).tag is kind
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("return super().to(device)", TypeTag.MODULE),
+        ("return super(Policy, self).to(device)", TypeTag.MODULE),
+        ("super().to(device)", TypeTag.UNKNOWN),
+        ("return 3", TypeTag.INT),
+    ],
+)
+def test_networks_moved_by_their_own_method(body: str, kind: TypeTag) -> None:
+    """A network whose class overrides `to`, also in another file, is the same network after the move."""
+    model = build(
+        {
+            "policy.py": f"""
+                import torch
+                from torch import nn
+
+                class Policy(nn.Module):
+                    def __init__(self, size):
+                        super().__init__()
+                        self.body = nn.Linear(size, 2)
+                        self.scale = torch.tensor(1.0)
+
+                    def forward(self, x):
+                        return self.body(x)
+
+                    def to(self, device):
+                        self.scale = self.scale.to(device)
+                        {body}
+                """,
+            "agent.py": """
+                from policy import Policy
+
+                class Agent:
+                    def __init__(self, size, device):
+                        self.policy = Policy(size).to(device)
+
+                    def act(self, state):
+                        return self.policy(state)
+                """,
+        }
+    )["agent.py"]
+    found = model.types.type_of(expression(model, "self.policy", last=True))
+    assert found.tag is kind
+    assert (found.of == "policy.Policy") is (kind is TypeTag.MODULE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
 from rlint.models.vocabulary import INITIALISES
+from rlint.semantics.types.algebra import OPTIONS
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
@@ -90,17 +91,20 @@ class Immutability:
             return False
         if not INITIALISES.isdisjoint(function.name.lower().split("_")):
             return True
-        return not path or self._index.class_of(self._index.resolve(path, function.module)) is None
+        cls = self._index.class_of(self._index.resolve(path, function.module)) if path else None
+        return cls is None or (cls.qualname == OPTIONS and not function.loops)
 
     def _find(self, owner: ClassSummary | None, attribute: str, *, but_for_cold_code: bool = False) -> bool:
         writers = self._index.setters(attribute)
+        is_set = bool(writers)
         if but_for_cold_code:
             writers = [writer for writer in writers if not self._is_cold(*writer)]
         if owner is None:
             return not any(self._concerns(path, function, None) for path, function in writers)
         family = [cls for cls in self._index.ancestry(owner) if not isinstance(cls, str)]
         if not any(attribute in cls.attributes for cls in family):
-            return False
+            # an option that the program adds to those of the command line: `args.n_actions = env.n_actions`
+            return but_for_cold_code and owner.qualname == OPTIONS and not writers and is_set
         family += self._index.subclasses(owner)
         if any(attribute in cls.methods for cls in family):
             return False

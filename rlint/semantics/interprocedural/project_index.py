@@ -10,6 +10,7 @@ from rlint.frozen import frozen
 from rlint.models.effect import PURE, USES_UP, Effect, EffectKind
 from rlint.models.parameters import CALLED_AT
 from rlint.models.special_methods import IMPLICIT, STORES
+from rlint.models.trait import Trait
 from rlint.models.value_type import (
     UNKNOWN,
     Caveat,
@@ -52,6 +53,7 @@ class _OneOf:
 
 
 _NAMED_TUPLE = "typing.NamedTuple"
+_RETURN_ITSELF = models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
 _MOST_ACCESSORS = 5
 """A property has a getter, a setter and a deleter."""
@@ -216,7 +218,7 @@ class ProjectIndex(SymbolTable):
         """
         kind = self.returned(function)
         if not kind and owner is not None and not function.returns:
-            return self._returned_below(function, owner)
+            return self._itself(function, owner) or self._returned_below(function, owner)
         if not kind:
             return kind
         if function.path in self._replaced:
@@ -231,6 +233,15 @@ class ProjectIndex(SymbolTable):
             if other is not function and other.returns and not _covers(kind, self.returned(other)):
                 return self._in_doubt(kind)
         return kind
+
+    def _itself(self, function: FunctionSummary, owner: ClassSummary) -> Type:
+        """Return the type of a network if a function overrides a method that returns the network itself, and
+        returns a value of unknown type: that of `super().to(device)`.
+        """
+        if not function.returns_values or function.name not in _RETURN_ITSELF:
+            return UNKNOWN
+        kind = self.class_kind(owner)
+        return kind.aged() if kind.tag is TypeTag.MODULE else UNKNOWN
 
     def _returned_below(self, function: FunctionSummary, owner: ClassSummary) -> Type:
         """Return the likely return type of a method that only its overrides implement."""

@@ -42,6 +42,8 @@ class ForwardCalls:
             return False
         self._depth += 1
         try:
+            if path.startswith("{") and path.endswith("}"):
+                return any(self.gives_gradient(each, module) for each in alternatives(path))
             if self.runs_network(self.index.resolve(path.removesuffix("()"), module)):
                 return True
             layer = models.callable_fact(path.removesuffix("()"))

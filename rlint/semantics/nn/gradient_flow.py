@@ -168,6 +168,8 @@ class GradientFlow:
         """Return what a function of another file does with the gradient of an argument."""
         if parameter in target.releases:
             return Lets.END
+        if target.name == "forward" and self._is_forward(target):
+            return Lets.THROUGH  # as for `net(x)`
         if parameter not in target.carries or self.project is None or depth <= 0:
             return Lets.ESCAPE
         found = Lets.END if parameter in target.only_passed_on else Lets.THROUGH
@@ -187,6 +189,15 @@ class GradientFlow:
             if Lets.THROUGH in escape_levels:
                 found = Lets.THROUGH
         return found
+
+    def _is_forward(self, target: FunctionSummary) -> bool:
+        """Whether a function is the forward pass of a network of the project."""
+        owner = target.path.rpartition(".")[0]
+        return (
+            self.project is not None
+            and computes(target)
+            and self.project.resolve(f"{owner}()", target.module).tag is TypeTag.MODULE
+        )
 
     def ends_tensor(self, target: FunctionSummary, parameter: str, depth: int = 4) -> bool:
         """Whether no gradient of an argument leaves a function, with its results or otherwise, if it is a
@@ -262,7 +273,9 @@ class GradientFlow:
         """Whether a call likely runs a method or a part of a network of unknown class: in all networks of the
         project, a member of that name returns the output of layers.
         """
-        if self.project is None or not computes_by_name(call, self.analysis, self.project):
+        if self.project is None or not computes_by_name(
+            call, self.analysis, self.project, self.has_weights_read
+        ):
             return False
         return self.supposes_network(call)
 
@@ -316,8 +329,13 @@ class GradientFlow:
     def supposes_network(self, call: ast.Call) -> bool:
         """Whether it may be assumed that a call runs a network: not `values.mean()`, a method of tensors."""
         called = call.func
-        if isinstance(called, ast.Attribute) and called.attr in models.methods_of(TypeTag.TENSOR):
-            return False
+        if isinstance(called, ast.Attribute):
+            if called.attr in models.methods_of(TypeTag.TENSOR):
+                return False
+            owner = self.analysis.types.type_of(called.value)
+            if owner.tag is TypeTag.MODULE and owner.assumes:
+                self.analysis.notes.add(owner.caveat)
+                return True  # it is already assumed to be a network
         return self.analysis.types.supposes(f"`{ast.unparse(call.func)}` runs a network")
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:

@@ -35,6 +35,7 @@ _ENDING_FUNCTIONS = (
     | {"from_numpy"}
 ) - {"as_tensor", "asarray"}  # which return a tensor that they are given, with its graph
 _ONLY_OF_TENSORS = models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR) & models.methods_of(TypeTag.TENSOR)
+_OF_VALUES = models.methods_of(TypeTag.TENSOR) | models.methods_of(TypeTag.DISTRIBUTION)
 _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
@@ -252,12 +253,21 @@ class GradientOrigins:
             is_tensor = owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or (
                 not owner and name in _ONLY_OF_TENSORS
             )
-            if is_tensor or self._made_of_gradient(call.func.value):
+            if is_tensor or (self._made_of_gradient(call.func.value) and not self._is_of_item(call.func)):
                 yield call.func.value
                 yield from arguments
                 return
         self.calls[call] = None
         yield from (each for each in arguments if not self.gradients.ends_in_function(call, each))
+
+    def _is_of_item(self, method: ast.Attribute) -> bool:
+        """Whether a method that neither tensors nor distributions have belongs to an item of a comprehension:
+        `agent.act` in `[agent.act(x) for agent, x in zip(agents, xs)]`.
+        """
+        if not isinstance(method.value, ast.Name) or method.attr in _OF_VALUES:
+            return False
+        bindings = self.analysis.definitions.reaching(method.value)
+        return any(each.kind is BindingKind.COMPREHENSION for each in bindings)
 
     def _made_of_gradient(self, expression: ast.expr) -> bool:
         """Whether the receiver of a method is a computed value rather than an object."""

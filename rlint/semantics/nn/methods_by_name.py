@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from rlint.models.value_type import TypeTag
@@ -42,12 +43,22 @@ def is_held_by_other_classes(expression: ast.expr, analysis: FileAnalysis, index
     )
 
 
-def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMethods) -> bool:
+def computes_by_name(
+    call: ast.Call,
+    analysis: FileAnalysis,
+    index: NetworkMethods,
+    has_weights_read: Callable[[ast.expr], bool],
+) -> bool:
     """Whether a call runs a method, or a part, of a network of unknown class, and all methods of this name in
-    networks of the project return the output of layers: `self.policy.target_q(states)`.
+    networks of the project return the output of layers: `self.policy.target_q(states)`. An object of unknown
+    type is a network if the file reads its weights.
     """
     called = call.func
-    if not isinstance(called, ast.Attribute) or not is_open(call, analysis, TypeTag.MODULE):
+    if not isinstance(called, ast.Attribute):
+        return False
+    if not is_open(call, analysis, TypeTag.MODULE) and not (
+        is_open(call, analysis, TypeTag.UNKNOWN) and has_weights_read(called.value)
+    ):
         return False
     methods = index.network_methods(called.attr)
     if not methods:

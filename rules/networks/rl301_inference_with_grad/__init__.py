@@ -7,6 +7,9 @@ distribution, or detached from the graph (also by `Variable(x)`). In warm code (
 forward pass is flagged if it runs on a whole batch of sequences or of a rollout, or for a loss: a line search
 that only compares the losses of several steps, also by a function or lambda that it is passed.
 
+Results that a parameter of the function detaches (`if detach: features = features.detach()`) are flagged in
+hot code, with advice only, as a caller likely passes it.
+
 rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
 code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
 Recurrent state that callers, also in other files, only pass back to the same function or store in a buffer
@@ -119,6 +122,7 @@ from rlint.rules.networks._shared.no_grad import (
 )
 from rlint.rules.networks._shared.sure_ends import surely_ends
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
+from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
@@ -126,8 +130,10 @@ NOTHING_TAKEN = "no gradient of the result is computed"
 MANY = frozenset(
     """batch minibatch states observations frames images sequences sequence ids tokens completions prompts
     trajectories paths episodes rollouts rollout data dataset inputs transitions segments
-    experiences""".split()
+    experiences buffer memory storage store""".split()
 )
+_OF_SEQUENCES = 3
+"""Number of dimensions of a batch of sequences."""
 _OF_LOSSES = frozenset({"loss", "losses", "surrogate", "objective", "kl"})
 _DEPTH = 4
 """Maximum number of assignments and calls that a value is followed through."""
@@ -159,7 +165,11 @@ class InferenceWithGrad(Rule):
         if not (node.args or node.keywords or model.gradients.runs_lambda(node)):
             return
         if not is_idle(node, model):
-            yield from self._cut_off_later(node, model)
+            option = option_that_detaches(node, model)
+            if option is None:
+                yield from self._cut_off_later(node, model)
+            elif model.frequency.heat_of(node).level is Heat.HOT:
+                yield self._detached_by_option(node, option, model)
             return
         statement = model.syntax.statement(node)
         if value_of(statement) is None:
@@ -167,9 +177,9 @@ class InferenceWithGrad(Rule):
             run = [] if outer else [node]
             statements: list[ast.stmt] = []
         else:
-            if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(statement, model):
+            if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(node, model):
                 return  # reported with the previous one
-            statements = run_from(statement, model)
+            statements = run_from(node, model)
             run = [call for one in statements for call in outermost_calls(one, is_idle, model)]
         if not run:
             return
@@ -188,6 +198,16 @@ class InferenceWithGrad(Rule):
             fix=build_fix(statements, is_idle, model),
             advice=ADVICE,
             related=[(call, "also builds a graph that is never used") for call in run if call is not node],
+        )
+
+    def _detached_by_option(self, call: ast.Call, option: str, model: SemanticModel) -> Finding:
+        """Return a finding for a forward pass whose result a parameter of the function detaches."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` builds an autograd graph that the parameter `{option}` drops",
+            advice=f"Run it under `torch.set_grad_enabled(not {option})`",
+            assumes=f"a caller passes `{option}=True`",
         )
 
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -255,26 +275,33 @@ def is_reported_at_callers(call: ast.Call, model: SemanticModel) -> bool:
     return bool(calls) and all(is_idle(each, model) and is_worth_it(each, model) for each in calls)
 
 
-def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
+def run_from(call: ast.Call, model: SemanticModel) -> list[ast.stmt]:
     """Return the statements from one with an unused graph to the last such, if nothing else is between
-    them.
+    them. What is certain is reported by itself.
     """
-    block, index = model.syntax.block(statement)
+    block, index = model.syntax.block(model.syntax.statement(call))
     end = index + 1
+    is_assumed = model.gradients.is_assumed(call)
     for position in range(end, len(block)):
-        if outermost_calls(block[position], is_idle, model):
+        found = outermost_calls(block[position], is_idle, model)
+        if is_assumed and not all(model.gradients.is_assumed(each) for each in found):
+            break
+        if found:
             end = position + 1
         elif not only_leads_on(block[position], model):
             break
     return block[index:end]
 
 
-def is_led_on_to(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether the statement belongs to a run that began before it."""
-    block, index = model.syntax.block(statement)
+def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the statement of a forward pass belongs to a run that began before it. A run that is certain
+    is reported without what only likely belongs to it.
+    """
+    block, index = model.syntax.block(model.syntax.statement(call))
     for earlier in reversed(block[:index]):
-        if outermost_calls(earlier, is_idle, model):
-            return True
+        before = outermost_calls(earlier, is_idle, model)
+        if before:
+            return len({model.gradients.is_assumed(each) for each in (call, *before)}) == 1
         if not only_leads_on(earlier, model):
             return False
     return False
@@ -292,9 +319,13 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
     words = {word for argument in given for word in _words_of_origins(argument, model)}
-    if function is not None and not words & SINGLE and model.once(_is_part_of_update, function):
+    if words & SINGLE:
+        return any(is_sampled(one, model) for one in sources)
+    if function is not None and model.once(_is_part_of_update, function):
         return True
-    return (bool(words & MANY) and not words & SINGLE) or any(is_sampled(one, model) for one in sources)
+    if any(model.types.type_of(argument).rank == _OF_SEQUENCES for argument in given):
+        return True
+    return bool(words & MANY) or any(is_sampled(one, model) for one in sources)
 
 
 def _learns_from_batch(function: Function, model: SemanticModel) -> bool:

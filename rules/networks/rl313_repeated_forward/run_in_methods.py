@@ -15,8 +15,10 @@ from rlint.rule import (
     CallSite,
     Function,
     SemanticModel,
+    Trait,
     descendants,
     frozen,
+    models,
 )
 from rlint.rules.networks._shared.same_input import likely_unchanged_between, seems_repeatable
 from rlint.rules.networks.rl313_repeated_forward.calls_in_bases import calls_in_bases
@@ -28,6 +30,7 @@ _COPIES = 4
 """Maximum number of assignments that an input is followed through."""
 _CONDITIONAL = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.IfExp, ast.Lambda, ast.comprehension)
 _PLAIN = (BindingKind.PARAMETER, BindingKind.ASSIGN)
+_CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch")
 _Inputs = tuple[str, ...]
 
 
@@ -180,7 +183,8 @@ def _runs_in(
         if model.function(call) is not function or len(found) > _MOST_RUNS:
             continue
         if isinstance(call.func, ast.Attribute) and model.names.is_self(call.func.value):
-            helper = methods.get(call.func.attr)
+            runs_itself = call.func.attr == "forward" and model.nn.network_run(call) is not None
+            helper = methods.get(call.func.attr) if not runs_itself else None
             if helper is not None and helper is not function:
                 if depth > 1:
                     inner = _runs_in(helper, methods, known, model, depth - 1)
@@ -268,7 +272,20 @@ def _key(value: ast.expr, model: SemanticModel, depth: int) -> str | None:
             return f"{inner}[{index!r}]" if inner is not None else None
         case ast.Name():
             return _of_variable(value, model, depth)
+        case ast.Call():
+            return _of_conversion(value, model, depth)
     return None
+
+
+def _of_conversion(call: ast.Call, model: SemanticModel, depth: int) -> str | None:
+    """Return what a conversion of an attribute reads: `torch.tensor(self.states)`."""
+    converts = model.names.qualified(call.func)
+    if converts not in _CONVERTS or any(keyword.arg is None for keyword in call.keywords):
+        return None
+    given = [_key(each, model, depth) for each in call.args]
+    named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
+    texts = [each for each in given if each is not None and each.startswith("self.")]
+    return f"{converts}({', '.join([*texts, *named])})" if len(texts) == len(given) > 0 else None
 
 
 def _of_variable(name: ast.Name, model: SemanticModel, depth: int) -> str | None:

@@ -7,8 +7,10 @@ Flags tensors and arrays in code that runs per step that are created only from c
 that are assigned once, attributes that only the constructor sets, and, in a loop, values that the loop does
 not change. Parameters of a constructor that have defaults count as constants if hot code creates the
 objects, and so do parameters for which all callers pass the same setting
-(`to_scalar(x, config.support_size)`; likely). Functions of the project that create a tensor from their
-arguments count as constructors. Also flags tensors of one number on a device that are only created for
+(`to_scalar(x, config.support_size)`; likely). The device and dtype of the tensors that a method receives
+likely do not change, nor do the shapes of those that a grid or table of offsets is built for
+(`torch.linspace(0, (batch_size - 1) * n, batch_size)`). Functions of the project that create a tensor from
+their arguments count as constructors. Also flags tensors of one number on a device that are only created for
 `torch.where`, which accepts the number itself.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
@@ -176,6 +178,9 @@ class RecomputedConstant(Rule):
 
 def assumption(found: Hoisted, model: SemanticModel) -> str | None:
     """Return the assumption about settings that other code could change."""
+    sized = list(dict.fromkeys(f"`{model.source.text(of)}`" for of in found.sized))
+    if sized:
+        return f"{_joined(sized)} {'have' if len(sized) > 1 else 'has'} the same shape each time"
     names = list(dict.fromkeys(f"`{model.source.text(attribute)}`" for attribute in found.assumed))
     if names:
         return f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training"
@@ -212,6 +217,7 @@ def message_for(call: ast.Call, found: Hoisted, destination: ConstantPlace, mode
             cls = model.class_of(found.node)
             often = f"for every `{cls.name}`" if cls is not None else often
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
+    read += dict.fromkeys(f"the shape of `{model.source.text(of)}`" for of in found.sized)
     of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
     if destination.kind == ConstantPlaceKind.LOOP and (found.names or found.loose):
         of = "values that the loop does not change"
@@ -238,6 +244,8 @@ def advice_for(found: Hoisted, destination: ConstantPlace, model: SemanticModel)
             return f"Use the number {number} itself where possible, or create the tensor once"
     if destination.kind == ConstantPlaceKind.LOOP:
         return "Build it once, before the loop"
+    if found.sized:
+        return "Keep it for the next call with the same shape"
     if destination.kind == ConstantPlaceKind.MODULE and found.defaults:
         if model.class_of(found.node) is None:
             return "Build it once per setting (`functools.lru_cache`), or build it once and pass it"

@@ -21,6 +21,7 @@ from rlint.rule import (
     regex,
     size_of,
 )
+from rlint.rules.networks.rl315_recomputed_constant.input_shapes import sized_by
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     ARRAYS,
     MAKERS,
@@ -88,11 +89,13 @@ class Hoisted:
     """Indices of spaces, of which there are a few: `agent` of `self.spaces[agent].n`."""
     helpers: list[ast.Call] = field(default_factory=list)
     """Calls of functions of the program that create a tensor from their arguments."""
+    sized: list[ast.expr] = field(default_factory=list)
+    """Tensors whose shape it depends on."""
 
     @property
     def is_sure(self) -> bool:
         """Whether it is constant without assumptions."""
-        return not (self.assumed or self.defaults or self.helpers)
+        return not (self.assumed or self.defaults or self.helpers or self.sized)
 
     def take(self, other: Hoisted) -> None:
         """Add the reads of a part."""
@@ -106,6 +109,7 @@ class Hoisted:
         self.defaults += other.defaults
         self.selected += other.selected
         self.helpers += other.helpers
+        self.sized += other.sized
 
 
 def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = True) -> Hoisted | None:
@@ -114,7 +118,7 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
     """
     if not is_maker(call, model):
         return None
-    reader = _Reader(model)
+    reader = _Reader(model, by_shape=_is_grid(call, model))
     found = reader.read(call)
     if found is None or (found.names and not may_read_names):
         model.silent("{} is not known to be created only from constants and settings", call)
@@ -141,6 +145,13 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
         return found
     model.silent("{} takes little time", found.node)
     return None
+
+
+def _is_grid(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call begins a grid or a table of offsets, from which several operations follow. Its size is
+    that of an image or of a batch, which rarely changes.
+    """
+    return last_name(call.func) == "linspace" and not model.frequency.loops(call)
 
 
 def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
@@ -175,8 +186,9 @@ def _creates_from_display(call: ast.Call, qualified: str | None) -> bool:
 class _Reader:
     """Reads expressions: whether they are constant, and their inputs."""
 
-    def __init__(self, model: SemanticModel) -> None:
+    def __init__(self, model: SemanticModel, *, by_shape: bool = False) -> None:
         self.model = model
+        self._by_shape = by_shape
         self._in_display = False
         self._of_data = False
 
@@ -189,6 +201,9 @@ class _Reader:
         """Return whether it is constant. `value`: it becomes an element, and might be an array or a tensor,
         too.
         """
+        if self._by_shape and (of := sized_by(node, self.model)) is not None:
+            found.sized.append(of)
+            return True
         match node:
             case ast.Constant():
                 return True
@@ -263,7 +278,8 @@ class _Reader:
             if not self._argument(argument, found, value=value, device=device):
                 return False
         return all(
-            self._argument(
+            (given.arg == "dtype" and self._dtype(given.value, found))
+            or self._argument(
                 given.value, found, value=given.arg in ("data", "fill_value"), device=given.arg == "device"
             )
             for given in call.keywords
@@ -321,8 +337,9 @@ class _Reader:
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
         if not isinstance(of, ast.Name):
-            return self._constant(device, found)
-        if self._is_passed_in(of):
+            return self._constant(device, found) or self._is_of_first_weight(device, of, found)
+        is_input = self._by_shape or (self._is_passed_tensor(of) and not self.model.frequency.loops(device))
+        if self._is_passed_in(of) or is_input:
             found.devices.append(device)
             found.assumed.append(device)
             return True
@@ -331,13 +348,41 @@ class _Reader:
         found.names.append(of)
         return self._is_local(of)
 
+    def _is_of_first_weight(self, device: ast.Attribute, of: ast.expr, found: Hoisted) -> bool:
+        """Return whether it is the device of a weight: `self.param_groups[0]["params"][0].device`."""
+        if not isinstance(of, ast.Subscript) or self.model.class_of(device) is None:
+            return False
+        if self.model.types.type_of(of).tag not in (TypeTag.UNKNOWN, TypeTag.TENSOR):
+            return False
+        found.devices.append(device)
+        found.assumed.append(device)
+        return True
+
+    def _dtype(self, dtype: ast.expr, found: Hoisted) -> bool:
+        """Return whether it is the dtype of an input of a method, which likely is the same each time."""
+        match dtype:
+            case ast.Attribute(value=ast.Name() as of, attr="dtype"):
+                is_input = self._by_shape or self._is_passed_tensor(of)
+            case _:
+                return False
+        if is_input:
+            found.devices.append(dtype)
+            found.assumed.append(dtype)
+        return is_input
+
     def _is_passed_in(self, name: ast.Name) -> bool:
         """Whether it is a batch or the like that a method receives, without a more precise type."""
+        is_batch = self.model.types.type_of(name).tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
+        return is_batch and self._is_parameter(name)
+
+    def _is_passed_tensor(self, name: ast.Name) -> bool:
+        return self.model.types.type_of(name).tag is TypeTag.TENSOR and self._is_parameter(name)
+
+    def _is_parameter(self, name: ast.Name) -> bool:
+        """Whether it is a parameter of a method that is not bound again."""
         bindings = self.model.names.bindings(name)
-        return (
-            self.model.class_of(name) is not None
-            and self.model.types.type_of(name).tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
-            and all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+        return self.model.class_of(name) is not None and all(
+            binding.kind is BindingKind.PARAMETER for binding in bindings
         )
 
     def _of_network(self, node: ast.AST) -> bool:

@@ -3,9 +3,10 @@
 ## What it does
 Flags distributions of `torch.distributions` that are created in hot or warm code with argument validation
 on, which is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that
-inherit their constructor or call it by `super().__init__`, classes that are called through a variable or an
-attribute, and classes that a dict or `getattr(torch.distributions, name)` selects. It also flags unknown
-classes that likely are distributions, judging by their arguments and their use, with advice only.
+inherit their constructor, call it by `super().__init__` or pass their `validate_args` on to it, classes that
+are called through a variable or an attribute, and classes that a dict or `getattr(torch.distributions,
+name)` selects. It also flags unknown classes that likely are distributions, judging by their arguments and
+their use, with advice only.
 
 Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
 softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
@@ -112,6 +113,7 @@ from rlint.rules.networks.rl321_validated_distribution.kept_classes import (
     defaulted,
     kept_classes,
 )
+from rlint.rules.networks.rl321_validated_distribution.passing_constructors import base_by_argument
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
     softmax_before_argmax,
@@ -160,6 +162,9 @@ class ValidatedDistribution(Rule):
             if qualified is None or not is_distribution(qualified):
                 return
         name = distribution(qualified, model) if qualified else kept_distribution(node.func, model)
+        if name is None and qualified is not None:
+            base = base_by_argument(node, qualified, model)
+            name = distribution(base, model) if base is not None else None
         shown = distribution_by_arguments(node, model) if name is None and not qualified else None
         if shown is not None:
             yield from self.likely(node, shown, model)

@@ -25,7 +25,7 @@ def base_of_torch(called: ast.expr, model: SemanticModel) -> str | None:
     """
     cls = model.class_of(called)
     summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
-    if cls is None or summary is None or _decides(cls):
+    if cls is None or summary is None or decides(cls):
         return None
     for base in model.index.ancestry(summary):
         if isinstance(base, str):
@@ -39,7 +39,7 @@ def _inherits_constructor(cls: ClassSummary) -> bool:
     return "__init__" not in cls.methods and "__new__" not in cls.methods
 
 
-def _decides(cls: ast.ClassDef) -> bool:
+def decides(cls: ast.ClassDef) -> bool:
     """Whether the body of a class sets what is validated."""
     targets = [
         target

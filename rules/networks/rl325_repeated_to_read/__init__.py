@@ -3,8 +3,9 @@
 ## What it does
 Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot or warm code where each repeated dimension has one
 element (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
-arithmetic, comparisons, `gather`, `where`, reductions, as an index, also through views (`unsqueeze`, slices)
-and in functions of the same file that they are passed to or returned from. A value of unknown type counts as
+arithmetic, comparisons, `gather`, `where`, `bmm`, reductions, as an index, also through views (`unsqueeze`,
+slices), by networks, in lists that are only filled and concatenated, and in functions of the same file that
+they are passed to or returned from. A value of unknown type counts as
 a tensor if only tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`. Further counts in front
 repeat a tensor whose number of dimensions is known, or asserted by `assert x.ndim == 2`:
 `x.repeat(n, 1, 1)`. A learned parameter that is repeated for each row of a batch likely has one row:
@@ -16,8 +17,8 @@ The rule does not flag:
 - copies that are written to, returned to other files or passed to unknown functions;
 - copies that are immediately flattened by `view` or `reshape`, which needs the memory.
 
-Copies that only go into `cat` or `stack`, or that are permuted and then reshaped, have low impact, because
-their values are copied anyway.
+Copies that only go into `cat`, `stack` or a network, or that are permuted and then reshaped, have low impact,
+because their values are copied anyway.
 
 ## Why is it slow
 `repeat` allocates memory for all copies and fills it, and later operations read all of it. `expand` returns
@@ -195,7 +196,7 @@ def is_shaped_like_tensor(value: ast.expr, counts: list[ast.expr], model: Semant
     match value:
         case ast.Call(func=ast.Attribute(attr="unsqueeze"), args=[_]):
             return True
-        case ast.Call(func=ast.Attribute(attr="view"), args=[_, _, *_]):
+        case ast.Call(func=ast.Attribute(attr="view"), args=[_, _, *_] | [ast.Tuple(elts=[_, _, *_])]):
             return True
     return len(counts) > _OF_ARRAYS
 

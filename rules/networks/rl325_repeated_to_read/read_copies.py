@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Enum, SemanticModel, Trait, TypeTag, Use, UseKind, models, parameter_of
+from rlint.rule import Enum, SemanticModel, Trait, TypeTag, Use, UseKind, models, parameter_of, weight_sync
+from rlint.rules.networks.rl325_repeated_to_read.joined_lists import is_joined_list
 
+_BATCHES = Trait.MULTIPLIES_BATCHES
+"""Products that read the same matrix for each item of a batch without a copy."""
 _READS = Trait.ELEMENTWISE | Trait.REDUCES | Trait.PAIRWISE | Trait.COMPARES | Trait.SAME_KIND | Trait.CASTS
 _LOSSES = models.having(Trait.DIFFERS, "torch.nn.functional") | {
     name
@@ -17,7 +20,7 @@ _VIEWS = _PERMUTES | {"unsqueeze", "detach"}
 """Methods that return a view also of a tensor that is expanded."""
 _LAYS_OUT = frozenset({"contiguous", "flatten", "ravel", "reshape"})
 """Methods that copy a permuted tensor."""
-_TAKES = Trait.PAIRWISE | Trait.SAME_KIND
+_TAKES = Trait.PAIRWISE | Trait.SAME_KIND | _BATCHES
 
 
 class Read(Enum):
@@ -81,6 +84,16 @@ def _read_by(use: Use, model: SemanticModel) -> Read | None:
     return None
 
 
+def runs_network(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call runs a network or a method of one, whose layers copy a view that is not contiguous."""
+    if weight_sync.is_network(call.func, model):
+        return True
+    match call.func:
+        case ast.Attribute(value=owner):
+            return not model.names.is_self(owner) and weight_sync.is_network(owner, model)
+    return False
+
+
 def _is_permuted(receiver: ast.expr) -> bool:
     """Whether a tensor is permuted in the same expression, so that reshaping it copies it anyway."""
     match receiver:
@@ -103,14 +116,21 @@ def _read_in_display(display: ast.List | ast.Tuple, model: SemanticModel) -> Rea
 def _read_by_call(call: ast.Call, argument: ast.AST, model: SemanticModel) -> Read | None:
     """Return how a function reads the copies that it is passed."""
     path = model.names.qualified(call.func) or ""
-    if path in models.having(_READS, "torch") or path in _LOSSES:
+    if path in models.having(_READS | _BATCHES, "torch") or path in _LOSSES:
         return Read.READ
     targets = model.types.call_targets(call)
     if targets:
         definitions = [model.types.definition(target) for target in targets]
         taken = [parameter_of(argument, call, target) for target in targets]
-        return Read.VIEWED if all(definitions) and all(taken) else None
+        if all(definitions) and all(taken):
+            return Read.VIEWED
+    if runs_network(call, model):
+        return Read.COPIED
+    if targets:
+        return None
     if path or not isinstance(call.func, ast.Attribute):
         return None
+    if is_joined_list(call, model):
+        return Read.COPIED
     is_method = model.types.type_of(call.func.value).tag is TypeTag.TENSOR
     return Read.READ if is_method and call.func.attr in models.having(_TAKES, TypeTag.TENSOR) else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, models
+from rlint.rule import SemanticModel, Trait, TypeTag, models
 
 _DEPTH = 3
 _MATRIX = 2
+_SAME_SHAPE = models.having(Trait.KEEPS_VALUES | Trait.ELEMENTWISE, TypeTag.TENSOR)
 _PARAMETERS = models.having(Trait.PARAMETERS, "torch.nn")
 
 
@@ -46,10 +47,19 @@ def single_dimensions(tensor: ast.expr, rank: int, model: SemanticModel, depth: 
                 isinstance(target, ast.Name) and target.id == tensor.id for target in targets
             ):
                 return single_dimensions(value, rank, model, depth - 1)
-        case ast.Call(func=ast.Attribute(attr="unsqueeze"), args=[*_, place]):
-            return {dimension for dimension in [constant(place, rank)] if dimension is not None}
-        case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes) if len(sizes) == rank:
+        case ast.Call(func=ast.Attribute(value=inner, attr="unsqueeze"), args=[*before, place]):
+            added = constant(place, rank)
+            if added is None:
+                return set()
+            inside = single_dimensions(before[0] if before else inner, rank - 1, model, depth)
+            return {added} | {each + (each >= added) for each in inside}
+        case (
+            ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=[ast.Tuple(elts=sizes)])
+            | ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes)
+        ) if len(sizes) == rank:
             return {index for index, size in enumerate(sizes) if is_one(size)}
+        case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _SAME_SHAPE:
+            return single_dimensions(inner, rank, model, depth)
         case ast.Call(func=ast.Attribute(), keywords=keywords, args=args):
             given = {keyword.arg: keyword.value for keyword in keywords}
             kept = given.get("keepdim")
