@@ -1,5 +1,5 @@
-"""Narrowing by `isinstance` and `type(x) == C`: the types of variables and attributes where a test holds, and branches that no
-tensor reaches.
+"""Narrowing by `isinstance` and `type(x) == C`: the types of variables and attributes where a test holds,
+and branches that no tensor reaches.
 """
 
 from __future__ import annotations

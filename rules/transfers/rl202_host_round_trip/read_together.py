@@ -19,7 +19,9 @@ from rlint.rule import (
     TypeTag,
     descendants,
     is_in,
+    last_name,
     models,
+    regex,
     vocabulary,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
@@ -29,6 +31,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
 )
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
+from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_raises
 
 _MOST = 64
 """Maximum number of reads in a group: each is compared with all others."""
@@ -39,6 +42,12 @@ _PUTS_ASIDE = (
     | {"store"}
 )
 _REPORTS = ("log_", "logkv", "record_", "report", "store_")
+_FEEDS = frozenset({"add", "add_value", "feed", "push", "put", "update"})
+_STATISTICS = regex(
+    r"(^|_)(stats?|statistics?|meters?|metrics?|log|logs|logger|loss(es)?|tracker|summary|monitor|history"
+    r"|infos?|avg|averages?|running)(_|$|\d)"
+)
+"""What holds statistics: `stats["loss"].feed(loss.item())`, `loss_meter.update(loss.item(), n)`."""
 
 
 def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
@@ -219,19 +228,9 @@ def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
         return False
     if statement is later and not isinstance(statement, _COMPOUND):
         return True
-    if _only_raises(statement) or _is_put_aside(statement, second.node, model):
+    if only_raises(statement) or _is_put_aside(statement, second.node, model):
         return True
     return is_known_at(second.tensor, statement, model)
-
-
-def _only_raises(statement: ast.stmt) -> bool:
-    """Whether a statement only checks a value, so that it could be checked later: `assert`, `if x.isnan():
-    raise …`.
-    """
-    match statement:
-        case ast.Assert() | ast.If(body=[ast.Raise()], orelse=[]):
-            return True
-    return False
 
 
 def exclusive(first: ast.stmt, second: ast.stmt, model: SemanticModel) -> bool:
@@ -294,15 +293,30 @@ def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, model: Sema
         return True
     start, end = model.source.span(statement)[1], model.source.span(later)[0]
     uses = [use for use in model.names.reads(name, scope) if start <= model.source.span(use)[0] < end]
-    return not all(is_logged(model.syntax.statement(use)) for use in uses)
+    return not all(is_logged(model.syntax.statement(use)) or _is_stored_into(use, model) for use in uses)
+
+
+def _is_stored_into(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a use of a dict only sets an item of it: `report["critic_loss"] = loss.item()`."""
+    item = model.parent(name)
+    return isinstance(item, ast.Subscript) and item.value is name and isinstance(item.ctx, ast.Store)
 
 
 def is_logged(statement: ast.stmt) -> bool:
     """Whether a statement only passes values to a logger or a container."""
     match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
-            return method in _PUTS_ASIDE or method.startswith(_REPORTS)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
+            if method in _PUTS_ASIDE or method.startswith(_REPORTS):
+                return True
+            return method in _FEEDS and _holds_statistics(owner)
     return False
+
+
+def _holds_statistics(owner: ast.expr) -> bool:
+    """Whether an object is named like statistics, or is an item of a collection of them."""
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    return bool(_STATISTICS.search((last_name(owner) or "").lower()))
 
 
 def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
