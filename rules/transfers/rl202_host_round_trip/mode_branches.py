@@ -95,12 +95,21 @@ def _is_setting(test: ast.expr | None) -> bool:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(attr=name)):
             return not _RARELY_ON.search(name.lower()) and not _names_logs(name)
-        case ast.BoolOp(values=values):
-            return all(map(_is_setting, values))
+        case ast.BoolOp(op=operator, values=values):
+            settings = [part for part in values if not (isinstance(operator, ast.And) and _is_given(part))]
+            return all(map(_is_setting, settings))
         case ast.Attribute(attr=name):
             return not _WHEN.search(name.lower()) and (
                 _names_logs(name) or not _RARELY_ON.search(name.lower())
             )
+    return False
+
+
+def _is_given(test: ast.expr) -> bool:
+    """Whether a condition asks whether there is a value: `targets is not None`."""
+    match test:
+        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
     return False
 
 

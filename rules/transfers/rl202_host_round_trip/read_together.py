@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
@@ -13,6 +14,7 @@ from rlint.rule import (
     Driver,
     Function,
     Guard,
+    GuardKind,
     Loop,
     SemanticModel,
     Trait,
@@ -35,6 +37,7 @@ from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_raise
 
 _MOST = 64
 """Maximum number of reads in a group: each is compared with all others."""
+_ONLY_GRADIENT = frozenset({Driver.GRADIENT_STEP})
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _PUTS_ASIDE = (
     vocabulary.LOGS
@@ -63,9 +66,12 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
     one_pass = function, loops, branch
     groups = model.once(_steps, one_pass)
     own: tuple[HostRead, ...] | None = model.once(_by_read, one_pass).get(read.node)
-    if own is not None:
-        return own
-    return groups[-1] if groups else ()
+    if own is None:
+        return groups[-1] if groups else ()
+    if len(own) == 1:
+        joined = model.once(_across_branch, (function, loops))
+        return joined if read in joined else own
+    return own
 
 
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
@@ -179,9 +185,39 @@ def _by_read(one_pass: _Pass, model: SemanticModel) -> dict[ast.expr, tuple[Host
     return {read.node: group for group in model.once(_steps, one_pass) for read in group}
 
 
+def _across_branch(
+    loop: tuple[Function | None, tuple[AnyLoop, ...]], model: SemanticModel
+) -> tuple[HostRead, ...]:
+    """Return a read that always runs, with those in one branch for a setting that it could be
+    combined with: `losses = {"l1": l1.item()}`, `if self.config.use_vae: losses["kl"] = kl.item()`.
+    """
+    every = [(each, model.once(branch_of, each)) for each in model.once(_reads_of_pass, loop)]
+    reads = [(each, branch) for each, branch in every if branch is not None and is_hot(each, model)]
+    always = next((each for each, branch in reads if not branch), None)
+    if always is None:
+        return ()
+    joined: dict[tuple[Guard, ...], list[HostRead]] = {}
+    for each, branch in reads:
+        if not branch or any(guard.kind is not GuardKind.SWITCH for guard in branch):
+            continue  # arguments may differ from call to call
+        group = joined.setdefault(branch, [always])
+        group.append(each)
+        group.sort(key=lambda read: model.source.span(read.node))
+        if not all(could_wait(first, later, model) for first, later in itertools.combinations(group, 2)):
+            group.remove(each)
+    return next((tuple(group) for group in joined.values() if len(group) > 1), ())
+
+
 def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
-    """Return all reads in the innermost loop, or in its function."""
+    """Return the reads of an iteration that run in one branch of it."""
     function, loops, branch = one_pass
+    found = model.once(_reads_of_pass, (function, loops))
+    return [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
+
+
+def _reads_of_pass(loop: tuple[Function | None, tuple[AnyLoop, ...]], model: SemanticModel) -> list[HostRead]:
+    """Return all reads in the innermost of some loops, or in their function, in order."""
+    function, loops = loop
     around = loops[0] if loops else function or model.syntax.module
     found = [
         other
@@ -190,7 +226,6 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     ]
     if not found or _repeats_work(around, model):
         return []  # once after many iterations of a loop
-    found = [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
     return sorted(found, key=lambda other: model.source.span(other.node))
 
 
@@ -205,9 +240,14 @@ def _repeats_work(around: ast.AST, model: SemanticModel) -> bool:
 
 
 def _takes_step(around: ast.AST, model: SemanticModel) -> bool:
-    """Whether a function takes a gradient step itself, outside of its loops."""
-    summary = model.symbols.function_at(around.body[0]) if isinstance(around, FUNCTIONS) else None
-    return summary is not None and Driver.GRADIENT_STEP in summary.drivers
+    """Whether a function takes a gradient step itself, outside of its loops, or is part of one."""
+    if not isinstance(around, FUNCTIONS):
+        return False
+    summary = model.symbols.function_at(around.body[0])
+    if summary is not None and Driver.GRADIENT_STEP in summary.drivers:
+        return True
+    cadence = model.frequency.cadence(around.body[0])
+    return cadence is not None and cadence.drivers == _ONLY_GRADIENT
 
 
 def _works(loop: Loop, model: SemanticModel) -> bool:
