@@ -16,8 +16,8 @@ Flags the following in hot code of programs that use accelerators:
   read in a function that a step calls several times, in such a loop or one after the other.
 - A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
   random.sample(memory, 32)`), or of each loss that a function returns by name.
-- A read that a loop only appends to a list, which is not used before the loop ends:
-  `values.append(value.cpu().numpy())`.
+- A read that a loop only appends to a list, or adds to a sum, which is not used before the loop ends:
+  `values.append(value.cpu().numpy())`, `total += loss.item()`.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
@@ -466,7 +466,9 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every step, though "
             f"`{collected.id}` is not used before the loop ends",
             advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
-            f"`torch.stack({collected.id}).cpu()`",
+            f"`torch.stack({collected.id}).cpu()`"
+            if isinstance(collected.ctx, ast.Load)
+            else f"Add the tensor (`.detach()`), and read `{collected.id}` after the loop",
             minor=why_cheap([read], model),
         )
 
