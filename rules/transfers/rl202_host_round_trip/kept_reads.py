@@ -1,4 +1,4 @@
-"""Reads that a loop of steps only collects in a list or a sum, which is not used before the loop has ended."""
+"""Reads that a loop of steps only collects in a list or a sum, which is not used before the loop ends."""
 
 from __future__ import annotations
 
