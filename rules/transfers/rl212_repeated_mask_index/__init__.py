@@ -1,14 +1,14 @@
 """A boolean mask that indexes several tensors, and is converted to indices each time.
 
 ## What it does
-Flags a boolean mask that indexes at least three tensors on the same path of hot code: `values[mask]`,
-`advantages[mask]`, `log_probs[mask]`. Elements that are overwritten from a tensor count as well
+Flags a boolean mask that indexes several tensors on the same path of hot code: `values[mask]`,
+`advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten from a tensor count as well
 (`reward[mask] += bonus`). The mask may be a variable, or the same expression each time (`values[~done]`,
 `returns[~done]`).
 
 The rule does not flag:
 
-- masks that index one or two tensors, and uses in different branches;
+- masks that index one tensor, and uses in different branches;
 - assignments of a number (`x[mask] = 0.0`), which torch runs as `masked_fill_` without computing indices;
 - NumPy masks;
 - indices that are already integers.
@@ -81,8 +81,8 @@ from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     uses_of_mask,
 )
 
-_FEWEST = 3
-"""With two uses, only one synchronisation is saved, which is not worth a line."""
+_FEWEST = 2
+_TWO = "with two uses, only one synchronisation is saved"
 
 _LONG = 40
 """Length from which code is not quoted in a message."""
@@ -125,6 +125,7 @@ class RepeatedMaskIndex(Rule):
             fix=build_fix(mask, value, uses, model),
             advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            minor=_TWO if count == _FEWEST else None,
         )
 
     def _by_expression(self, node: ast.Subscript, model: SemanticModel) -> Iterator[Finding]:
@@ -142,6 +143,7 @@ class RepeatedMaskIndex(Rule):
             f"indexes; each time synchronises with an accelerator",
             advice=f"Compute the indices once: `kept = ({whole}).nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            minor=_TWO if count == _FEWEST else None,
         )
 
 
