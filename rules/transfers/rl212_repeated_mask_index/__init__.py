@@ -2,9 +2,10 @@
 
 ## What it does
 Flags a boolean mask that indexes several tensors on the same path of hot code: `values[mask]`,
-`advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten from a tensor count as well
-(`reward[mask] += bonus`). The mask may be a variable, or the same expression each time (`values[~done]`,
-`returns[~done]`).
+`advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten from a
+tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each time
+(`values[~done]`, `returns[~done]`). An item or attribute that is named like a mask (`batch["done"]`) likely is
+one.
 
 The rule does not flag:
 
@@ -75,6 +76,7 @@ from rlint.rule import Applicability, EscapeLevel, Finding, Fix, Rule, SemanticM
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     is_mask,
+    is_named_mask,
     on_one_path,
     statement_before,
     uses_of_equal_masks,
@@ -125,6 +127,7 @@ class RepeatedMaskIndex(Rule):
             fix=build_fix(mask, value, uses, model),
             advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            assumes=f"`{mask.id}` holds booleans" if is_named_mask(value, model) else None,
             minor=_TWO if count == _FEWEST else None,
         )
 
@@ -135,14 +138,17 @@ class RepeatedMaskIndex(Rule):
         if count < _FEWEST or not is_of_tensors(uses[0].index, uses, model):
             return
         text = " ".join(model.source.text(uses[0].index).split())
+        is_read = is_named_mask(uses[0].index, model)
+        computed = "" if is_read else "computed and "
         mask, whole = (f"`{text}`", text) if len(text) < _LONG else ("The same mask", "mask")
         yield self.finding(
             model,
             node,
-            f"{mask} is computed and converted to indices {count} times, once for each tensor that it "
-            f"indexes; each time synchronises with an accelerator",
+            f"{mask} is {computed}converted to indices {count} times, once for each tensor that it indexes; "
+            f"each time synchronises with an accelerator",
             advice=f"Compute the indices once: `kept = ({whole}).nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            assumes=f"`{text}` holds booleans" if is_read else None,
             minor=_TWO if count == _FEWEST else None,
         )
 
