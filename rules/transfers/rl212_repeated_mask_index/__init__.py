@@ -2,10 +2,10 @@
 
 ## What it does
 Flags a boolean mask that indexes several tensors on the same path of hot code: `values[mask]`,
-`advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten from a
-tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each time
-(`values[~done]`, `returns[~done]`). An item or attribute that is named like a mask (`batch["done"]`) likely is
-one.
+`advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten
+from a tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each
+time (`values[~done]`, `returns[~done]`). An item or attribute that is named like a mask (`batch["done"]`)
+likely is one.
 
 The rule does not flag:
 
