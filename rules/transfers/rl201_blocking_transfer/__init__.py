@@ -11,8 +11,9 @@ known, the finding is `likely` and states the assumption, as it is for several p
 one by one (`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
 A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
-once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), and the
-next batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
+once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), samples that
+are (`torch.stack([row.state for row in rows]).to(device)`, `torch.stack(random.sample(rows, n))`), and the next
+batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
 moves by a call of itself for each part, or that `map(lambda part: part.to(device), batch)` moves, and two or
 more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
 `states.to(device)`), except for results of an environment. `torch.as_tensor` may convert each part before.
@@ -124,6 +125,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     is_part_of_batch,
 )
 from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
+from rlint.rules.transfers.rl201_blocking_transfer.joined_samples import is_joined_from_samples
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
@@ -324,6 +326,7 @@ def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:
     found: bool = (
         is_part_of_batch(source, model)
         or is_joined_from_transitions(source, model)
+        or (is_joined_from_samples(source, model) and not has_data_on_device(model))
         or is_from_loader(source, model)
     )
     return found
