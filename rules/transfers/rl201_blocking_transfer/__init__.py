@@ -11,8 +11,8 @@ known, the finding is `likely` and states the assumption, as it is for several p
 one by one (`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
 A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
-once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), samples that
-are (`torch.stack([row.state for row in rows]).to(device)`, `torch.stack(random.sample(rows, n))`), and the next
+once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), samples
+that are (`torch.stack([row.state for row in rows])`, `torch.stack(random.sample(rows, n))`), and the next
 batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
 moves by a call of itself for each part, or that `map(lambda part: part.to(device), batch)` moves, and two or
 more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
