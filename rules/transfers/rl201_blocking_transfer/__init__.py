@@ -117,6 +117,7 @@ from rlint.rule import (
     unpacked_options,
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
+from rlint.rules.transfers._shared.made_in_branches import made_in_branches
 from rlint.rules.transfers._shared.there_and_back import left_device
 from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     converted_value,
@@ -193,7 +194,7 @@ class BlockingTransfer(Rule):
         if is_made_here(source, model) or (target is not Device.CUDA and model.types.is_on_cpu(node)):
             return  # create-then-move; or no copy at all, unless it fails there: `if not x.is_cuda: x.cuda()`
         move = move_of(node, model)
-        if move is not None and creation_of(move, model) is not None:
+        if move is not None and (creation_of(move, model) is not None or made_in_branches(move, model)):
             return
         if left_device(source, model) is not None:
             model.silent("{} has been on the device before: a round trip", source)
