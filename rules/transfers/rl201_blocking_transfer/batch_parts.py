@@ -47,7 +47,7 @@ def is_part_of_batch(source: ast.expr, model: SemanticModel) -> bool:
         bound = model.dataflow.definitions(converted)
         return len(bound) == 1 and (
             _is_each_part(bound[0], model)
-            or _is_each_converted(bound[0], model)
+            or (converted is not source and _is_each_converted(bound[0], model))
             or _is_unpacked_part(bound[0], model)
             or _is_mapped_part(bound[0], model)
             or (converted is source and _is_part_by_recursion(converted, bound[0], model))
