@@ -73,7 +73,8 @@ def _is_made_on_host(call: ast.Call, model: SemanticModel) -> bool:
     name = model.names.qualified(call.func)
     if name is None or any(keyword.arg in ("device", None) for keyword in call.keywords):
         return False
-    return is_constructor(call, name, model)
+    creates: bool = is_constructor(call, name, model)
+    return creates
 
 
 def _root_of(value: ast.expr | None) -> ast.expr | None:

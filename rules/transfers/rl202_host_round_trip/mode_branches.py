@@ -46,7 +46,8 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
         function = model.function(read.node)
         returning = model.once(_exits, function)
         exits = {line for line, branch in returning.items() if not is_in(read.node, branch)}
-        kinds = _EXITS if exits and model.once(_takes_step, function) else (GuardKind.INTERVAL,)
+        steps = bool(exits) and model.once(_takes_step, function)
+        kinds = _EXITS if steps else (GuardKind.INTERVAL,)
         found = tuple(guard for guard in found if not _is_due(guard, exits, kinds))
         if not found:
             return ()

@@ -135,9 +135,13 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
     if made[0].kind is not BindingKind.ASSIGN:
         numbers = kind.item is not None and kind.item.tag is TypeTag.INT
         return made[0] if numbers and not made[0].path else None
-    value = _unpacked(made[0])
-    # an empty list is filled later
-    return made[0] if value is not None and not (is_literal(value) and getattr(value, "elts", ())) else None
+    match _unpacked(made[0]):
+        case None:
+            return None
+        case ast.List(elts=[]):
+            return made[0]  # filled later
+        case value:
+            return made[0] if not is_literal(value) else None
 
 
 def _unpacked(binding: Binding) -> ast.expr | None:
