@@ -17,10 +17,17 @@ def only_checks(read: HostRead, model: SemanticModel) -> bool:
     """
     statement = model.syntax.statement(read.node)
     if only_raises(statement):
-        return True
+        return not _begins_as_constant(read.tensor, model)
     if not isinstance(statement, ast.If) or not is_in(read.node, statement.test):
         return False
     return any(last_name(node) in _FINITE for node in descendants(statement.test))
+
+
+def _begins_as_constant(tested: ast.expr, model: SemanticModel) -> bool:
+    """Whether a variable is a flag that may still have its first value: `saw_last = False`."""
+    if not isinstance(tested, ast.Name):
+        return False
+    return any(isinstance(binding.value, ast.Constant) for binding in model.dataflow.definitions(tested))
 
 
 def only_raises(statement: ast.stmt) -> bool:
