@@ -202,11 +202,9 @@ class Trait(IntFlag):
     """Tests the class or the attributes of an object: `isinstance`."""
     MULTIPLIES_BATCHES = 1 << 85
     """Multiplies the matrices of two batches, each with the other's: `bmm`."""
-
-    SETS_WITHIN = 1 << 85
+    SETS_WITHIN = 1 << 86
     """A context manager within which library functions compute or print otherwise: `autocast`, `errstate`."""
-
-    DRAWS_ON_ITERATION = 1 << 86
+    DRAWS_ON_ITERATION = 1 << 87
     """An iterable that draws random numbers for each iteration over it: `DataLoader`, `RandomSampler`."""
 
     # Combinations of several traits.

@@ -36,8 +36,15 @@ KNOWN = {
     "if not isinstance(self.obs, np.ndarray):\n    return\nz = np.ones(3)\nuse(self.obs)": TypeTag.NDARRAY,
     "assert isinstance(self.fixed, np.ndarray)\nself.observe(y)\nuse(self.fixed)": TypeTag.NDARRAY,
     "if isinstance(x, Agent):\n    use(x)": TypeTag.INSTANCE,
+    "if type(x) == torch.Tensor:\n    use(x)": TypeTag.TENSOR,
+    "if type(x) is not np.ndarray:\n    return\nuse(x)": TypeTag.NDARRAY,
+    "if y and type(self.fixed) is list:\n    use(self.fixed)": TypeTag.LIST,
 }
 UNKNOWN = [
+    "if type(x) != torch.Tensor:\n    use(x)",
+    "if type(x) == type(y):\n    use(x)",
+    "if type(x) == torch.Tensor:\n    x = y\n    use(x)",
+    "if x.type() == torch.Tensor:\n    use(x)",
     "if isinstance(x, np.ndarray):\n    pass\nuse(x)",
     "if isinstance(x, np.ndarray):\n    pass\nelse:\n    use(x)",
     "if isinstance(x, np.ndarray):\n    x = y\n    use(x)",

@@ -91,6 +91,12 @@ def test_in_an_attribute(made: str, called: str) -> None:
         ("__getitem__(self, i)", "thing[step]"),
         ("__setitem__(self, i, x)", "thing[step] = obs"),
         ("__iter__(self)", "for row in thing: pass"),
+        ("__iter__(self)", "for i, row in enumerate(thing): pass"),
+        ("__next__(self)", "for row in thing: env.step(row)"),
+        ("__next__(self)", "for row, other in zip(rows, thing): env.step(row)"),
+        ("__next__(self)", "row = next(thing)"),
+        ("__add__(self, x)", "thing += (obs, step)"),
+        ("__iadd__(self, x)", "thing += obs, step"),
         ("__enter__(self)", "with thing: pass"),
         ("__exit__(self, *raised)", "with thing: pass"),
         ("__del__(self)", "Thing()"),
@@ -98,8 +104,8 @@ def test_in_an_attribute(made: str, called: str) -> None:
     ],
 )
 def test_methods_that_syntax_calls(method: str, called: str) -> None:
-    """Entering, iterating over, indexing, measuring, calling or deleting an object runs a method of its
-    class.
+    """Entering, iterating over, indexing, measuring, adding to, calling or deleting an object runs a method
+    of its class.
     """
     defined = f"class Thing:\n    def __init__(self): pass\n    def {method}:\n        return line(given)\n"
     assert heat_of_line(defined, "thing = Thing()", called) == (Heat.HOT, False)

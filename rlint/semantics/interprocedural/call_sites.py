@@ -117,7 +117,9 @@ def _makers(owner: ast.Name | ast.Attribute, analysis: FileAnalysis) -> Iterator
     yield from (value for value in values if isinstance(value, ast.Call))
 
 
-def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:
+def _plain_site(
+    path: str, node: ast.expr | ast.stmt, analysis: FileAnalysis, gradients: GradientSummaries
+) -> CallSite:
     """Return a call site for an implicit call, whose arguments are not known."""
     loop = analysis.loops.innermost(node)
     said = gradients.here.stated_at(node) if gradients.concerned else UNSTATED

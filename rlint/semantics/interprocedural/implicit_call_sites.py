@@ -1,5 +1,5 @@
-"""Methods that run without being called by name, on objects that code enters, iterates over, indexes or
-measures.
+"""Methods that run without being called by name, on objects that code enters, iterates over, indexes,
+measures or adds to.
 """
 
 from __future__ import annotations
@@ -7,16 +7,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.scopes import BindingKind
 
 _OF_PROJECT = frozenset(
     {TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.DATASET, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT}
 )
+_OF_BUILTINS = {"len": "__len__", "next": "__next__"}
+_ITERATE = models.having(Trait.ITERATES, "builtins", "itertools", "tqdm")
+
+_Place = ast.expr | ast.stmt
 
 
-def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str]]:
-    """Yield expressions, each with the access path of a method that runs when they are evaluated."""
+def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[_Place, str]]:
+    """Yield expressions, each with the access path of a method that runs when they are evaluated; for
+    methods that run in each iteration of a loop, the first statement of its body.
+    """
     syntax = analysis.syntax
     for block in (*syntax.of_type(ast.With), *syntax.of_type(ast.AsyncWith)):
         assert isinstance(block, (ast.With, ast.AsyncWith))
@@ -24,15 +34,41 @@ def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str]]:
             yield from _methods(item.context_expr, analysis, "__enter__", "__exit__")
     for loop in syntax.of_type(ast.For):
         assert isinstance(loop, ast.For)
-        yield from _methods(loop.iter, analysis, "__iter__")
+        for iterated in _iterated(loop.iter, analysis):
+            yield from _methods(iterated, analysis, "__iter__")
+            yield from _methods(iterated, analysis, "__next__", at=loop.body[0])
     for subscript in syntax.of_type(ast.Subscript):
         assert isinstance(subscript, ast.Subscript)
         if isinstance(subscript.value, (ast.Name, ast.Attribute)):
             method = "__getitem__" if isinstance(subscript.ctx, ast.Load) else "__setitem__"
             yield from _methods(subscript.value, analysis, method, at=subscript)
-    for call in syntax.written.calls_of(("len",)):
-        if len(call.args) == 1:
-            yield from _methods(call.args[0], analysis, "__len__", at=call)
+    for call in syntax.written.calls_of(_OF_BUILTINS):
+        if isinstance(call.func, ast.Name) and call.args:
+            yield from _methods(call.args[0], analysis, _OF_BUILTINS[call.func.id], at=call)
+    for change in syntax.of_type(ast.AugAssign):
+        assert isinstance(change, ast.AugAssign)
+        if isinstance(change.op, ast.Add) and isinstance(change.value, (ast.Tuple, ast.Name)):
+            for value in _augmented(change.target, analysis):
+                yield from _methods(value, analysis, "__iadd__", "__add__", at=change)
+
+
+def _iterated(iterable: ast.expr, analysis: FileAnalysis) -> Iterator[ast.expr]:
+    """Yield what a loop iterates over, also with `enumerate`, `tqdm` and `zip`."""
+    if isinstance(iterable, ast.Call) and analysis.names.qualified(iterable.func) in _ITERATE:
+        yield from iterable.args
+    else:
+        yield iterable
+
+
+def _augmented(target: ast.expr, analysis: FileAnalysis) -> Iterator[ast.expr]:
+    """Yield the expressions that give a variable or attribute its value before `target += value`."""
+    if not isinstance(target, ast.Name):
+        yield target
+        return
+    _, bindings = analysis.names.bindings(target)
+    for binding in bindings if len(bindings) <= MAX_DEFINITIONS else ():
+        if binding.kind is BindingKind.ASSIGN and not binding.path and binding.value is not None:
+            yield binding.value
 
 
 def store_path(subscript: ast.Subscript, analysis: FileAnalysis) -> str:
@@ -42,8 +78,8 @@ def store_path(subscript: ast.Subscript, analysis: FileAnalysis) -> str:
 
 
 def _methods(
-    value: ast.expr, analysis: FileAnalysis, *methods: str, at: ast.expr | None = None
-) -> Iterator[tuple[ast.expr, str]]:
+    value: ast.expr, analysis: FileAnalysis, *methods: str, at: _Place | None = None
+) -> Iterator[tuple[_Place, str]]:
     kind = analysis.types.type_of(value)
     owner = _instance(kind)
     if owner:

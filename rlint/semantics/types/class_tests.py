@@ -1,5 +1,5 @@
-"""Narrowing by `isinstance`: the types of variables and attributes where a test holds, and branches that no
-tensor reaches.
+"""Narrowing by `isinstance` and `type(x) == C`: the types of variables and attributes where a test holds,
+and branches that no tensor reaches.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class ClassTests:
             if isinstance(parent, (*FUNCTIONS, ast.Lambda)) and not isinstance(child, ast.stmt):
                 break
             for test, passed in (*deciding_tests(child, parent), *_tests_before(child, parent)):
-                call = self._proof(test, tested_for, passed=passed)
-                if call is not None and self._stays(place, call):
-                    return self._promised(call)
+                proof = self._proof(test, tested_for, passed=passed)
+                if proof is not None and self._stays(place, proof):
+                    return self._promised(proof)
             if isinstance(parent, FUNCTIONS):
                 break
             child = parent
@@ -62,13 +62,24 @@ class ClassTests:
     def places(self) -> frozenset[str]:
         """Return the source of the variables and attributes that tests narrow."""
         return frozenset(
-            key
-            for call in self._syntax.written.calls_of(_CHECKS)
-            if call.args and (key := _key(call.args[0])) is not None
+            key for call in self._checks if call.args and (key := _key(call.args[0])) is not None
         )
 
-    def _proof(self, test: ast.expr, place: str, *, passed: bool) -> ast.Call | None:
-        """Return the call of `isinstance` or `is_tensor` that narrows a variable or attribute to a class."""
+    @cached_property
+    def _checks(self) -> list[ast.Call]:
+        """Return the calls of `isinstance`, `is_tensor` and, if the result is compared, `type`."""
+        written = self._syntax.written
+        compared = (
+            call
+            for call in written.calls.get("type", ())
+            if isinstance(call.func, ast.Name) and isinstance(self._syntax.parents.get(call), ast.Compare)
+        )
+        return [*written.calls_of(_CHECKS), *compared]
+
+    def _proof(self, test: ast.expr, place: str, *, passed: bool) -> ast.expr | None:
+        """Return the test by `isinstance`, `is_tensor` or `type(x) == C` that narrows a variable or attribute
+        to a class.
+        """
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self._proof(operand, place, passed=not passed)
@@ -78,31 +89,48 @@ class ClassTests:
             case ast.Call(func=requests, args=[tested, *_]) if passed and _key(tested) == place:
                 known = self._names.qualified(requests)
                 return test if known in ("builtins.isinstance", "torch.is_tensor") else None
+            case ast.Compare():
+                typed = self._typed(test, passed=passed)
+                return test if typed is not None and _key(typed[0]) == place else None
         return None
 
-    def _promised(self, call: ast.Call) -> Type:
-        if len(call.args) == 1:
-            return Type(TypeTag.TENSOR)
-        kinds = [annotation_kind(part, self._names) for part in _classes(call.args[1])]
+    def _typed(self, test: ast.Compare, *, passed: bool) -> tuple[ast.expr, ast.expr] | None:
+        """Return `x` and `C` of `type(x) == C`, if the test implies that the class of `x` is `C`."""
+        match test:
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="type") as asked, args=[tested]),
+                ops=[ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot() as operator],
+                comparators=[named],
+            ) if isinstance(operator, (ast.Eq, ast.Is)) is passed:
+                return (tested, named) if self._names.qualified(asked) == "builtins.type" else None
+        return None
+
+    def _promised(self, test: ast.expr) -> Type:
+        match test:
+            case ast.Compare(comparators=[named]) | ast.Call(args=[_, named]):
+                pass
+            case _:
+                return Type(TypeTag.TENSOR)
+        kinds = [annotation_kind(part, self._names) for part in _classes(named)]
         kind = kinds[0]
         for other in kinds[1:]:
             kind = kind.joined(other)
         return kind if all(kinds) or len(kinds) == 1 else UNKNOWN
 
-    def _stays(self, place: ast.expr, call: ast.Call) -> bool:
+    def _stays(self, place: ast.expr, test: ast.expr) -> bool:
         """Whether a variable or attribute surely holds the same object as at the test."""
         owner = place.value if isinstance(place, ast.Attribute) else place
-        if not isinstance(owner, ast.Name) or not self._definitions.keeps(owner, call, place):
+        if not isinstance(owner, ast.Name) or not self._definitions.keeps(owner, test, place):
             return False
         if owner is place:
             return True
         assert isinstance(place, ast.Attribute)
-        parts = self._definitions.between(call, place)
+        parts = self._definitions.between(test, place)
         if parts is None:
             return False
         here = self._syntax.statement(place)
         nodes = [node for part in parts for node in descendants(part)]
-        if here is not self._syntax.statement(call):
+        if here is not self._syntax.statement(test):
             nodes += [
                 node for node in descendants(here) if isinstance(node, ast.Call) and _ends_before(node, place)
             ]
@@ -163,9 +191,7 @@ class ClassTests:
     @cached_property
     def _tested(self) -> frozenset[str]:
         return frozenset(
-            call.args[0].id
-            for call in self._syntax.written.calls_of(_CHECKS)
-            if call.args and isinstance(call.args[0], ast.Name)
+            call.args[0].id for call in self._checks if call.args and isinstance(call.args[0], ast.Name)
         )
 
     def _says(self, test: ast.expr, name: str, *, passed: bool) -> bool:
@@ -176,6 +202,12 @@ class ClassTests:
                 return any(self._says(value, name, passed=passed) for value in values)
             case ast.Call(func=requests, args=[ast.Name(id=tested), *classes]) if tested == name:
                 pass
+            case ast.Compare():
+                typed = self._typed(test, passed=passed)
+                if typed is None or _key(typed[0]) != name:
+                    return False
+                path = self._names.qualified(typed[1])
+                return path is not None and path not in _TENSORS
             case _:
                 return False
         match self._names.qualified(requests), classes:

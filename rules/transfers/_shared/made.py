@@ -40,7 +40,7 @@ CASTS = {
 }
 """Methods that change the dtype, and the new dtype."""
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
-_VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
+VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
 _COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
 _COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS, "torch") | {"torch.normal"}
 _VIEW = models.having(Trait.RESHAPES, "torch")
@@ -403,7 +403,7 @@ def _made_for_several(operand: ast.expr, model: SemanticModel) -> MadeTensor | N
 
 def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> MadeTensor | None:
     made = made_by(func.value, model, depth - 1)
-    if made is None or func.attr in _VIEWS:
+    if made is None or func.attr in VIEWS:
         return made
     if func.attr in _EXPANDS:
         return replace(made, expanded_by=call)
@@ -618,7 +618,7 @@ def made_before(
         return None
     end = model.source.span(around)[1]
     for read in model.names.reads(name.id, scope):
-        if read is name or binding not in model.dataflow.definitions(read) or _measures(read, model):
+        if read is name or binding not in model.dataflow.definitions(read) or measures(read, model):
             continue
         write = _write_between(read, before, model)
         if writes is not None and write is not None and len(writes) < _MOST_WRITES:
@@ -686,7 +686,7 @@ def _is_assigned_to(name: str, statement: ast.stmt) -> bool:
     return False
 
 
-def _measures(read: ast.Name, model: SemanticModel) -> bool:
+def measures(read: ast.Name, model: SemanticModel) -> bool:
     """Whether a use only reads the shape or dtype of a tensor."""
     parent = model.parent(read)
     return isinstance(parent, ast.Attribute) and parent.attr in _MEASURES

@@ -11,11 +11,12 @@ known, the finding is `likely` and states the assumption, as it is for several p
 one by one (`batch.states.to(device)`, `{key: value.to(device) for key, value in batch.items()}`).
 
 A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
-once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), and the
-next batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
+once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), samples
+that are (`torch.stack([row.state for row in rows])`, `torch.stack(random.sample(rows, n))`), and the next
+batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
 moves by a call of itself for each part, or that `map(lambda part: part.to(device), batch)` moves, and two or
 more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
-`states.to(device)`), except for results of an environment.
+`states.to(device)`), except for results of an environment. `torch.as_tensor` may convert each part before.
 
 `torch.as_tensor(part, device=device)` for each part of a parameter is reported in programs that pin memory
 (likely), since it cannot copy asynchronously.
@@ -116,16 +117,20 @@ from rlint.rule import (
     unpacked_options,
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
+from rlint.rules.transfers._shared.made_in_branches import made_in_branches
 from rlint.rules.transfers._shared.there_and_back import left_device
 from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
+    converted_value,
     is_from_loader,
     is_joined_from_transitions,
     is_part_of_batch,
 )
 from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
+from rlint.rules.transfers.rl201_blocking_transfer.joined_samples import is_joined_from_samples
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     array_of,
+    given_type,
     has_unknown_source,
     is_converted_by_helper,
     is_made_here,
@@ -187,10 +192,10 @@ class BlockingTransfer(Rule):
             return
         if model.frequency.heat_of(node).level < self.heat:
             return
-        if is_made_here(source, model) or model.types.is_on_cpu(node):
-            return  # create-then-move; or no copy at all
+        if is_made_here(source, model) or (target is not Device.CUDA and model.types.is_on_cpu(node)):
+            return  # create-then-move; or no copy at all, unless it fails there: `if not x.is_cuda: x.cuda()`
         move = move_of(node, model)
-        if move is not None and creation_of(move, model) is not None:
+        if move is not None and (creation_of(move, model) is not None or made_in_branches(move, model)):
             return
         if left_device(source, model) is not None:
             model.silent("{} has been on the device before: a round trip", source)
@@ -274,7 +279,7 @@ def is_on_host(source: ast.expr, model: SemanticModel) -> bool:
     """Whether the source certainly is a tensor in host memory."""
     array = array_of(source, model)
     if array is not None:
-        return model.types.type_of(array).tag is TypeTag.NDARRAY
+        return given_type(array, source, model).tag is TypeTag.NDARRAY
     kind = model.types.type_of(source)
     if kind.device is not Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.BATCH):
         return False
@@ -296,7 +301,7 @@ def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) ->
     if array is not None:
         if has_data_on_device(model):
             return False
-        given = model.types.type_of(array)
+        given = given_type(array, source, model)
         return is_converted_by_helper(source, model) and not given and not may_be_tensor(given)
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
@@ -325,6 +330,7 @@ def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:
     found: bool = (
         is_part_of_batch(source, model)
         or is_joined_from_transitions(source, model)
+        or (is_joined_from_samples(source, model) and not has_data_on_device(model))
         or is_from_loader(source, model)
     )
     return found
@@ -348,6 +354,9 @@ def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sur
         array = array_of(source, model)
         if array is not None:
             return f"`{shortened(array, model)}` is an array"
+        converted = converted_value(source, model)
+        if converted is not source:
+            return f"`{shortened(converted, model)}` is in host memory"
         return f"`{shortened(source, model)}` is a tensor in host memory"
     match target_of_move(call):
         case ast.Attribute(value=ast.Name() as other, attr="device") if not model.names.is_self(other):

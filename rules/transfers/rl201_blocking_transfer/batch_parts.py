@@ -23,6 +23,7 @@ from rlint.rule import (
 
 _BATCH = regex(r"(^|_)(mini_?|micro_?)?batch$|^(samples?|transitions|experiences?)$")
 _QUEUE = regex(r"(^|_)queue(_|$)")
+_CONVERTS = frozenset({"torch.as_tensor", "torch.asarray"})
 _TYPE_TESTS = frozenset({"builtins.isinstance", "torch.is_tensor"})
 _DEPTH = 3
 _PARTS = frozenset({"items", "values"})
@@ -41,22 +42,34 @@ def is_part_of_batch(source: ast.expr, model: SemanticModel) -> bool:
     beside `batch.rewards.to(device)`, `{key: value.to(device) for key, value in batch.items()}`. If the batch
     were on the device already, it would not.
     """
-    if isinstance(source, ast.Name):
-        bound = model.dataflow.definitions(source)
+    converted = converted_value(source, model)
+    if isinstance(converted, ast.Name):
+        bound = model.dataflow.definitions(converted)
         return len(bound) == 1 and (
             _is_each_part(bound[0], model)
+            or (converted is not source and _is_each_converted(bound[0], model))
             or _is_unpacked_part(bound[0], model)
             or _is_mapped_part(bound[0], model)
-            or _is_part_by_recursion(source, bound[0], model)
+            or (converted is source and _is_part_by_recursion(converted, bound[0], model))
         )
-    batch = _batch_of(source, model)
+    batch = _batch_of(converted, model)
     if batch is None:
         return False
-    assert isinstance(source, (ast.Attribute, ast.Subscript))
-    if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Name):
-        key = model.dataflow.definitions(source.slice)
+    assert isinstance(converted, (ast.Attribute, ast.Subscript))
+    if isinstance(converted, ast.Subscript) and isinstance(converted.slice, ast.Name):
+        key = model.dataflow.definitions(converted.slice)
         return len(key) == 1 and key[0].kind in _LOOPED
     return len(model.once(_moved_parts, (model.function(source), batch.id))) >= _FEWEST
+
+
+def converted_value(source: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return `x` of `torch.as_tensor(x)`, which keeps a tensor, and any other expression itself."""
+    match source:
+        case ast.Call(func=func, args=[value], keywords=keywords) if all(
+            keyword.arg == "dtype" for keyword in keywords
+        ):
+            return value if model.names.qualified(func) in _CONVERTS else source
+    return source
 
 
 def _batch_of(part: ast.expr, model: SemanticModel) -> ast.Name | None:
@@ -184,8 +197,9 @@ def _moved_statements(function: ast.AST | None, model: SemanticModel) -> list[as
             call = model.parent(use)
             if not isinstance(call, ast.Call) or call.func is not use or model.function(use) is not function:
                 continue
-            if isinstance(use.value, ast.Name) and (method == "cuda" or _names_device(call, model)):
-                found.update((each, each.statement) for each in model.dataflow.definitions(use.value))
+            moved = converted_value(use.value, model)
+            if isinstance(moved, ast.Name) and (method == "cuda" or _names_device(call, model)):
+                found.update((each, each.statement) for each in model.dataflow.definitions(moved))
     return list(found.values())
 
 
@@ -199,6 +213,24 @@ def _is_each_part(binding: Binding, model: SemanticModel) -> bool:
     return False
 
 
+def _is_each_converted(binding: Binding, model: SemanticModel) -> bool:
+    """Whether a comprehension over the parts of a batch that a call has returned binds a variable:
+    `[torch.as_tensor(part).to(device) for part in batch]`.
+    """
+    if binding.kind is not BindingKind.COMPREHENSION or binding.path:
+        return False
+    match binding.value:
+        case ast.Name() as batch if _BATCH.search(batch.id):
+            bound = model.dataflow.definitions(batch)
+            return bool(bound) and all(
+                each.kind is BindingKind.ASSIGN
+                and isinstance(each.value, ast.Call)
+                and not model.gradients.gives_gradient(each.value)
+                for each in bound
+            )
+    return False
+
+
 def _moved_parts(place: tuple[ast.AST | None, str], model: SemanticModel) -> frozenset[str]:
     """Return the parts of the batch in a variable of a function that are moved to a device."""
     function, name = place
@@ -208,9 +240,10 @@ def _moved_parts(place: tuple[ast.AST | None, str], model: SemanticModel) -> fro
             call = model.parent(use)
             if not isinstance(call, ast.Call) or call.func is not use or model.function(use) is not function:
                 continue
-            batch = _batch_of(use.value, model)
+            moved = converted_value(use.value, model)
+            batch = _batch_of(moved, model)
             if batch is not None and batch.id == name and (method == "cuda" or _names_device(call, model)):
-                found.add(ast.dump(use.value))
+                found.add(ast.dump(moved))
     return frozenset(found)
 
 

@@ -9,12 +9,14 @@ from rlint.rule import (
     BindingKind,
     SemanticModel,
     Trait,
+    Type,
     TypeTag,
     array_of_either,
     batches,
     descendants,
     models,
 )
+from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import converted_value
 
 CONSTRUCTORS = models.having(
     Trait.ALLOCATES
@@ -40,7 +42,9 @@ def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
     root = root_of(source, model)
     if isinstance(root, ast.BinOp):
         return is_made_here(root.left, model) or is_made_here(root.right, model)
-    return isinstance(root, ast.Call) and model.names.qualified(root.func) in CONSTRUCTORS
+    if not isinstance(root, ast.Call) or model.names.qualified(root.func) not in CONSTRUCTORS:
+        return False
+    return converted_value(root, model) is root or bool(model.types.type_of(root.args[0]))
 
 
 def array_of(source: ast.expr, model: SemanticModel) -> ast.expr | None:
@@ -52,6 +56,17 @@ def array_of(source: ast.expr, model: SemanticModel) -> ast.expr | None:
         return _converted_by(root, model)
     found = array_of_either([root], model.dataflow.definitions, model.types.type_of)
     return found[1] if found is not None else None
+
+
+def given_type(array: ast.expr, source: ast.expr, model: SemanticModel) -> Type:
+    """Return the type of the value that is converted if it is an array, whatever a test of its class implies
+    where it is converted.
+    """
+    if isinstance(array, ast.Name) and not is_converted_by_helper(source, model):
+        kinds = [model.analysis.types.binding_kind(each) for each in model.dataflow.definitions(array)]
+        if len(kinds) == 1:
+            return kinds[0]
+    return model.types.type_of(array)
 
 
 def _converted_by(call: ast.Call, model: SemanticModel) -> ast.expr | None:

@@ -16,8 +16,8 @@ Flags the following in hot code of programs that use accelerators:
   read in a function that a step calls several times, in such a loop or one after the other.
 - A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
   random.sample(memory, 32)`), or of each loss that a function returns by name.
-- A read that a loop only appends to a list, which is not used before the loop ends:
-  `values.append(value.cpu().numpy())`.
+- A read that a loop only appends to a list, or adds to a sum, which is not used before the loop ends:
+  `values.append(value.cpu().numpy())`, `total += loss.item()`.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
@@ -38,7 +38,8 @@ Flags the following in hot code of programs that use accelerators:
   values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
 - A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
   log_alpha.exp().item()`, then `alpha * log_probs`).
-- An assertion about a device tensor (`assert (weights > 0).all()`).
+- An assertion about a device tensor (`assert (weights > 0).all()`), a condition on one that only raises an
+  error or writes a message, and one that tests whether numbers are finite (`if not torch.isfinite(loss)`).
 - A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
   level of the logger is higher.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
@@ -178,6 +179,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     others_of_step,
     step_of,
 )
+from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_checks
 from rlint.rules.transfers.rl202_host_round_trip.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
@@ -333,7 +335,7 @@ class HostRoundTrip(Rule):
             if state is not None:
                 yield self._of_state(read, state, model)
                 return
-            if isinstance(model.syntax.statement(read.node), ast.Assert):
+            if only_checks(read, model):
                 yield self._of_check(read, model)
                 return
             scaled = use_with_tensor(read, model)
@@ -464,7 +466,9 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every step, though "
             f"`{collected.id}` is not used before the loop ends",
             advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
-            f"`torch.stack({collected.id}).cpu()`",
+            f"`torch.stack({collected.id}).cpu()`"
+            if isinstance(collected.ctx, ast.Load)
+            else f"Add the tensor (`.detach()`), and read `{collected.id}` after the loop",
             minor=why_cheap([read], model),
         )
 
@@ -527,12 +531,13 @@ class HostRoundTrip(Rule):
         )
 
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for an assertion about a device tensor, which nothing else depends on."""
+        """Return a finding for a check of a device tensor, which nothing else depends on."""
         return self.finding(
             model,
             read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
-            advice="Remove the check, or make it on the device with `torch._assert_async`",
+            advice="Remove the check, check in every few steps only, or on the device with "
+            "`torch._assert_async`",
             minor=why_cheap([read], model),
         )
 

@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import SemanticModel, TypeTag, last_name, regex
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
 
 _LEVELS = frozenset({"debug", "trace"})
 _LOGGER = regex(r"(^|_)log(ger|ging)?$")
@@ -13,7 +14,7 @@ _LOGGER = regex(r"(^|_)log(ger|ging)?$")
 
 def debug_message(read: HostRead, model: SemanticModel) -> ast.Call | None:
     """Return the call that takes a text with the numbers of a tensor: `logger.debug(f"loss: {loss}")`, if no
-    condition decides whether it runs.
+    other conditions than modes and settings decide whether it runs.
     """
     if read.method != "print" or read.node is not read.tensor:
         return None
@@ -29,4 +30,4 @@ def debug_message(read: HostRead, model: SemanticModel) -> ast.Call | None:
     is_logger = model.types.type_of(owner).tag is TypeTag.LOGGER
     if not is_logger and not _LOGGER.search((last_name(owner) or "").lower()):
         return None
-    return call if model.frequency.runs_each_pass(call, innermost=True) else None
+    return call if model.once(branch_of, read) is not None else None

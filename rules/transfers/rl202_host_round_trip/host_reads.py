@@ -250,9 +250,7 @@ def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
         match source:
             case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[]):
                 moved = True
-            case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[target, *_]) if (
-                model.types.device_of(target) is Device.HOST
-            ):
+            case ast.Call(func=ast.Attribute(value=inner, attr="to")) if is_copied_to_host(source, model):
                 moved = True
             case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in _SAME_NUMBERS:
                 pass

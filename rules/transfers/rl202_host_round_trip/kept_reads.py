@@ -1,4 +1,4 @@
-"""Reads that a loop of steps only collects in a list, which is not used before the loop has ended."""
+"""Reads that a loop of steps only collects in a list or a sum, which is not used before the loop ends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 
 def collecting_loop(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.Name] | None:
-    """Return the loop whose iterations append what they read to a list that only code after the loop uses,
-    and the list: `values.append(value.cpu().numpy())` in a rollout.
+    """Return the loop whose iterations append what they read to a list that only code after the loop uses, or
+    add it to a sum, and the list or sum: `values.append(value.cpu().numpy())` in a rollout, `total +=
+    loss.item()` in an epoch.
     """
     loops = model.frequency.loops(read.node)
     if not loops or not isinstance(loops[0], (ast.For, ast.AsyncFor, ast.While)):
@@ -21,17 +22,37 @@ def collecting_loop(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.Nam
             value=ast.Call(func=ast.Attribute(value=ast.Name() as collected, attr="append"), args=[value])
         ) if _is_of_read(value, read.node):
             pass
+        case ast.AugAssign(target=ast.Name() as collected, op=ast.Add(), value=value) if _is_of_read(
+            _scaled(value), read.node
+        ):
+            pass
         case _:
             return None
     scope = model.names.scope(collected).lookup(collected.id)
     if scope is None or not scope.is_function or model.names.is_captured(collected.id, scope):
         return None
+    uses = [use for use in model.names.uses(collected.id, scope) if is_in(use, loop)]
+    if isinstance(collected.ctx, ast.Store):
+        return (loop, collected) if all(_is_added_to(use, model) for use in uses) else None
     if any(is_in(binding.node, loop) for binding in model.dataflow.definitions(collected)):
         return None
     if any(binding.kind is not BindingKind.ASSIGN for binding in model.dataflow.definitions(collected)):
         return None
-    uses = [use for use in model.names.uses(collected.id, scope) if is_in(use, loop)]
     return (loop, collected) if all(_is_appended_to(use, model) for use in uses) else None
+
+
+def _scaled(value: ast.expr) -> ast.expr:
+    """Return the number that is weighted before it is added: `x.item()` of `x.item() * len(rows)`."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div()):
+            return left
+    return value
+
+
+def _is_added_to(use: ast.Name, model: SemanticModel) -> bool:
+    """Whether a use of a sum adds to it: `total += x`."""
+    change = model.parent(use)
+    return isinstance(change, ast.AugAssign) and change.target is use
 
 
 def _is_of_read(value: ast.expr, read: ast.AST) -> bool:

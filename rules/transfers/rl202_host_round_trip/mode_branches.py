@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Function, Guard, GuardKind, Heat, SemanticModel, descendants, last_name, regex
+from rlint.rule import (
+    Driver,
+    Function,
+    Guard,
+    GuardKind,
+    Heat,
+    SemanticModel,
+    descendants,
+    is_in,
+    last_name,
+    regex,
+)
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _FOR_REPORTS = regex(r"skip|stat|metric|info|diag|debug|first|last|once|need|should|sync|update|mps")
@@ -18,6 +29,7 @@ _WRITES_LOG = regex(
 )
 """Settings that long runs turn on to write curves."""
 _MODES = (GuardKind.OTHER, GuardKind.SWITCH)
+_EXITS = (*_MODES, GuardKind.INTERVAL)
 
 
 def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
@@ -30,9 +42,13 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     innermost = model.analysis.loops.index[loops[0]] if loops else -1
     guards = [guard for guard in model.frequency.conditions(read.node) if guard.loop == innermost]
     found = tuple(guard for guard in guards if not guard.is_usual)
-    if found and not loops and any(guard.kind is GuardKind.INTERVAL for guard in found):
-        exits = model.once(_exits, model.function(read.node))
-        found = tuple(guard for guard in found if not _is_due(guard, exits))
+    if found and not loops:
+        function = model.function(read.node)
+        returning = model.once(_exits, function)
+        exits = {line for line, branch in returning.items() if not is_in(read.node, branch)}
+        steps = bool(exits) and model.once(_takes_step, function)
+        kinds = _EXITS if steps else (GuardKind.INTERVAL,)
+        found = tuple(guard for guard in found if not _is_due(guard, exits, kinds))
         if not found:
             return ()
     if not found or any(guard.kind not in _MODES or guard.cap is not Heat.HOT for guard in found):
@@ -43,20 +59,27 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
     return found if all(_is_mode(tests.get(guard.line)) for guard in found) else None
 
 
-def _is_due(guard: Guard, exits: frozenset[int]) -> bool:
+def _is_due(guard: Guard, exits: set[int], kinds: tuple[GuardKind, ...]) -> bool:
     """Whether a condition at the beginning of an update returns unless the update is due (`if step % n != 0:
-    return`), so that all reads after it are in the same passes as its gradient step.
+    return`, `if use_cooldown: return`), so that all reads after it are in the same passes as its gradient
+    step.
     """
-    return guard.line in exits and guard.kind is GuardKind.INTERVAL and guard.cap is Heat.HOT
+    return guard.line in exits and guard.kind in kinds and guard.cap is Heat.HOT
 
 
-def _exits(function: Function | None, _: SemanticModel) -> frozenset[int]:
-    """Return the lines of the conditions of a function, at its top level, under which it returns."""
-    return frozenset(
-        branch.test.lineno
+def _takes_step(function: Function | None, model: SemanticModel) -> bool:
+    """Whether a function takes a gradient step itself, outside of its loops."""
+    summary = model.symbols.function_at(function.body[0]) if function is not None else None
+    return summary is not None and Driver.GRADIENT_STEP in summary.drivers
+
+
+def _exits(function: Function | None, _: SemanticModel) -> dict[int, ast.If]:
+    """Return the branches of a function, at its top level, that return, by the lines of their conditions."""
+    return {
+        branch.test.lineno: branch
         for branch in (function.body if function is not None else ())
         if isinstance(branch, ast.If) and isinstance(branch.body[-1], ast.Return) and not branch.orelse
-    )
+    }
 
 
 def _tests_by_line(function: Function | None, model: SemanticModel) -> dict[int, ast.expr]:
@@ -73,12 +96,21 @@ def _is_setting(test: ast.expr | None) -> bool:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(attr=name)):
             return not _RARELY_ON.search(name.lower()) and not _names_logs(name)
-        case ast.BoolOp(values=values):
-            return all(map(_is_setting, values))
+        case ast.BoolOp(op=operator, values=values):
+            settings = [part for part in values if not (isinstance(operator, ast.And) and _is_given(part))]
+            return all(map(_is_setting, settings))
         case ast.Attribute(attr=name):
             return not _WHEN.search(name.lower()) and (
                 _names_logs(name) or not _RARELY_ON.search(name.lower())
             )
+    return False
+
+
+def _is_given(test: ast.expr) -> bool:
+    """Whether a condition asks whether there is a value: `targets is not None`."""
+    match test:
+        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
@@ -13,13 +14,16 @@ from rlint.rule import (
     Driver,
     Function,
     Guard,
+    GuardKind,
     Loop,
     SemanticModel,
     Trait,
     TypeTag,
     descendants,
     is_in,
+    last_name,
     models,
+    regex,
     vocabulary,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
@@ -29,9 +33,11 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
 )
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
+from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_raises
 
 _MOST = 64
 """Maximum number of reads in a group: each is compared with all others."""
+_ONLY_GRADIENT = frozenset({Driver.GRADIENT_STEP})
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _PUTS_ASIDE = (
     vocabulary.LOGS
@@ -39,6 +45,12 @@ _PUTS_ASIDE = (
     | {"store"}
 )
 _REPORTS = ("log_", "logkv", "record_", "report", "store_")
+_FEEDS = frozenset({"add", "add_value", "feed", "push", "put", "update"})
+_STATISTICS = regex(
+    r"(^|_)(stats?|statistics?|meters?|metrics?|log|logs|logger|loss(es)?|tracker|summary|monitor|history"
+    r"|infos?|avg|averages?|running)(_|$|\d)"
+)
+"""What holds statistics: `stats["loss"].feed(loss.item())`, `loss_meter.update(loss.item(), n)`."""
 
 
 def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
@@ -54,9 +66,12 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
     one_pass = function, loops, branch
     groups = model.once(_steps, one_pass)
     own: tuple[HostRead, ...] | None = model.once(_by_read, one_pass).get(read.node)
-    if own is not None:
-        return own
-    return groups[-1] if groups else ()
+    if own is None:
+        return groups[-1] if groups else ()
+    if len(own) == 1:
+        joined = model.once(_across_branch, (function, loops))
+        return joined if read in joined else own
+    return own
 
 
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
@@ -170,9 +185,39 @@ def _by_read(one_pass: _Pass, model: SemanticModel) -> dict[ast.expr, tuple[Host
     return {read.node: group for group in model.once(_steps, one_pass) for read in group}
 
 
+def _across_branch(
+    loop: tuple[Function | None, tuple[AnyLoop, ...]], model: SemanticModel
+) -> tuple[HostRead, ...]:
+    """Return a read that always runs, with those in one branch for a setting that it could be
+    combined with: `losses = {"l1": l1.item()}`, `if self.config.use_vae: losses["kl"] = kl.item()`.
+    """
+    every = [(each, model.once(branch_of, each)) for each in model.once(_reads_of_pass, loop)]
+    reads = [(each, branch) for each, branch in every if branch is not None and is_hot(each, model)]
+    always = next((each for each, branch in reads if not branch), None)
+    if always is None:
+        return ()
+    joined: dict[tuple[Guard, ...], list[HostRead]] = {}
+    for each, branch in reads:
+        if not branch or any(guard.kind is not GuardKind.SWITCH for guard in branch):
+            continue  # arguments may differ from call to call
+        group = joined.setdefault(branch, [always])
+        group.append(each)
+        group.sort(key=lambda read: model.source.span(read.node))
+        if not all(could_wait(first, later, model) for first, later in itertools.combinations(group, 2)):
+            group.remove(each)
+    return next((tuple(group) for group in joined.values() if len(group) > 1), ())
+
+
 def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
-    """Return all reads in the innermost loop, or in its function."""
+    """Return the reads of an iteration that run in one branch of it."""
     function, loops, branch = one_pass
+    found = model.once(_reads_of_pass, (function, loops))
+    return [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
+
+
+def _reads_of_pass(loop: tuple[Function | None, tuple[AnyLoop, ...]], model: SemanticModel) -> list[HostRead]:
+    """Return all reads in the innermost of some loops, or in their function, in order."""
+    function, loops = loop
     around = loops[0] if loops else function or model.syntax.module
     found = [
         other
@@ -181,7 +226,6 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     ]
     if not found or _repeats_work(around, model):
         return []  # once after many iterations of a loop
-    found = [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
     return sorted(found, key=lambda other: model.source.span(other.node))
 
 
@@ -196,9 +240,14 @@ def _repeats_work(around: ast.AST, model: SemanticModel) -> bool:
 
 
 def _takes_step(around: ast.AST, model: SemanticModel) -> bool:
-    """Whether a function takes a gradient step itself, outside of its loops."""
-    summary = model.symbols.function_at(around.body[0]) if isinstance(around, FUNCTIONS) else None
-    return summary is not None and Driver.GRADIENT_STEP in summary.drivers
+    """Whether a function takes a gradient step itself, outside of its loops, or is part of one."""
+    if not isinstance(around, FUNCTIONS):
+        return False
+    summary = model.symbols.function_at(around.body[0])
+    if summary is not None and Driver.GRADIENT_STEP in summary.drivers:
+        return True
+    cadence = model.frequency.cadence(around.body[0])
+    return cadence is not None and cadence.drivers == _ONLY_GRADIENT
 
 
 def _works(loop: Loop, model: SemanticModel) -> bool:
@@ -219,19 +268,9 @@ def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
         return False
     if statement is later and not isinstance(statement, _COMPOUND):
         return True
-    if _only_raises(statement) or _is_put_aside(statement, second.node, model):
+    if only_raises(statement) or _is_put_aside(statement, second.node, model):
         return True
     return is_known_at(second.tensor, statement, model)
-
-
-def _only_raises(statement: ast.stmt) -> bool:
-    """Whether a statement only checks a value, so that it could be checked later: `assert`, `if x.isnan():
-    raise …`.
-    """
-    match statement:
-        case ast.Assert() | ast.If(body=[ast.Raise()], orelse=[]):
-            return True
-    return False
 
 
 def exclusive(first: ast.stmt, second: ast.stmt, model: SemanticModel) -> bool:
@@ -307,15 +346,30 @@ def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, model: Sema
         return True
     start, end = model.source.span(statement)[1], model.source.span(later)[0]
     uses = [use for use in model.names.reads(name, scope) if start <= model.source.span(use)[0] < end]
-    return not all(is_logged(model.syntax.statement(use)) for use in uses)
+    return not all(is_logged(model.syntax.statement(use)) or _is_stored_into(use, model) for use in uses)
+
+
+def _is_stored_into(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a use of a dict only sets an item of it: `report["critic_loss"] = loss.item()`."""
+    item = model.parent(name)
+    return isinstance(item, ast.Subscript) and item.value is name and isinstance(item.ctx, ast.Store)
 
 
 def is_logged(statement: ast.stmt) -> bool:
     """Whether a statement only passes values to a logger or a container."""
     match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
-            return method in _PUTS_ASIDE or method.startswith(_REPORTS)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
+            if method in _PUTS_ASIDE or method.startswith(_REPORTS):
+                return True
+            return method in _FEEDS and _holds_statistics(owner)
     return False
+
+
+def _holds_statistics(owner: ast.expr) -> bool:
+    """Whether an object is named like statistics, or is an item of a collection of them."""
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    return bool(_STATISTICS.search((last_name(owner) or "").lower()))
 
 
 def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:

@@ -14,6 +14,9 @@ reported where it is moved first.
 In programs that use accelerators, also flags random numbers that are drawn in host memory and copied into a
 buffer or a parameter of a network, as noisy layers do in each step.
 
+A tensor that each branch of a condition creates, or that one reshapes (`if not batched: x = x.unsqueeze(0)`),
+before it is moved, is flagged as well.
+
 The rule does not flag:
 
 - tensors that need a gradient, are pinned, or are drawn from a generator on the host;
@@ -101,7 +104,8 @@ from rlint.rules.transfers._shared.made import (
     move_of,
 )
 from rlint.rules.transfers._shared.made_arrays import copies_literal, function_for_array
-from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap
+from rlint.rules.transfers._shared.made_in_branches import made_in_branches
+from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap, why_cheap_in_branches
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
 
@@ -131,6 +135,9 @@ class CreateThenMove(Rule):
         if move is None or model.frequency.heat_of(node).level < self.heat:
             return
         creation = creation_of(move, model)
+        if creation is None and (made := made_in_branches(move, model)):
+            yield self._of_branches(move, made, model)
+            return
         if creation is None or is_created_on_device(creation, model):
             model.silent("{} is not created in host memory by a call that takes `device=`", node)
             return
@@ -160,6 +167,23 @@ class CreateThenMove(Rule):
             ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
             minor=why_cheap(creation, data, model),
+        )
+
+    def _of_branches(self, move: DeviceMove, made: list[ast.Call], model: SemanticModel) -> Finding:
+        """Return a finding for a tensor that branches create, or reshape, before it is moved."""
+        copied = all(is_data(call, model) for call in made)
+        does = "copies its data within host memory" if copied else "is allocated on the host"
+        then = "copies it to the device" if copied else "blocks on a host-to-device copy"
+        constructor, shown = model.source.text(made[0].func), shown_move(move, model)
+        like = move.like
+        return self.finding(
+            model,
+            move.call,
+            f"`{constructor}` {does} before `{shown}` {then}",
+            advice=f"Create it on the device: `{constructor}(..., device=...)`",
+            related=[(call, "created here") for call in made],
+            assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
+            minor=why_cheap_in_branches(move, made, model),
         )
 
     def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -214,10 +238,8 @@ def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
     ]
 
 
-def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
-    """Return the message: what is created, and where it is moved."""
-    made = creation.made.drawn_by or creation.made.calls[0]
-    constructor = model.source.text(made.func)
+def shown_move(move: DeviceMove, model: SemanticModel) -> str:
+    """Return a move as it is shown in messages, without its source: `.to(device)`."""
     assert isinstance(move.call.func, ast.Attribute)
     given = move.device if move.device is not None else move.like
     if given is None and move.call.args:
@@ -226,8 +248,14 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
     if move.options is not None:
         where = f"**{model.source.text(move.options)}"
     shown = f".{move.call.func.attr}({where})"
-    if "\n" in shown:
-        shown = f".{move.call.func.attr}()"
+    return f".{move.call.func.attr}()" if "\n" in shown else shown
+
+
+def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
+    """Return the message: what is created, and where it is moved."""
+    made = creation.made.drawn_by or creation.made.calls[0]
+    constructor = model.source.text(made.func)
+    shown = shown_move(move, model)
     if creation.made.is_array:
         return f"`{constructor}` fills an array on the host; `{shown}` then blocks on a host-to-device copy"
     if copies_nothing(creation, model):

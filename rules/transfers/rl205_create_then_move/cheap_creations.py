@@ -11,7 +11,15 @@ from rlint.rules.transfers._shared.in_steps import (
     is_only_in_environment_steps,
     is_repeated,
 )
-from rlint.rules.transfers._shared.made import DRAW, LEGACY, Creation, MadeTensor, copies_nothing
+from rlint.rules.transfers._shared.made import (
+    DRAW,
+    LEGACY,
+    Creation,
+    DeviceMove,
+    MadeTensor,
+    copies_nothing,
+    is_data,
+)
 
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
 _HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"
@@ -43,6 +51,13 @@ def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) ->
     is_drawn = made.drawn_from or made.drawn_by is not None or made.filled_by is not None
     is_constant = not is_drawn and all(_is_small_constant(call, model) for call in calls)
     return _CONSTANT if is_constant and (learns or is_in_environment_steps(move, model)) else None
+
+
+def why_cheap_in_branches(move: DeviceMove, made: list[ast.Call], model: SemanticModel) -> str | None:
+    """Return why the creation of a tensor in several branches costs little."""
+    if any(is_data(call, model) for call in made):
+        return _HOST_DATA
+    return _ACTION if is_only_in_environment_steps(move.call, model) else None
 
 
 def _draws_many(made: MadeTensor, model: SemanticModel) -> bool:

@@ -28,7 +28,7 @@ def is_likely_array(value: ast.expr, model: SemanticModel) -> bool:
     if model.types.type_of(value):
         return False
     match value:
-        case ast.Call(func=func, keywords=keywords) if model.names.qualified(func) in _DRAWS:
+        case ast.Call(func=func, keywords=keywords) if _draws(func, model):
             return any(
                 keyword.arg == "size"
                 and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None)
@@ -36,6 +36,12 @@ def is_likely_array(value: ast.expr, model: SemanticModel) -> bool:
             )
     is_seen: bool = observations.is_observation(value, model)
     return is_seen or (isinstance(value, ast.Name) and _is_taken_to_act(value, model))
+
+
+def _draws(func: ast.expr, model: SemanticModel) -> bool:
+    """Whether a function of numpy draws random numbers, of a shape that its `size` may give."""
+    name = model.names.qualified(func) or ""
+    return name in _DRAWS or name.startswith("numpy.random.")
 
 
 def _is_taken_to_act(name: ast.Name, model: SemanticModel) -> bool:

@@ -9,6 +9,8 @@ Flags tensors in hot code that are indexed by
   same in every iteration, once for each block of statements that does so;
 - a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call.
 
+A value of unknown type that a network returns (`policy.forward(state)`) likely is a tensor.
+
 The rule does not flag arrays, lists that index one tensor once (converting them first takes as long), and
 short lists of literal numbers.
 
@@ -96,15 +98,17 @@ class IndexByList(Rule):
             return
         found = counted(node, model)
         if found is not None:
-            if model.types.type_of(node.value).tag is TypeTag.TENSOR:
+            is_known = model.types.type_of(node.value).tag is TypeTag.TENSOR
+            if is_known or is_network_output(node.value, model):
                 yield self.finding(
                     model,
                     node,
                     f"{shown(found.node, 'a range', model)} is converted to a tensor, number by number, to "
                     f"index "
                     f"{shown(node.value, 'another', model)}",
-                    fix=build_fix(node, found, model),
+                    fix=build_fix(node, found, model) if is_known else None,
                     advice=advice(found),
+                    assumes=None if is_known else f"{shown(node.value, 'the value', model)} is a tensor",
                 )
             return
         held = held_list(node, model)
@@ -145,6 +149,23 @@ class IndexByList(Rule):
                 advice=f"Keep a tensor of indices instead: `{name} = torch.tensor(rows, device=...)`",
                 related=[(place, "also indexed by it") for place in places[1:]],
             )
+
+
+def is_network_output(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value of unknown type is what a network returns, likely a tensor."""
+    if model.types.type_of(value):
+        return False
+    if not isinstance(value, ast.Name):
+        return _runs_network(value, model)
+    bound = model.dataflow.definitions(value)
+    return bool(bound) and all(not each.path and _runs_network(each.value, model) for each in bound)
+
+
+def _runs_network(value: ast.expr | None, model: SemanticModel) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    is_forward = isinstance(value.func, ast.Attribute) and value.func.attr == "forward"
+    return is_forward or bool(model.gradients.gives_gradient(value))
 
 
 def is_directly_in(place: ast.AST, block: list[ast.stmt], model: SemanticModel) -> bool:

@@ -11,6 +11,7 @@ FEWEST = 8
 
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 _PLAIN = (*_SHORT, ast.BinOp)
+_HOLD_LISTS = (BindingKind.ASSIGN, BindingKind.FOR, BindingKind.PARAMETER)
 
 
 @frozen
@@ -117,8 +118,8 @@ def slice_text(counter: ast.Call, model: SemanticModel) -> str | None:
 
 
 def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
-    """Return the assignment that created the list of numbers in a variable, alone or with other indices, or
-    the loop that iterates over such lists.
+    """Return the assignment that created the list of numbers in a variable, alone or with other indices, the
+    loop that iterates over such lists, or the parameter that is one.
     """
     if isinstance(index, ast.Tuple):
         found = (listed_binding(part, model) for part in index.elts if isinstance(part, ast.Name))
@@ -126,14 +127,31 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
     if not isinstance(index, ast.Name):
         return None
     made = model.dataflow.definitions(index)
-    if len(made) != 1 or made[0].kind not in (BindingKind.ASSIGN, BindingKind.FOR) or made[0].path:
+    if len(made) != 1 or made[0].kind not in _HOLD_LISTS:
         return None
-    if made[0].kind is BindingKind.FOR:
-        kind = model.types.type_of(index)
-        numbers = kind.item is not None and kind.item.tag is TypeTag.INT
-        return made[0] if kind.tag is TypeTag.LIST and numbers else None
     kind = model.types.type_of(index)
-    return made[0] if kind.tag is TypeTag.LIST and not is_literal(made[0].value) else None
+    if kind.tag is not TypeTag.LIST:
+        return None
+    if made[0].kind is not BindingKind.ASSIGN:
+        numbers = kind.item is not None and kind.item.tag is TypeTag.INT
+        return made[0] if numbers and not made[0].path else None
+    match _unpacked(made[0]):
+        case None:
+            return None
+        case ast.List(elts=[]):
+            return made[0]  # filled later
+        case value:
+            return made[0] if not is_literal(value) else None
+
+
+def _unpacked(binding: Binding) -> ast.expr | None:
+    """Return what an assignment gives to a variable, also beside others: `rows, nodes = [], []`."""
+    match binding.value, binding.path:
+        case value, ():
+            return value
+        case ast.Tuple(elts=values), (place,) if 0 <= place < len(values):
+            return values[place]
+    return None
 
 
 def held_list(subscript: ast.Subscript, model: SemanticModel) -> ast.Attribute | None:

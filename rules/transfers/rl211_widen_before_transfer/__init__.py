@@ -4,7 +4,8 @@
 Flags data of a small dtype (uint8, int8, int16) in hot code that is converted to a larger one before it is
 copied to a device: `frames.float().to(device)`, `torch.from_numpy(frames.astype(np.float32)).cuda()`,
 `(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and `torch.tensor(frames,
-dtype=torch.float32, device=device)`. The conversion may be a statement of its own.
+dtype=torch.float32, device=device)`. The conversion may be a statement of its own, or part of a move by
+`.type(torch.cuda.FloatTensor)`.
 
 Data of unknown dtype is flagged where it is divided by 255, where the channels of images are moved to the
 front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observation (`obs`,
@@ -95,6 +96,7 @@ from rlint.rule import (
     element_types,
     last_names,
 )
+from rlint.rules.transfers._shared import made
 from rlint.rules.transfers._shared.in_steps import is_only_in_environment_steps
 from rlint.rules.transfers._shared.made import made_by
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
@@ -103,6 +105,7 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     WidenedMove,
     Widening,
     are_frames,
+    dtype_of_class,
     factor,
     is_scaled,
     move_of,
@@ -120,7 +123,7 @@ class WidenBeforeTransfer(Rule):
     claims = ("time:cuda",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = last_names(*MAKERS, "to", "cuda")
+    callees = last_names(*MAKERS, "to", "cuda", "type")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
@@ -150,6 +153,8 @@ _Widened = tuple[ast.expr, Type, str, Fix | None]
 
 def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
     """Return the finding for `.to(device)` and `.cuda()`."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "type":
+        return of_type(call, call.func.value, model)
     move = move_of(call, model)
     if move is None:
         return None
@@ -169,6 +174,20 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
         return None
     fix = None if widening.is_apart else fix_order(move, widening, kind, model)
     return widening.data, kind, widening.dtype, fix
+
+
+def of_type(call: ast.Call, data: ast.expr, model: SemanticModel) -> _Widened | None:
+    """Return the finding for `torch.from_numpy(frames).type(dtype)`, where `dtype` may be a type of floating
+    point on a device: torch converts on the host before it copies.
+    """
+    move = made.move_of(call, model)
+    if move is None or call.keywords:
+        return None
+    dtype = dtype_of_class(call.args[0], model)
+    kind = narrowness(data, call, model) if dtype in element_types.FLOATS else None
+    if kind is None or kind.tag is not TypeTag.TENSOR or kind.device is not Device.HOST:
+        return None
+    return data, kind, dtype, None
 
 
 def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:

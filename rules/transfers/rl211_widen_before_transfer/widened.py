@@ -283,6 +283,24 @@ def _is_scale(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value in _SCALE
 
 
+def dtype_of_class(named: ast.expr, model: SemanticModel, depth: int = 3) -> str:
+    """Return the dtype of a tensor class, or of both of a choice: `torch.cuda.FloatTensor if use_cuda else
+    torch.FloatTensor`; "" if it is not known.
+    """
+    match named:
+        case ast.Constant(value=str(name)):
+            return legacy_tensors.class_dtype(name.replace("torch.cuda.", "torch.")) or ""
+        case ast.IfExp(body=body, orelse=orelse) if depth > 0:
+            found = {dtype_of_class(part, model, depth - 1) for part in (body, orelse)}
+            return found.pop() if len(found) == 1 else ""
+        case ast.Name() if depth > 0 and model.names.qualified(named) is None:
+            values = [each.value for each in model.dataflow.definitions(named) if not each.path]
+            found = {dtype_of_class(value, model, depth - 1) for value in values if value is not None}
+            return found.pop() if len(found) == 1 else ""
+    name = model.names.qualified(named) or model.types.type_of(named).of
+    return legacy_tensors.class_dtype(name.replace("torch.cuda.", "torch.")) or ""
+
+
 def factor(kind: Type, dtype: str) -> str:
     """Return the factor between the numbers of bytes, in words."""
     times = element_types.BITS[dtype] // element_types.BITS[kind.dtype or "uint8"]

@@ -1,14 +1,15 @@
 """A boolean mask that indexes several tensors, and is converted to indices each time.
 
 ## What it does
-Flags a boolean mask that indexes at least three tensors on the same path of hot code: `values[mask]`,
-`advantages[mask]`, `log_probs[mask]`. Elements that are overwritten from a tensor count as well
-(`reward[mask] += bonus`). The mask may be a variable, or the same expression each time (`values[~done]`,
-`returns[~done]`).
+Flags a boolean mask that indexes several tensors on the same path of hot code: `values[mask]`,
+`advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten
+from a tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each
+time (`values[~done]`, `returns[~done]`). An item or attribute that is named like a mask (`batch["done"]`)
+likely is one.
 
 The rule does not flag:
 
-- masks that index one or two tensors, and uses in different branches;
+- masks that index one tensor, and uses in different branches;
 - assignments of a number (`x[mask] = 0.0`), which torch runs as `masked_fill_` without computing indices;
 - NumPy masks;
 - indices that are already integers.
@@ -75,14 +76,15 @@ from rlint.rule import Applicability, EscapeLevel, Finding, Fix, Rule, SemanticM
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     is_mask,
+    is_named_mask,
     on_one_path,
     statement_before,
     uses_of_equal_masks,
     uses_of_mask,
 )
 
-_FEWEST = 3
-"""With two uses, only one synchronisation is saved, which is not worth a line."""
+_FEWEST = 2
+_TWO = "with two uses, only one synchronisation is saved"
 
 _LONG = 40
 """Length from which code is not quoted in a message."""
@@ -125,6 +127,8 @@ class RepeatedMaskIndex(Rule):
             fix=build_fix(mask, value, uses, model),
             advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            assumes=f"`{mask.id}` holds booleans" if is_named_mask(value, model) else None,
+            minor=_TWO if count == _FEWEST else None,
         )
 
     def _by_expression(self, node: ast.Subscript, model: SemanticModel) -> Iterator[Finding]:
@@ -134,14 +138,18 @@ class RepeatedMaskIndex(Rule):
         if count < _FEWEST or not is_of_tensors(uses[0].index, uses, model):
             return
         text = " ".join(model.source.text(uses[0].index).split())
+        is_read = is_named_mask(uses[0].index, model)
+        computed = "" if is_read else "computed and "
         mask, whole = (f"`{text}`", text) if len(text) < _LONG else ("The same mask", "mask")
         yield self.finding(
             model,
             node,
-            f"{mask} is computed and converted to indices {count} times, once for each tensor that it "
-            f"indexes; each time synchronises with an accelerator",
+            f"{mask} is {computed}converted to indices {count} times, once for each tensor that it indexes; "
+            f"each time synchronises with an accelerator",
             advice=f"Compute the indices once: `kept = ({whole}).nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            assumes=f"`{text}` holds booleans" if is_read else None,
+            minor=_TWO if count == _FEWEST else None,
         )
 
 

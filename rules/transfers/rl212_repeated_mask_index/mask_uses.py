@@ -17,12 +17,15 @@ from rlint.rule import (
     is_in,
     last_name,
     models,
+    regex,
 )
 
 _COMPARES = models.having(Trait.COMPARES, "torch") | models.having(Trait.COMPARES, TypeTag.TENSOR)
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _VALUES = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
+_NAMED = regex(r"(^|_)(masks?|dones?|valids?|alive|terminated|terminals?|truncated|finished|active)$")
+"""Names of masks: a tensor of one of these names that is an index holds booleans."""
 _IN_LOOP = 3
 """Number of uses that one in a loop counts for."""
 
@@ -57,7 +60,16 @@ def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
             path = model.names.qualified(called)
             if path in _COMPARES if path else last_name(called) in _COMPARES:
                 return True
-    return model.types.type_of(value).dtype == "bool"
+    return model.types.type_of(value).dtype == "bool" or is_named_mask(value, model)
+
+
+def is_named_mask(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a tensor of unknown dtype in a dict or attribute is named like a mask: `batch["done"]`."""
+    match value:
+        case ast.Subscript(slice=ast.Constant(value=str(name))) | ast.Attribute(attr=name):
+            kind = model.types.type_of(value)
+            return bool(_NAMED.search(name)) and kind.tag is TypeTag.TENSOR and not kind.dtype
+    return False
 
 
 def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[MaskUse]:
@@ -88,7 +100,7 @@ def uses_of_equal_masks(subscript: ast.Subscript, model: SemanticModel) -> list[
     """Return the places of a function that are indexed by the same mask, written as an expression each time
     (`states[~done]`, `actions[~done]`), if this is the first of them.
     """
-    mask = mask_expression(subscript)
+    mask = mask_expression(subscript, model)
     if mask is None:
         return []
     groups = model.once(_equal_masks, model.function(subscript) or model.syntax.module)
@@ -108,7 +120,7 @@ def _equal_masks(function: Function | ast.Module, model: SemanticModel) -> dict[
     found: dict[str, list[MaskUse]] = {}
     places = [node for node in descendants(function) if isinstance(node, ast.Subscript)]
     for subscript in sorted(places, key=model.source.span):
-        mask = mask_expression(subscript)
+        mask = mask_expression(subscript, model)
         around = model.function(subscript) or model.syntax.module
         if mask is not None and around is function and (times := times_looked_up(subscript, model)):
             use = MaskUse(subscript, mask, times, is_in_loop=False)
@@ -116,8 +128,10 @@ def _equal_masks(function: Function | ast.Module, model: SemanticModel) -> dict[
     return found
 
 
-def mask_expression(subscript: ast.Subscript) -> ast.expr | None:
-    """Return the index that is computed as a mask in place: `~done`, `rewards > 0`."""
+def mask_expression(subscript: ast.Subscript, model: SemanticModel) -> ast.expr | None:
+    """Return the index that is computed as a mask in place: `~done`, `rewards > 0`; or read from a dict or
+    attribute: `batch["done"]`.
+    """
     index = subscript.slice
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     for part in parts:
@@ -125,6 +139,8 @@ def mask_expression(subscript: ast.Subscript) -> ast.expr | None:
             case ast.UnaryOp(op=ast.Invert()) | ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()):
                 return part
             case ast.Compare(ops=[operator]) if not isinstance(operator, _VALUES):
+                return part
+            case ast.Subscript() | ast.Attribute() if is_named_mask(part, model):
                 return part
     return None
 

@@ -26,16 +26,28 @@ def frame_networks(tree: SyntaxIndex) -> frozenset[str]:
 
 def _names_using(networks: set[str], tree: SyntaxIndex) -> set[str]:
     """Return the classes and functions at module level that mention one of these networks: those that build
-    or extend it.
+    or extend it, also by a dict of networks (`ENCODERS = {"pixel": PixelEncoder}`).
     """
-    defined = {
-        id(node): node.name for node in tree.module.body if isinstance(node, (*FUNCTIONS, ast.ClassDef))
-    }
+    defined: dict[int, str] = {}
+    dicts: set[str] = set()
+    for node in tree.module.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                defined[id(node)] = node.name
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict()):
+                defined[id(node)] = name
+                dicts.add(name)
+    found = _mentioning(networks, defined, tree)
+    through = found & dicts
+    return found | _mentioning(through, defined, tree) if through else found
+
+
+def _mentioning(names: set[str], defined: dict[int, str], tree: SyntaxIndex) -> set[str]:
+    """Return the definitions of a file, by their nodes, that mention one of these names."""
     found: set[str] = set()
     for name in tree.of_type(ast.Name):
-        if name.id in networks:
-            outer = [defined[id(around)] for around in tree.ancestors(name) if id(around) in defined]
-            found.update(outer)
+        if name.id in names:
+            found.update(defined[id(around)] for around in tree.ancestors(name) if id(around) in defined)
     return found
 
 
