@@ -204,8 +204,9 @@ _CONTAINERS: Table = table(
     facts("abc", PURE, FUNCTION, "abstractmethod", Trait.MARKS),
     facts("typing", READS, TUPLE, "get_args"),
     facts("typing", READS, ANYTHING, "get_origin get_type_hints"),
-    facts("dataclasses", READS, DICT, "asdict"),
-    facts("dataclasses", READS, TUPLE, "astuple fields"),
+    facts("dataclasses", READS, DICT, "asdict", Trait.CALLS_BACK, takes="obj"),
+    facts("dataclasses", READS, TUPLE, "astuple", Trait.CALLS_BACK, takes="obj"),
+    facts("dataclasses", READS, TUPLE, "fields"),
     facts("dataclasses", READS, BOOL, "is_dataclass"),
     facts("dataclasses", PURE, ANYTHING, "field"),
     facts("dataclasses", MAY_WRITE, ANYTHING, "replace"),  # it runs `__post_init__`

@@ -12,7 +12,6 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.aliasing import MEMORY, lenders
 from rlint.semantics.dataflow.escape import EscapeAnalysis, EscapeLevel
-from rlint.semantics.dataflow.indirect_runs import generators_act, run_by_output
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
@@ -62,19 +61,8 @@ class Mutations:
         self._training = OptimizerEffects(analysis)
         self._compared = 0
 
-    @cached_property
-    def _harmless(self) -> EffectKind:
-        """Return the effects of library calls that change no value: they run no code of the project."""
-        index = self.analysis.index
-        return _HARMLESS if index is None else _HARMLESS & ~run_by_output(index)
-
-    @cached_property
-    def _generators_act(self) -> bool:
-        index = self.analysis.index
-        return index is not None and generators_act(index)
-
     def _watched(self, expression: ast.expr) -> _Watched:
-        return _Watched(expression, self.analysis, self._uses, self._harmless, self._generators_act)
+        return _Watched(expression, self.analysis, self._uses)
 
     @property
     def gives_up(self) -> bool:
@@ -220,13 +208,9 @@ class _Watched:
         expression: ast.expr,
         analysis: FileAnalysis,
         uses: EscapeAnalysis,
-        harmless: EffectKind,
-        generators_act: bool,  # noqa: FBT001
     ) -> None:
         self.analysis = analysis
         self._uses = uses
-        self._harmless = harmless
-        self._generators_act = generators_act
         self._held: list[ast.Name] = []
         self.names: set[str] = set()
         self.attributes: set[str] = set()
@@ -349,12 +333,20 @@ class _Watched:
             return bool(self.mutable or self.attributes or self.reads_state)
         return any(name in self.names for name in names_bound(node))
 
+    @property
+    def _harmless(self) -> EffectKind:
+        """Return the effects of library calls that change no value: they run no code of the project."""
+        index = self.analysis.index
+        return _HARMLESS if index is None else _HARMLESS & ~index.run_by_output
+
     def _may_run_generator(self, iterated: ast.expr) -> bool:
         """Whether iterating over a value may run the code of a generator that was made elsewhere."""
         if not isinstance(iterated, (ast.Name, ast.Attribute, ast.Subscript)):
             return False
         tag = self.analysis.types.type_of(iterated).tag
-        return tag is TypeTag.ITERATOR or (tag is TypeTag.UNKNOWN and self._generators_act)
+        return tag in (TypeTag.ITERATOR, TypeTag.LOADER) or (
+            tag is TypeTag.UNKNOWN and self.analysis.index is not None and self.analysis.index.generators_act
+        )
 
     @cached_property
     def _reach(self) -> EscapeLevel:
@@ -582,7 +574,7 @@ class _Watched:
             return False
         if effect.does_only(self._harmless):
             return False
-        if effect.kind & _HARMLESS & ~self._harmless:
+        if effect.kind & (_HARMLESS & ~self._harmless | EffectKind.UNKNOWN):
             return True
         if effect.acts and not effect.kind & EffectKind.INDIRECT and self.analysis.is_library_call(call):
             if self._starts_worker(call) or self._resumes(call):

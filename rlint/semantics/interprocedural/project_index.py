@@ -22,6 +22,7 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
+from rlint.semantics.effects import indirect_runs
 from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME, may_be_module
 from rlint.semantics.effects.outside_reads import OutsideReads
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
@@ -837,6 +838,16 @@ class ProjectIndex(SymbolTable):
     def is_changing_variable(self, path: str, module: str) -> bool:
         """Whether a dotted name means a variable of the project that may change."""
         return self._outside.may_change(path, module)
+
+    @cached_property
+    def run_by_output(self) -> EffectKind:
+        """Return the kinds of output that may run code of the project: handlers of logs, its own streams."""
+        return indirect_runs.run_by_output(self)
+
+    @cached_property
+    def generators_act(self) -> bool:
+        """Whether iterating over a generator of the project may change a value that other code holds."""
+        return indirect_runs.generators_act(self)
 
     @cached_property
     def _outside(self) -> OutsideReads:

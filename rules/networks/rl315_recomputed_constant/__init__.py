@@ -18,7 +18,7 @@ tensor, because trained weights are not constant. There is only advice for value
 returned, or that are computed from settings of an object that this program does not define
 (`self.args.n_agents`, `self.envs.action_space[0].n`), or from data of unknown type that the constructor is
 given (`torch.tensor(self.gammas)`). Arrays in host memory have low impact. Values for empty inputs, which are
-rare, are left alone (`x.mean() if x.numel() else torch.tensor(0.0)`).
+rare, are not flagged (`x.mean() if x.numel() else torch.tensor(0.0)`).
 
 ## Why is it slow
 A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,

@@ -4,10 +4,14 @@ iterated over.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
-from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import FunctionSummary
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
+    from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _LOGGING = "logging."
 _STREAMS = ("stdout", "stderr")
