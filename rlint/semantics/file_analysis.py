@@ -97,8 +97,8 @@ class FileAnalysis:
         """Return the nodes that may read the value which a name binds to a variable of `scope`; `x` in
         `x += y` is one of them.
         """
-        bound = [binding for binding in scope.bindings[target.id] if binding.node is target]
-        return [use for binding in bound for use in self.readers(binding, scope)]
+        bound = [each for each in scope.bindings.get(target.id, ()) if each.node is target]
+        return [use for each in bound for use in self.readers(each, scope)]
 
     def definition(self, function: FunctionSummary) -> Function | None:
         """Return the def of a function of the project if it is in this file."""
