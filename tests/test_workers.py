@@ -143,6 +143,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_processes_that_cannot_be_copied_find_the_same(tmp_path: Path) -> None:
     """Without fork, each process is spawned."""
     write_project(tmp_path, 3)

@@ -77,7 +77,7 @@ def fresh(target: Target, texts: dict[Path, str], folder: Path) -> tuple[Finding
     return api.check([Target(source, source.path, target.name, target.codes)], jobs=1).findings
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_what_is_kept_never_shows(steps: list[tuple[str, str, int]]) -> None:
     """Whatever was typed, saved, closed, written by other programs or deleted before, a text is checked as by

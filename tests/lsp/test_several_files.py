@@ -89,7 +89,7 @@ def test_all_files_change_as_they_stand_in_the_editor(tmp_path: Path) -> None:
     ("name", "text"),
     [
         ("main", MAIN.replace(" as model\n", " as model  # noqa: RL801\n")),
-        ("other", "# rlint: skip-file\n" + OTHER),
+        pytest.param("other", "# rlint: skip-file\n" + OTHER, marks=pytest.mark.slow),
         pytest.param("names", "NAMES = ['get_model_cfg']\n", marks=pytest.mark.slow),
         pytest.param("rlint.toml", 'select = ["RL801"]\nexclude = ["other.py"]\n', marks=pytest.mark.slow),
     ],
