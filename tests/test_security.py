@@ -196,7 +196,7 @@ class TestCache:
         forged[key] = [pack(replace(unpack(packed, FileResult), findings=()))]
         result.write_bytes(signature + b"\n" + json.dumps(forged).encode())
         assert self.check(tree, **other) == ["RL502"]
-        assert result.read_bytes().startswith(signature)  # made anew
+        assert result.read_bytes().startswith(signature)  # written by this run
         before = result.read_bytes()
         assert self.check(tree) == ["RL502"]
         assert result.read_bytes() != before  # ours now

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Fix
-from rlint.fixing.compiled_functions import changes_compiled_code, definitions
+from rlint.fixing.compiled_functions import definitions
 from rlint.regex import regex
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.model import SemanticModel
@@ -29,8 +29,6 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     taken = sorted(_functions(fix, model))
     if taken and model.index.is_observed(*taken):
         return f"the code of the function also runs in another namespace, which has no `{added[-1]}`"
-    if changes_compiled_code(fix, model):
-        return f"the function is compiled (`torch.jit.script`) and may not read `{added[-1]}`"
     for name in added:
         set_by_others = model.index.names_set_by_other_files(module)
         if (

@@ -5,6 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+_MEMBERSHIP = (ast.In, ast.NotIn)
+
+
+def iterated_by(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what a node, without its children and other than a call, iterates over."""
+    match node:
+        case ast.For(iter=value) | ast.comprehension(iter=value) | ast.Starred(value=value, ctx=ast.Load()):
+            yield value
+        case ast.Assign(targets=targets, value=value):
+            if any(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
+                yield value
+        case ast.Compare(ops=operators, comparators=operands):
+            for operator, value in zip(operators, operands, strict=True):
+                if isinstance(operator, _MEMBERSHIP):
+                    yield value
+
 
 def argument_count(call: ast.Call) -> int | None:
     """Return the number of arguments of a call; None if star arguments hide it."""

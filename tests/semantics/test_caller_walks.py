@@ -1,4 +1,4 @@
-"""Walks up the callers of a function: answers that are kept are those of a walk made anew."""
+"""Walks up the callers of a function: answers that are kept are those of a new walk."""
 
 from __future__ import annotations
 
@@ -123,4 +123,4 @@ def test_functions_that_meet_in_the_same_callers_are_visited_once() -> None:
     ]
     walk = Everywhere(Calls(pairs), dict.fromkeys(layers[-1], True), -1)
     assert walk.ask(CodePlace(FUNCTIONS[0], ())) is True
-    assert walk.visits == 1 + 3 + 9 + 9  # once for each call; 40 times if each way is walked anew
+    assert walk.visits == 1 + 3 + 9 + 9  # once for each call; 40 times if each way is walked by itself

@@ -14,6 +14,8 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import called_back
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import FunctionSummary, IteratedParameter
+from rlint.semantics.types.algebra import draws_on_iteration
+from rlint.syntax.queries import iterated_by
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
@@ -22,7 +24,6 @@ _ITERATE = models.having(
     Trait.ITERATES, TypeTag.SET, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.STR, TypeTag.FILE
 )
 """Methods that consume their argument."""
-_DRAW_ON_ITERATION = models.having(Trait.DRAWS_ON_ITERATION, "torch.utils.data")
 _HANDS_OUT = models.having(Trait.TAKES_OUT, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
 """Methods that return an object that existed before the call."""
 _OF_ITERATORS = (
@@ -83,7 +84,11 @@ class IteratorUses:
     def may_be_iterators(self, taken: IteratorUse) -> list[ast.expr]:
         """Return the iterated expressions that may be iterators shared with other code."""
         possible = self._possible(taken, self.analysis.syntax.function(taken.what))
-        return [value for value, again in possible if not again or _draws(self.analysis.types.type_of(value))]
+        return [
+            value
+            for value, again in possible
+            if not again or draws_on_iteration(self.analysis.types.type_of(value))
+        ]
 
     def _possible(self, taken: IteratorUse, function: Function | None) -> list[tuple[ast.expr, bool]]:
         """Return the values that may be iterators, each with whether only a loader would allow other uses."""
@@ -95,18 +100,8 @@ class IteratorUses:
     def taken(self, nodes: Iterable[ast.AST]) -> Iterator[IteratorUse]:
         """Yield all that some nodes consume, or pass to functions of the project."""
         for node in nodes:
+            yield from (IteratorUse(value, node) for value in iterated_by(node))
             match node:
-                case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
-                    yield IteratorUse(iterable, node)
-                case ast.Starred(value=value, ctx=ast.Load()):
-                    yield IteratorUse(value, node)
-                case ast.Assign(targets=targets, value=value):
-                    if any(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
-                        yield IteratorUse(value, node)
-                case ast.Compare(ops=operators, comparators=comparators):
-                    for operator, value in zip(operators, comparators, strict=True):
-                        if isinstance(operator, (ast.In, ast.NotIn)):
-                            yield IteratorUse(value, node)
                 case ast.Return(value=ast.expr() as value) if self._is_parameter(value):
                     yield IteratorUse(value, node)  # the callee may consume it
                 case ast.Call():
@@ -191,7 +186,7 @@ class IteratorUses:
         kind = self.analysis.types.type_of(value)
         if kind.tag is TypeTag.UNKNOWN:
             return self.analysis.names.qualified(value) is None
-        return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE) or _draws(kind)
+        return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE) or draws_on_iteration(kind)
 
     def _is_parameter(self, value: ast.expr) -> bool:
         if not isinstance(value, ast.Name):
@@ -261,11 +256,6 @@ class IteratorUses:
         )
 
 
-def _draws(kind: Type) -> bool:
-    """Whether iterating draws random numbers each time: a loader or a sampler."""
-    return kind.tag is TypeTag.LOADER or kind.of in _DRAW_ON_ITERATION
-
-
 def _reads_same(one: ast.expr, other: ast.expr) -> bool:
     if isinstance(one, ast.Attribute) and isinstance(other, ast.Attribute):
         return one.attr == other.attr and _reads_same(one.value, other.value)
@@ -297,11 +287,10 @@ class IteratorConsumers:
     def _parameters(self, function: FunctionSummary) -> Iterator[str]:
         for through in () if function.remembers else function.through:
             kind = self._settled(through.kind, function)
-            if through.again and not _draws(kind):
-                continue
-            known = kind.tag not in (TypeTag.UNKNOWN, TypeTag.ITERATOR, TypeTag.FILE)
-            if known and not _draws(kind) and not through.parameter:
-                continue
+            if not draws_on_iteration(kind):
+                known = kind.tag not in (TypeTag.UNKNOWN, TypeTag.ITERATOR, TypeTag.FILE)
+                if through.again or (known and not through.parameter):
+                    continue
             if not through.path:
                 yield through.parameter
                 continue

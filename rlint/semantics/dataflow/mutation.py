@@ -16,6 +16,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
 from rlint.semantics.types.algebra import is_immutable
+from rlint.syntax.queries import iterated_by
 from rlint.syntax.read_chain import read_chain
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS
@@ -43,7 +44,6 @@ _KINDS_WITH_EFFECTS = frozenset(
     | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
     | {ast.For, ast.Starred, ast.Assign, ast.Compare}
 )
-_MEMBERSHIP = (ast.In, ast.NotIn)
 _REFLECTS = models.having(Trait.REFLECTS, "builtins")
 _SETS_WITHIN = models.having(Trait.SETS_WITHIN, "decimal", "numpy", "torch", "torch.amp", "torch.cuda.amp")
 _MOST_COMPARED = 50_000
@@ -61,9 +61,6 @@ class Mutations:
         self._training = OptimizerEffects(analysis)
         self._compared = 0
 
-    def _watched(self, expression: ast.expr) -> _Watched:
-        return _Watched(expression, self.analysis, self._uses)
-
     @property
     def gives_up(self) -> bool:
         """Whether the file is so repetitive that mutations between two places are not analysed."""
@@ -76,10 +73,8 @@ class Mutations:
         rebound, or a mutable value in it may be modified, on any path in between.
         """
         nodes = self._between(first, second)
-        if nodes is None or self._settings_around(first) != self._settings_around(second):
-            return False
-        watched = self._watched(expression)
-        return not any(
+        watched = _Watched(expression, self.analysis, self._uses)
+        return nodes is not None and not any(
             (watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node))
             and not watched.is_out_of_reach(node)
             for node in nodes
@@ -95,9 +90,9 @@ class Mutations:
         if self.gives_up:
             return None
         nodes = self._between(first, second)
-        if nodes is None or self._settings_around(first) != self._settings_around(second):
+        if nodes is None:
             return None
-        return self._doubts(expression, self._watched(expression), nodes)
+        return self._doubts(expression, _Watched(expression, self.analysis, self._uses), nodes)
 
     def _doubts(
         self, expression: ast.expr, watched: _Watched, nodes: Iterable[ast.AST]
@@ -132,7 +127,7 @@ class Mutations:
         nodes = [node for part in parts for node in descendants(part) if node not in own]
         self._compared += len(nodes)
         hidden = self.analysis.effects.hidden
-        watched = self._watched(expression)
+        watched = _Watched(expression, self.analysis, self._uses)
         return self._doubts(
             expression,
             watched,
@@ -157,10 +152,10 @@ class Mutations:
 
     def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """Return the nodes that may be evaluated in between; None if `first` does not always run before
-        `second`.
+        `second`, or if library functions compute otherwise in one of the places.
         """
         parts = self.analysis.definitions.between(first, second)
-        if parts is None:
+        if parts is None or self._settings_around(first) != self._settings_around(second):
             return None
         tree = self.analysis.syntax
         first_statement, second_statement = tree.statement(first), tree.statement(second)
@@ -203,12 +198,7 @@ class Mutations:
 class _Watched:
     """The names and attributes that the value of an expression depends on."""
 
-    def __init__(
-        self,
-        expression: ast.expr,
-        analysis: FileAnalysis,
-        uses: EscapeAnalysis,
-    ) -> None:
+    def __init__(self, expression: ast.expr, analysis: FileAnalysis, uses: EscapeAnalysis) -> None:
         self.analysis = analysis
         self._uses = uses
         self._held: list[ast.Name] = []
@@ -307,7 +297,7 @@ class _Watched:
         """Whether running this node (without its children) may change the value."""
         tree = self.analysis.syntax
         if not self.analysis.effects.hidden.effect(node).quiet or any(
-            map(self._may_run_generator, _iterated(node))
+            map(self._may_run_generator, iterated_by(node))
         ):
             return bool(self.mutable or self.attributes or self.reads_state)
         match node:
@@ -595,19 +585,6 @@ def _does_something(node: ast.AST) -> bool:
     if kind in _PLACES:
         return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
     return kind in _KINDS_WITH_EFFECTS
-
-
-def _iterated(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what a node, without its children, iterates over."""
-    match node:
-        case ast.For(iter=value) | ast.comprehension(iter=value):
-            yield value
-        case ast.Starred(value=value, ctx=ast.Load()):
-            yield value
-        case ast.Assign(targets=[*_, ast.Tuple() | ast.List()], value=value):
-            yield value
-        case ast.Compare(ops=ops, comparators=operands):
-            yield from (each for op, each in zip(ops, operands, strict=True) if isinstance(op, _MEMBERSHIP))
 
 
 def _with_place(node: ast.AST) -> ast.AST:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.models.effect import EffectKind
-from rlint.models.value_type import TypeTag
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -17,6 +16,8 @@ _LOGGING = "logging."
 _STREAMS = ("stdout", "stderr")
 _REDIRECTS = frozenset({"contextlib.redirect_stdout", "contextlib.redirect_stderr"})
 _SHOWS_WARNINGS = "showwarning"
+_OF_ALL_GENERATORS = EffectKind.READS | EffectKind.OTHER
+"""Effects of all generators: each is suspended where it yields."""
 
 
 def run_by_output(index: ProjectIndex) -> EffectKind:
@@ -33,18 +34,11 @@ def run_by_output(index: ProjectIndex) -> EffectKind:
         found |= EffectKind.WARNS
     if index.defines_method("write"):
         found |= EffectKind.FILE_IO
-        redirected = any(not _REDIRECTS.isdisjoint(module.imports.values()) for module in modules)
-        if redirected or "redirect_stdout" in _read(index) or any(map(index.setters, _STREAMS)):
+        imported = any(not _REDIRECTS.isdisjoint(module.imports.values()) for module in modules)
+        read = any("redirect_stdout" in module.attributes_read for module in index.modules.values())
+        if imported or read or any(map(index.setters, _STREAMS)):
             found |= EffectKind.WRITES_OUTPUT | EffectKind.WARNS
     return found
-
-
-def _read(index: ProjectIndex) -> frozenset[str]:
-    return frozenset[str]().union(*(module.attributes_read for module in index.modules.values()))
-
-
-_OF_ALL_GENERATORS = EffectKind.READS | EffectKind.OTHER
-"""Effects of all generators: each is suspended where it yields."""
 
 
 def generators_act(index: ProjectIndex) -> bool:
@@ -54,7 +48,7 @@ def generators_act(index: ProjectIndex) -> bool:
         for module in index.modules.values()
         if not module.is_test
         for function in module.functions.values()
-        if any(kind.tag is TypeTag.ITERATOR for kind in function.returns)
+        if function.may_return_iterator
     )
 
 

@@ -16,7 +16,7 @@ from rlint.semantics.effects.optional_numbers import is_optional_number
 from rlint.semantics.effects.tensor_use import is_move_of_tensor
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
-from rlint.semantics.types.algebra import is_immutable
+from rlint.semantics.types.algebra import draws_on_iteration, is_immutable
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.queries import argument_count, is_constant
@@ -50,11 +50,10 @@ _ADD_NOTHING = models.having(
     "functools",
     "numba",
 )
-
-
 _WRAPPERS = frozenset({"functools.cmp_to_key", "functools.partial"})
+"""Functions that return a callable which calls their first argument."""
 _GETTERS = models.having(Trait.REFLECTS, "operator")
-_DRAW_ON_ITERATION = models.having(Trait.DRAWS_ON_ITERATION, "torch.utils.data")
+"""Functions that return a callable which reads or calls an attribute by its name."""
 
 
 class EffectResolver(ImplicitEffects, Protocol):
@@ -198,9 +197,7 @@ class EffectInference:
         return Effect(EffectKind.MUTATES, "rebinds a name outside the function")
 
     def _of_iteration(self, node: ast.For | ast.comprehension) -> Effect:
-        if self._is_iterator(node.iter, files=True):
-            return USES_UP
-        return _LOADS if self._is_loader(node.iter) else PURE
+        return self._of_iterated(node.iter)
 
     def _of_attribute(self, node: ast.Attribute) -> Effect:
         if isinstance(node.ctx, ast.Load):
@@ -263,12 +260,11 @@ class EffectInference:
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             known = models.callable_fact(qualified, argument_count(call))
-            if models.consumes_iterators(qualified) and any(
-                self._is_iterator(value, files=True) for value in call.args
-            ):
-                return USES_UP, None
-            if models.consumes_iterators(qualified) and any(map(self._is_loader, call.args)):
-                return _LOADS, None
+            if models.consumes_iterators(qualified):
+                effects = [self._of_iterated(value) for value in call.args]
+                for effect in (USES_UP, _LOADS):
+                    if effect in effects:
+                        return effect, None
             if known is not None:
                 effect = known.effect
                 if effect.kind & EffectKind.WRITES_OUTPUT and any(k.arg in _STREAMS for k in call.keywords):
@@ -336,10 +332,11 @@ class EffectInference:
                 return self.is_made_here(owner) and holds_own_items(owner, self.syntax, self.names)
         return False
 
-    def _is_loader(self, value: ast.expr) -> bool:
-        """Whether iterating over a value draws random numbers: a data loader, or a sampler."""
-        kind = self.types.type_of(value)
-        return kind.tag is TypeTag.LOADER or kind.of in _DRAW_ON_ITERATION
+    def _of_iterated(self, value: ast.expr) -> Effect:
+        """Return the effect of iterating over a value."""
+        if self._is_iterator(value, files=True):
+            return USES_UP
+        return _LOADS if draws_on_iteration(self.types.type_of(value)) else PURE
 
     def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
         """Whether a variable holds an iterator (or a file, which is read line by line); one created in the

@@ -107,8 +107,10 @@ class ByHand:
         it, or in a method that the branch calls: `if not self.started: self.start()`. Other code may set
         flags that ask for something again.
         """
-        setters = self._setters_of_flag(test, taken=taken) if not taken else None
-        return setters is not None and bool(setters) and setters <= _MAKERS
+        if taken:
+            return False
+        setters = self._setters_of_flag(test, taken=False) or frozenset()
+        return bool(setters) and setters <= _MAKERS
 
     def _setters_of_flag(self, test: ast.expr, *, taken: bool) -> frozenset[str] | None:
         """Return the names of the functions that let the branch of a flag run again; None if the branch does

@@ -681,7 +681,7 @@ def _loops_over_generator(function: FunctionSummary, edge: CallEdge) -> list[int
     """Return the loops that iterate over the result of a generator call: the generator runs in each of their
     iterations.
     """
-    if not any(kind.tag is TypeTag.ITERATOR for kind in edge.target.returns):
+    if not edge.target.may_return_iterator:
         return []
     line, around = edge.site.line, edge.site.loop
     return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]

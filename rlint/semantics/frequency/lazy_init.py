@@ -93,11 +93,16 @@ def _is_made(kept: tuple[str, str], function: Function) -> bool:
 def _written_flag(call: ast.Call) -> tuple[str, str] | None:
     """Return the object and the attribute of a buffer that a call writes to: `self.ready.fill_(True)`."""
     match call.func:
-        case ast.Attribute(value=ast.Attribute(value=ast.Attribute() as held, attr="data")):
-            pass
-        case ast.Attribute(value=ast.Attribute() as held):
-            pass
-        case _:
-            return None
-    is_owned = isinstance(held.value, ast.Name) and call.func.attr in ("copy_", "fill_")
-    return (held.value.id, held.attr) if is_owned and isinstance(held.value, ast.Name) else None
+        case (
+            ast.Attribute(
+                value=ast.Attribute(
+                    value=ast.Attribute(value=ast.Name(id=owner), attr=attribute), attr="data"
+                ),
+                attr="copy_" | "fill_",
+            )
+            | ast.Attribute(
+                value=ast.Attribute(value=ast.Name(id=owner), attr=attribute), attr="copy_" | "fill_"
+            )
+        ):
+            return owner, attribute
+    return None

@@ -7,7 +7,7 @@ from dataclasses import field
 from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
-from rlint.models.value_type import UNKNOWN, Type
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.effects.stored_parts import StoredPart
 from rlint.semantics.frequency.branches.declared_options import Choices, Given
 from rlint.semantics.frequency.drivers import Driver
@@ -201,6 +201,11 @@ class FunctionSummary:
     def name(self) -> str:
         """Return the last part of the qualified name."""
         return shown(self.qualname).rpartition(".")[2]
+
+    @property
+    def may_return_iterator(self) -> bool:
+        """Whether it may return an iterator, as a generator does."""
+        return any(kind.tag is TypeTag.ITERATOR for kind in self.returns)
 
     @property
     def has_receiver(self) -> bool:

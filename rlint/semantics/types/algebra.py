@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from functools import lru_cache, reduce
 
+from rlint import models
 from rlint.models import element_types
 from rlint.models.element_types import OBJECT
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
 
@@ -14,6 +16,7 @@ _IMMUTABLE = frozenset(
     TypeTag[name]
     for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
 )
+_DRAW_ON_ITERATION = models.having(Trait.DRAWS_ON_ITERATION, "torch.utils.data")
 OPTIONS = "__options__"
 """The name of the class for the command-line options that a file declares."""
 _ANY_PLACE = frozenset({"[]", "[:]", "[?]"})
@@ -24,6 +27,11 @@ NUMBERS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 def is_immutable(kind: Type) -> bool:
     """True if a value of this type cannot change while a name is bound to it."""
     return kind.tag in _IMMUTABLE
+
+
+def draws_on_iteration(kind: Type) -> bool:
+    """Whether each iteration over a value draws random numbers: over a loader, or a sampler."""
+    return kind.tag is TypeTag.LOADER or kind.of in _DRAW_ON_ITERATION
 
 
 def each_of(kind: Type) -> Type:

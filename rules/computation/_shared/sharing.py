@@ -67,7 +67,7 @@ _NO_GRADIENT = models.names_having(
 ) | {"all", "any", "detach", "unique"}
 _MAKES = regex(r"(^|_)(blank|build|create|empty|fresh|init|initial|make|new|start|zeros?)(_|$)")
 _SETTINGS = frozenset({TypeTag.BOOL, TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.FLOAT, TypeTag.INT, TypeTag.NONE})
-_WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})
+WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
 def is_value(expression: ast.expr, model: SemanticModel) -> bool:
@@ -323,7 +323,7 @@ def _is_without_gradient(node: ast.AST, model: SemanticModel) -> bool:
         else:
             continue
         called = [context.func if isinstance(context, ast.Call) else context for context in contexts]
-        if any(model.names.qualified(name) in _WITHOUT_GRADIENT for name in called):
+        if any(model.names.qualified(name) in WITHOUT_GRADIENT for name in called):
             return True
     return False
 

@@ -243,7 +243,7 @@ class DuplicateExtractCall(Rule):
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         earlier = self.earlier(call, evaluated_before, model)
         if earlier is None:
-            yield from self.check_targets(call, model)
+            yield from self.check_without_gradients(call, model)
             return
         line = model.span_of(earlier)[0].line
         yield self.finding(
@@ -256,7 +256,7 @@ class DuplicateExtractCall(Rule):
             minor=minor_reason(call, model),
         )
 
-    def check_targets(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+    def check_without_gradients(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that a block without gradients has evaluated already."""
         earlier = self.earlier(call, evaluated_without_gradients, model)
         if earlier is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import GuardKind, SemanticModel, descendants, is_in
+from rlint.rules.computation._shared.sharing import WITHOUT_GRADIENT
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import is_same_within
 
 _SELDOM = frozenset({GuardKind.ONCE, GuardKind.CLOCK, GuardKind.INTERVAL, GuardKind.FAILURE})
-_NO_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -84,6 +84,6 @@ def evaluated_without_gradients(call: ast.Call, model: SemanticModel) -> ast.exp
 def _has_no_gradients(block: ast.With, model: SemanticModel) -> bool:
     return any(
         isinstance(item.context_expr, ast.Call)
-        and model.names.qualified(item.context_expr.func) in _NO_GRADIENTS
+        and model.names.qualified(item.context_expr.func) in WITHOUT_GRADIENT
         for item in block.items
     )

@@ -116,12 +116,10 @@ def reads_of(names: list[ast.Name], scope: Scope, model: SemanticModel) -> list[
         for use in model.names.uses(name.id, scope):
             if isinstance(use.ctx, ast.Del) or isinstance(model.parent(use), ast.AugAssign):
                 return None
-            if not isinstance(use.ctx, ast.Load):
-                continue
-            if any(binding.node is name for binding in model.dataflow.definitions(use)):
-                if model.source.span(model.syntax.statement(use))[0] <= bound_at:
-                    return None  # the next iteration of a loop reads it
-                found.append(use)
+        for use in model.analysis.reads_of(name, scope):
+            if model.source.span(model.syntax.statement(use))[0] <= bound_at:
+                return None  # the next iteration of a loop reads it
+            found.append(use)
     return found
 
 

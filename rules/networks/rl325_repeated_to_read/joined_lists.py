@@ -30,9 +30,7 @@ def _is_joined(items: ast.Name, model: SemanticModel) -> bool:
     if len(made) != 1:
         return False
     is_joined = False
-    for use in model.names.reads(items.id, model.names.scope(items)):
-        if made[0] not in model.dataflow.definitions(use):
-            continue
+    for use in model.analysis.readers(made[0], model.names.scope(items)):
         around = model.parent(use)
         if isinstance(around, ast.Attribute) and around.attr in _FILLS:
             continue

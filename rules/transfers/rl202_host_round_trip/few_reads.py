@@ -17,6 +17,7 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import is_given
 
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
@@ -90,10 +91,10 @@ def _is_tested(use: ast.expr, model: SemanticModel) -> bool:
     child: ast.AST = use
     for around in model.ancestors(use):
         if isinstance(around, (ast.If, ast.While)):
-            return child is around.test and not any(map(_is_given, _tests_around(around, model)))
+            return child is around.test and not any(map(_is_set, _tests_around(around, model)))
         if isinstance(around, ast.stmt):
             return False
-        if isinstance(around, ast.BoolOp) and any(map(_is_given, around.values)):
+        if isinstance(around, ast.BoolOp) and any(map(_is_set, around.values)):
             return False
         child = around
     return False
@@ -107,12 +108,9 @@ def _tests_around(statement: ast.stmt, model: SemanticModel) -> Iterator[ast.exp
             return
 
 
-def _is_given(test: ast.expr) -> bool:
-    """Whether a test asks whether a setting is given: `self.limit is not None`, `self.stops_early`."""
-    match test:
-        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
-            return True
-    return isinstance(test, ast.Attribute)
+def _is_set(test: ast.expr) -> bool:
+    """Whether a test asks for a setting: `self.limit is not None`, `self.stops_early`."""
+    return is_given(test) or isinstance(test, ast.Attribute)
 
 
 def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:

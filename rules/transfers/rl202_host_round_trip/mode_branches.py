@@ -46,7 +46,7 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
         function = model.function(read.node)
         returning = model.once(_exits, function)
         exits = {line for line, branch in returning.items() if not is_in(read.node, branch)}
-        steps = bool(exits) and model.once(_takes_step, function)
+        steps = bool(exits) and model.once(takes_step, function)
         kinds = _EXITS if steps else (GuardKind.INTERVAL,)
         found = tuple(guard for guard in found if not _is_due(guard, exits, kinds))
         if not found:
@@ -67,7 +67,7 @@ def _is_due(guard: Guard, exits: set[int], kinds: tuple[GuardKind, ...]) -> bool
     return guard.line in exits and guard.kind in kinds and guard.cap is Heat.HOT
 
 
-def _takes_step(function: Function | None, model: SemanticModel) -> bool:
+def takes_step(function: Function | None, model: SemanticModel) -> bool:
     """Whether a function takes a gradient step itself, outside of its loops."""
     summary = model.symbols.function_at(function.body[0]) if function is not None else None
     return summary is not None and Driver.GRADIENT_STEP in summary.drivers
@@ -97,7 +97,7 @@ def _is_setting(test: ast.expr | None) -> bool:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(attr=name)):
             return not _RARELY_ON.search(name.lower()) and not _names_logs(name)
         case ast.BoolOp(op=operator, values=values):
-            settings = [part for part in values if not (isinstance(operator, ast.And) and _is_given(part))]
+            settings = [part for part in values if not (isinstance(operator, ast.And) and is_given(part))]
             return all(map(_is_setting, settings))
         case ast.Attribute(attr=name):
             return not _WHEN.search(name.lower()) and (
@@ -106,7 +106,7 @@ def _is_setting(test: ast.expr | None) -> bool:
     return False
 
 
-def _is_given(test: ast.expr) -> bool:
+def is_given(test: ast.expr) -> bool:
     """Whether a condition asks whether there is a value: `targets is not None`."""
     match test:
         case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):

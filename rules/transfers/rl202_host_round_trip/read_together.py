@@ -32,7 +32,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     is_placed_on_device,
     reads_below,
 )
-from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
+from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of, takes_step
 from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_raises
 
 _MOST = 64
@@ -235,16 +235,15 @@ def _repeats_work(around: ast.AST, model: SemanticModel) -> bool:
     """
     of_type = model.syntax.of_type
     loops: list[Loop] = [*of_type(ast.For), *of_type(ast.AsyncFor), *of_type(ast.While)]
-    works = drives if _takes_step(around, model) else _works
+    works = drives if _is_part_of_step(around, model) else _works
     return any(works(loop, model) for loop in loops if loop is not around and is_in(loop, around))
 
 
-def _takes_step(around: ast.AST, model: SemanticModel) -> bool:
+def _is_part_of_step(around: ast.AST, model: SemanticModel) -> bool:
     """Whether a function takes a gradient step itself, outside of its loops, or is part of one."""
     if not isinstance(around, FUNCTIONS):
         return False
-    summary = model.symbols.function_at(around.body[0])
-    if summary is not None and Driver.GRADIENT_STEP in summary.drivers:
+    if takes_step(around, model):
         return True
     cadence = model.frequency.cadence(around.body[0])
     return cadence is not None and cadence.drivers == _ONLY_GRADIENT
