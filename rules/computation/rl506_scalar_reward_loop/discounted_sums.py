@@ -44,17 +44,17 @@ def _counter(loop: ast.For, model: SemanticModel) -> str | None:
 
 
 def _adds_term(node: ast.AST, counter: str) -> bool:
-    if any(isinstance(part, ast.Slice) for part in descendants(node)):
-        return False  # a whole column
     match node:
         case ast.AugAssign(op=ast.Add(), value=value):
-            return _is_discounted(value, counter)
+            adds = _is_discounted(value, counter)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(left=left, op=ast.Add(), right=right)):
-            return any(
+            adds = any(
                 isinstance(one, ast.Name) and one.id == name and _is_discounted(other, counter)
                 for one, other in ((left, right), (right, left))
             )
-    return False
+        case _:
+            return False
+    return adds and not any(isinstance(part, ast.Slice) for part in descendants(node))  # no whole column
 
 
 def _is_discounted(term: ast.expr, counter: str) -> bool:

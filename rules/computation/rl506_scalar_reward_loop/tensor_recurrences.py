@@ -343,7 +343,8 @@ def _reads_neighbour(target: ast.Subscript, value: ast.AST) -> bool:
 
 
 def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
-    return isinstance(held, (ast.Name, ast.Attribute)) and model.types.type_of(held).tag is TypeTag.TENSOR
+    readable = isinstance(held, (ast.Name, ast.Attribute, ast.Call))
+    return readable and model.types.type_of(held).tag is TypeTag.TENSOR
 
 
 def _is_list_of_tensors(held: ast.expr, model: SemanticModel) -> bool:
@@ -404,7 +405,7 @@ def _iterated(iterable: ast.expr, target: ast.expr, model: SemanticModel) -> lis
             return [(held, target)]
         case ast.Call(func=ast.Attribute(value=held, attr="flip")):
             return [(held, target)]
-        case ast.Name() | ast.Attribute():
+        case ast.Name() | ast.Attribute() | ast.Call():
             return [(iterable, target)]
     return []
 
