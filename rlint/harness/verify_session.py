@@ -105,6 +105,7 @@ class _Verification:
             device=device,
             seeds=self._options.seeds,
             budget=self._options.pace.behaviour,
+            quick=self._options.quick,
             # If the CPU is not requested, only its declarations are read there.
             workloads=None if self._options.wants(device) else (),
         )

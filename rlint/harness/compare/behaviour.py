@@ -58,15 +58,17 @@ def compare(
     *,
     seeds: int = LEAST_SEEDS,
     budget: float = 30.0,
+    quick: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005 - nobody looks
 ) -> Behaviour:
     """Run the program before and after its fixes on the same cases, and compare everything observable.
 
     At least LEAST_SEEDS seeds are compared at one size; once `budget` (seconds) is used up, fewer at others.
+    `quick` compares one small size only.
     `progress` is called with the number of completed cases and the total. Raises WorkloadError if the
     comparison would be meaningless: preparing fails, every run raises, the program differs from itself.
     """
-    return _Experiment(subject, workload, device, max(seeds, LEAST_SEEDS)).run(budget, progress)
+    return _Experiment(subject, workload, device, max(seeds, LEAST_SEEDS), quick=quick).run(budget, progress)
 
 
 @dataclass(slots=True)
@@ -150,8 +152,8 @@ class _Seen:
 
 
 class _Experiment:
-    def __init__(self, subject: Subject, workload: str, device: str, seeds: int) -> None:
-        self._subject, self._device, self._seeds = subject, device, seeds
+    def __init__(self, subject: Subject, workload: str, device: str, seeds: int, *, quick: bool) -> None:
+        self._subject, self._device, self._seeds, self._quick = subject, device, seeds, quick
         self._bench = _Bench(workload)
         self._bench.scene.files.folders = (os.path.dirname(subject.main),)
         texts = subject.texts
@@ -172,7 +174,7 @@ class _Experiment:
         self._last_exception: Raised | None = None
 
     def run(self, budget: float, progress: Callable[[int, int], None]) -> Behaviour:
-        plan = CasePlan(self._driver, self._seeds, self._device)
+        plan = self._plan()
         gc.freeze()  # loaded packages are not garbage; scanning them takes longer than runs
         try:
             for trial in plan.trials(budget, self._seconds):
@@ -205,6 +207,9 @@ class _Experiment:
             excluded={VARIANTS[name]: why for name, why in self._driver.excludes.items()},
         )
 
+    def _plan(self) -> CasePlan:
+        return CasePlan(self._driver, self._seeds, self._device, quick=self._quick)
+
     def _lane(self, name: str, *, fresh: bool | None = None) -> _Lane:
         return _Lane(self._subject, name, self._bench, fresh=self._fresh if fresh is None else fresh)
 
@@ -212,7 +217,7 @@ class _Experiment:
         """Run each size, so that all packages are loaded and have printed their one-time messages, and record
         the time. Then determine whether reloading the program is fast.
         """
-        for size in CasePlan(self._driver, self._seeds, self._device).sizes:
+        for size in self._plan().sizes:
             started = time.perf_counter()
             for name in (BEFORE, *self._arms):
                 self._lane(name, fresh=True).observe(Trial(Case(0, size, self._device)))

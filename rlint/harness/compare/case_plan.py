@@ -30,13 +30,17 @@ class CasePlan:
     """All small sizes and the smallest of the measured sizes, with `seeds` seeds each; one case of each
     larger size, and a few of each variant.
 
-    One size always gets all of its seeds: the largest small one for which there is time.
+    One size always gets all of its seeds: the largest small one for which there is time. A `quick` plan has
+    the smallest one above 1 alone, and the variants.
     """
 
-    def __init__(self, workload: Workload, seeds: int, device: str) -> None:
+    def __init__(self, workload: Workload, seeds: int, device: str, *, quick: bool = False) -> None:
         self.sizes = tuple(sorted({*workload.small_sizes, workload.sizes[0]}))
         self._small = workload.small_sizes or workload.sizes[:1]
         self._larger = [size for size in workload.sizes if size > self.sizes[-1]]
+        if quick:
+            self.sizes = self._small = (min(self._above_one() or self._small),)
+            self._larger = []
         self._variants = [name for name in VARIANTS if name not in workload.excludes]
         self._seeds, self._device = seeds, device
         self._done: Counter[int] = Counter()
@@ -117,9 +121,12 @@ class CasePlan:
 
     def _full(self, budget: float, seconds: Mapping[int, float]) -> int:
         """Return the size that gets all seeds: not 0, if there is another."""
-        candidates = sorted((size for size in self._small if size > 1), reverse=True) or [max(self._small)]
+        candidates = sorted(self._above_one(), reverse=True) or [max(self._small)]
         fitting = (size for size in candidates if seconds[size] * self._seeds <= budget * _SHARE)
         return next(fitting, candidates[-1])
+
+    def _above_one(self) -> list[int]:
+        return [size for size in self._small if size > 1]
 
     def omissions(self) -> Iterator[str]:
         """Yield the sizes at which fewer seeds than requested were compared."""

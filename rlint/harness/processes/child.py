@@ -117,6 +117,7 @@ def _phase(job: BenchJob, subject: Subject, workload: Workload, send: Callable[[
             job.device,
             seeds=job.seeds,
             budget=job.budget,
+            quick=job.quick,
             progress=lambda done, total: send(Message("progress", workload.name, (done, total))),
         )
     if job.phase == TIMING:
