@@ -9,6 +9,7 @@ from rlint.findings import Fix
 from rlint.fixing.compiled_functions import definitions
 from rlint.regex import regex
 from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.effects.observed_code import ANY_FUNCTION
 from rlint.semantics.model import SemanticModel
 
 _BOUND = regex(r"^(?:class |def |import )?([^\W\d]\w*)\b(?! import)", 8)
@@ -27,7 +28,7 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     if model.index.is_observed(module):
         return f"`{added[-1]}` would be one of the variables of the module, which other code iterates over"
     taken = sorted(_functions(fix, model))
-    if taken and model.index.is_observed(*taken):
+    if taken and model.index.is_observed(*taken, ANY_FUNCTION):
         return f"the code of the function also runs in another namespace, which has no `{added[-1]}`"
     for name in added:
         set_by_others = model.index.names_set_by_other_files(module)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 
 from rlint.findings import Edit, Fix
+from rlint.models.value_type import TypeTag
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 from rlint.syntax.walk import descendants
+
+_COPYING = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.LIST})
+"""Types of an index with which an array gives a copy of its items."""
 
 
 def broken_promise_reason(fix: Fix, model: SemanticModel) -> str | None:
@@ -24,6 +28,9 @@ def broken_promise_reason(fix: Fix, model: SemanticModel) -> str | None:
         name = _broken(function, inside, model) or _kept_in_attribute(function, inside, model)
         if name is not None:
             return f"a call passes another type for `{name}` than its annotation says"
+        name = _unproven_index(function, inside, model)
+        if name is not None:
+            return f"a call may pass a number or a slice for `{name}`, which selects a view, not a copy"
     return None
 
 
@@ -33,6 +40,31 @@ def _broken(function: Function, edits: list[Edit], model: SemanticModel) -> str 
         return None
     used = _used(function, edits, model)
     return next((name for name in broken if name in used), None)
+
+
+def _unproven_index(function: Function, edits: list[Edit], model: SemanticModel) -> str | None:
+    """Return the parameter by which a statement of the fix indexes, if its annotation promises an array but
+    not every call is known to pass one.
+    """
+    arguments = function.args
+    path = f"{model.symbols.module.module}.{model.syntax.qualname(function)}"
+    unproven = set()
+    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if parameter.annotation is not None:
+            types = model.analysis.types
+            promised = types.resolved(types.promised(parameter, function))
+            if promised.tag in _COPYING and not model.index.is_passed_only(path, parameter.arg, promised):
+                unproven.add(parameter.arg)
+    return next(
+        (
+            part.id
+            for node in (descendants(function) if unproven else ())
+            if isinstance(node, ast.Subscript) and _is_in_edit(model.syntax.statement(node), edits, model)
+            for part in descendants(node.slice)
+            if isinstance(part, ast.Name) and part.id in unproven
+        ),
+        None,
+    )
 
 
 def _broken_parameters(function: Function, model: SemanticModel) -> list[str]:
@@ -89,13 +121,13 @@ def _is_in_edit(node: ast.AST, edits: list[Edit], model: SemanticModel) -> bool:
 
 
 def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[str]:
-    """Return the variables that a fix names, and those that they are computed from."""
+    """Return the variables that the statements of a fix name, and those that they are computed from."""
     nodes = [
         node for node in descendants(function) if isinstance(node, (ast.Name, ast.Assign, ast.NamedExpr))
     ]
     used: set[str] = set()
     for node in nodes:
-        if isinstance(node, ast.Name) and _is_in_edit(node, edits, model):
+        if isinstance(node, ast.Name) and _is_in_edit(model.syntax.statement(node), edits, model):
             used.add(node.id)
     while True:
         more = {

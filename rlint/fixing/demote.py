@@ -23,6 +23,8 @@ from rlint.semantics.model import SemanticModel
 
 _MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
 """Contexts in which library calls behave differently."""
+_LOCALS = ("f_locals", "co_varnames", "co_nlocals")
+"""Attributes of frames and code objects that name local variables."""
 RESTORED = (
     "an attribute is also set by other code or by name (`setattr`, `__dict__`), or a container is "
     "passed to other code, so it may hold another object"
@@ -105,15 +107,19 @@ class _Doubts:
         noticed = (replaced & (before | after)) | (self._own_functions & (after - before))
         if _MODES & after:
             noticed = replaced | self._own_functions
+        else:
+            noticed |= replaced & self._model.program.read_by_called(before)
         for name in sorted(noticed | (replaced & {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "a function of a library"
             return f"{called} is replaced in this program and may behave differently"
         return None
 
     def _frame_reason(self) -> str | None:
-        """Return which code observes the local variables of functions that run, or that failed."""
-        sees = self._model.program.mentions("f_locals")
-        return "`f_locals` in this program reads local variables of other functions" if sees else None
+        """Return which code observes the local variables of functions: of those that run or failed, or of all
+        by their code objects, as code does that filters keyword arguments.
+        """
+        read = next((name for name in _LOCALS if self._model.program.mentions(name)), None)
+        return f"`{read}` in this program reads local variables of other functions" if read else None
 
     def _mode_reason(self, fix: Fix) -> str | None:
         """Return which code observes the tensors that autograd saves, and so whether it is on."""

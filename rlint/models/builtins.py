@@ -72,7 +72,7 @@ FACTS: Table = table(
     facts("builtins", PURE, ANYTHING, "abs pow", Trait.CARRIES | Trait.OF_NUMBERS | Trait.CHEAP),
     facts("builtins", PURE, ANYTHING, "complex", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.CHEAP),
     facts("builtins", PURE, ANYTHING, "divmod round", Trait.OF_NUMBERS | Trait.CHEAP),
-    facts("builtins", PURE, ANYTHING, "slice", Trait.CHEAP),
+    facts("builtins", PURE, Type(TypeTag.SLICE), "slice", Trait.CHEAP),
     facts("builtins", READS, ANYTHING, "getattr", Trait.CHEAP | Trait.REFLECTS),
     facts(
         "builtins",

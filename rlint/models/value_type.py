@@ -26,6 +26,7 @@ class TypeTag(Enum):
     DEQUE = "deque"
     ITERATOR = "iterator"
     RANGE = "range"
+    SLICE = "slice"
     NDARRAY = "ndarray"
     NUMPY_SCALAR = "numpy scalar"
     TENSOR = "tensor"

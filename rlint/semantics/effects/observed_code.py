@@ -5,7 +5,7 @@ observes the contents of such a module, or the names that such a function reads.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rlint.semantics.effects.namespace_writes import (
     ANY_MODULE,
@@ -20,6 +20,8 @@ from rlint.syntax.syntax_index import SyntaxIndex
 
 _LISTS = ("dir", "getmembers")
 _SOURCES = ("getsource", "getsourcelines", "FunctionType", "LambdaType")
+ANY_FUNCTION = "__any_function__"
+"""The dotted name of a function that other code passes."""
 _HINTS = (
     *(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES)),
     "(vars,",
@@ -61,12 +63,23 @@ class _Observed:
         builtin = (use for name in ("vars", "dir") for use in self._syntax.variables.uses(name, None))
         if any(self._syntax.call_of(use) is None for use in builtin):
             yield PASSED_MODULE  # `map(vars, modules)`
-        for call in written.calls_of(_SOURCES):
-            taken = call.args[0] if call.args else None
-            if isinstance(taken, ast.Attribute) and taken.attr == "__code__":
-                taken = taken.value
-            if taken is not None:
-                yield from self._paths(taken)
+        for taken in (*self._sources_taken(), *self._codes_taken()):
+            yield from self._paths(taken)
+            if self._resolve(taken) is None:
+                yield ANY_FUNCTION
+
+    def _sources_taken(self) -> Iterator[ast.expr]:
+        """Yield the functions and classes whose source is read, or whose code gets another namespace."""
+        for call in self._syntax.written.calls_of(_SOURCES):
+            for taken in call.args[:1]:
+                if not (isinstance(taken, ast.Attribute) and taken.attr == "__code__"):
+                    yield taken
+
+    def _codes_taken(self) -> Iterator[ast.expr]:
+        """Yield the functions whose code object is passed on: `marshal.dumps(function.__code__)`."""
+        for code in self._syntax.written.attributes.get("__code__", ()):
+            if isinstance(self._syntax.parents.get(code), (ast.Call, ast.Assign, ast.Return, ast.keyword)):
+                yield code.value
 
     def _listed_by(self, call: ast.Call) -> Iterator[str]:
         match call:
@@ -106,7 +119,7 @@ class _Observed:
         bindings = scope.bindings[name.id] if scope is not None else []
         return [binding.value for binding in bindings if binding.value is not None and not binding.path]
 
-    def _paths(self, node: ast.expr) -> Iterable[str]:
+    def _paths(self, node: ast.expr) -> Iterator[str]:
         return owner_paths(node, self._syntax, self._resolve)
 
     def _observes_all_names(self, namespace: ast.expr, depth: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from rlint.findings import ProgramScale
@@ -257,6 +257,30 @@ class ProgramSymbols:
         if known is None:
             known = self._of_programs[program] = frozenset(self._names(self._program(module)))
         return not known.isdisjoint(names)
+
+    def read_by_called(self, names: Collection[str]) -> frozenset[str]:
+        """Return the names of attributes and imports that the files read which define functions with some
+        names, and the files that those import.
+        """
+        modules = self.index.modules
+        waiting = [module for name in names for module in self._defining.get(name, ())]
+        found: dict[str, None] = {}
+        while waiting:
+            module = waiting.pop()
+            if module not in found:
+                found[module] = None
+                for target in modules[module].imports.values():
+                    waiting += [each for each in (target, target.rpartition(".")[0]) if each in modules]
+        return frozenset(self._names(modules[module] for module in found))
+
+    @cached_property
+    def _defining(self) -> dict[str, list[str]]:
+        """Return the modules that define functions, by the functions' names."""
+        found: dict[str, list[str]] = {}
+        for module in self.index.modules.values():
+            for function in module.functions.values():
+                found.setdefault(function.name, []).append(module.module)
+        return found
 
     def has_layers_by_mode(self, module: str) -> bool:
         """Whether the program of a module names a layer whose result depends on `train()` and `eval()`, or

@@ -63,7 +63,8 @@ _DEEPEST = 3
 """Maximum depth at which items of items of a value are resolved."""
 _PLAIN_DATA = frozenset(
     {TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT,
-     TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.DTYPE, TypeTag.INSTANCE}
+     TypeTag.SET, TypeTag.DEQUE, TypeTag.SLICE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.DTYPE,
+     TypeTag.INSTANCE}
 )  # fmt: skip
 """Types of values that contradict an annotation with another type."""
 _TAKEN_FOR = {
@@ -1058,6 +1059,13 @@ class ProjectIndex(SymbolTable):
         """
         return any(self._is_another(kind, promised) for kind in self._passed.get(f"{path}@{parameter}", ()))
 
+    def is_passed_only(self, path: str, parameter: str, promised: Type) -> bool:
+        """Whether every call of the function at a path is known to pass a value of a type, or no call is
+        known.
+        """
+        passed = self._arguments.get(f"{path}@{parameter}")
+        return passed is None or (passed.tag is promised.tag and passed.caveat is None)
+
     def _is_another(self, kind: Type, promised: Type) -> bool:
         if kind.tag is not promised.tag:
             return kind.tag in _PLAIN_DATA and kind.tag not in _TAKEN_FOR.get(promised.tag, ())
@@ -1098,7 +1106,9 @@ class ProjectIndex(SymbolTable):
     def note_argument(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
         """Record the type that a caller passes for a parameter."""
         key = f"{function.path}@{parameter}"
-        if kind and kind.caveat is None:
+        if kind.caveat is not None:
+            self._passed.setdefault(key, set()).update(choice.kind for choice in kind.caveat.choices)
+        elif kind:
             self._passed.setdefault(key, set()).add(kind)
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else batches.joined(known, kind)

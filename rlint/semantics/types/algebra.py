@@ -14,7 +14,9 @@ from rlint.semantics.types import batches
 
 _IMMUTABLE = frozenset(
     TypeTag[name]
-    for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
+    for name in (
+        "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE SLICE PATTERN FUNCTION CLASS"
+    ).split()
 )
 _DRAW_ON_ITERATION = models.having(Trait.DRAWS_ON_ITERATION, "torch.utils.data")
 OPTIONS = "__options__"

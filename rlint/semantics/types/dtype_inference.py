@@ -323,6 +323,8 @@ class DtypeInference(TypeInferenceBase):
                 rank = rank + 1 if rank is not None else None
                 continue
             kind = self.type_of(part)
+            if kind.tag is TypeTag.SLICE:
+                continue
             selected = _data_rank(kind)
             if kind.tag in (TypeTag.LIST, *_ARRAYS):
                 copied = True
@@ -354,6 +356,7 @@ class DtypeInference(TypeInferenceBase):
             isinstance(part, ast.Slice)
             or is_constant(part, None)
             or self.names.qualified(part) == "numpy.newaxis"
+            or self.type_of(part).tag is TypeTag.SLICE
         )
 
     def _may_be_several(self, index: ast.expr) -> bool:

@@ -28,6 +28,8 @@ _CONSTANTS: dict[type, TypeTag] = {
 
 
 _TEXTS = {device: Type(TypeTag.STR, device=device) for device in Device}
+_OF_SEVERAL = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TENSOR, TypeTag.SLICE})
+"""Types of an index that selects several items."""
 
 
 class LiteralInference(DtypeInference):
@@ -144,7 +146,7 @@ class LiteralInference(DtypeInference):
         if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
             return "[:]"
         types = [self.type_of(part) for part in parts]
-        if any(kind.tag in (TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TENSOR) for kind in types):
+        if any(kind.tag in _OF_SEVERAL for kind in types):
             return "[:]"
         match index:
             case ast.Constant(value=int() as place) if not isinstance(place, bool):
