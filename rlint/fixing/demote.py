@@ -108,7 +108,7 @@ class _Doubts:
         if _MODES & after:
             noticed = replaced | self._own_functions
         else:
-            noticed |= replaced & self._model.program.read_by_called(before)
+            noticed |= replaced & self._model.usage.read_by_called(before)
         for name in sorted(noticed | (replaced & {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "a function of a library"
             return f"{called} is replaced in this program and may behave differently"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
 
 from rlint import models
 from rlint.findings import ProgramScale
@@ -91,12 +90,6 @@ class ProgramQueries:
         whole process, such as `set_default_device`. Names that only tests set count only for tests.
         """
         return self._names.program_names(settings, self._symbols.module.module)
-
-    def read_by_called(self, names: Collection[str]) -> frozenset[str]:
-        """Return the names of attributes and imports that the files read which define functions with some
-        names, and the files that those import.
-        """
-        return self._names.read_by_called(names)
 
     def uses_language_models(self) -> bool:
         """Whether this file trains or runs language models, or belongs to a program that does."""

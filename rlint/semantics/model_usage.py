@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,12 @@ class UsageQueries:
         `grad_fn`, so that the operation that creates a tensor can be observed.
         """
         return node in self._shown.nodes
+
+    def read_by_called(self, names: Collection[str]) -> frozenset[str]:
+        """Return the names of attributes and imports that the files read which define functions with some
+        names, and the files that those import.
+        """
+        return self._symbols.read_by_called(names)
 
     @cached_property
     def _shown(self) -> ShownValues:
