@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from rlint import models
@@ -19,6 +19,7 @@ from rlint.fixing.unread_syntax import unread_syntax_reason
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.interprocedural.qualified_names import is_class
+from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.model import SemanticModel
 
 _MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
@@ -108,11 +109,18 @@ class _Doubts:
         if _MODES & after:
             noticed = replaced | self._own_functions
         else:
-            noticed |= replaced & self._model.usage.read_by_called(before)
+            noticed |= replaced & self._model.usage.read_by_called(self._called_within(start, end))
         for name in sorted(noticed | (replaced & {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "a function of a library"
             return f"{called} is replaced in this program and may behave differently"
         return None
+
+    def _called_within(self, start: int, end: int) -> Iterator[FunctionSummary]:
+        """Yield the functions of the project that are called between two offsets."""
+        for call in self._model.syntax.of_type(ast.Call):
+            first, last = self._model.source.span(call)
+            if start <= first and last <= end:
+                yield from self._model.types.call_targets(call)
 
     def _frame_reason(self) -> str | None:
         """Return which code observes the local variables of functions: of those that run or failed, or of all

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,11 @@ from rlint.semantics.effects.shown_values import ShownValues
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
+from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.summary import FunctionSummary
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
 
@@ -66,11 +68,16 @@ class UsageQueries:
         """
         return node in self._shown.nodes
 
-    def read_by_called(self, names: Collection[str]) -> frozenset[str]:
-        """Return the names of attributes and imports that the files read which define functions with some
-        names, and the files that those import.
+    def collects_warnings(self) -> bool:
+        """Whether the program of this file keeps the warnings of a block, or counts floating-point errors."""
+        module = self._model.symbols.module.module
+        return self._symbols.program_names((COLLECTS_WARNINGS, "seterrcall", "showwarning"), module)
+
+    def read_by_called(self, functions: Iterable[FunctionSummary]) -> frozenset[str]:
+        """Return the names of attributes and imports that the files read in which some functions are defined,
+        and those that they call.
         """
-        return self._symbols.read_by_called(names)
+        return self._symbols.read_by_called(functions)
 
     @cached_property
     def _shown(self) -> ShownValues:

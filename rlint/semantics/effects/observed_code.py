@@ -20,6 +20,8 @@ from rlint.syntax.syntax_index import SyntaxIndex
 
 _LISTS = ("dir", "getmembers")
 _SOURCES = ("getsource", "getsourcelines", "FunctionType", "LambdaType")
+_RUNS = ("exec", "eval", "compile", "FunctionType", "LambdaType")
+"""Functions that run code in a namespace, or make a function of it."""
 ANY_FUNCTION = "__any_function__"
 """The dotted name of a function that other code passes."""
 _HINTS = (
@@ -63,9 +65,10 @@ class _Observed:
         builtin = (use for name in ("vars", "dir") for use in self._syntax.variables.uses(name, None))
         if any(self._syntax.call_of(use) is None for use in builtin):
             yield PASSED_MODULE  # `map(vars, modules)`
+        runs = bool(written.calls_of(_RUNS))
         for taken in (*self._sources_taken(), *self._codes_taken()):
             yield from self._paths(taken)
-            if self._resolve(taken) is None:
+            if runs and self._resolve(taken) is None:
                 yield ANY_FUNCTION
 
     def _sources_taken(self) -> Iterator[ast.expr]:

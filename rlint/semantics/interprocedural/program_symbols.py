@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 
 from rlint.findings import ProgramScale
@@ -258,29 +258,20 @@ class ProgramSymbols:
             known = self._of_programs[program] = frozenset(self._names(self._program(module)))
         return not known.isdisjoint(names)
 
-    def read_by_called(self, names: Collection[str]) -> frozenset[str]:
-        """Return the names of attributes and imports that the files read which define functions with some
-        names, and the files that those import.
+    def read_by_called(self, functions: Iterable[FunctionSummary]) -> frozenset[str]:
+        """Return the names of attributes and imports that the files read in which some functions are defined,
+        and those that they call.
         """
-        modules = self.index.modules
-        waiting = [module for name in names for module in self._defining.get(name, ())]
-        found: dict[str, None] = {}
+        found: dict[str, FunctionSummary] = {}
+        waiting = list(functions)
         while waiting:
-            module = waiting.pop()
-            if module not in found:
-                found[module] = None
-                for target in modules[module].imports.values():
-                    waiting += [each for each in (target, target.rpartition(".")[0]) if each in modules]
-        return frozenset(self._names(modules[module] for module in found))
-
-    @cached_property
-    def _defining(self) -> dict[str, list[str]]:
-        """Return the modules that define functions, by the functions' names."""
-        found: dict[str, list[str]] = {}
-        for module in self.index.modules.values():
-            for function in module.functions.values():
-                found.setdefault(function.name, []).append(module.module)
-        return found
+            function = waiting.pop()
+            if function.path not in found:
+                found[function.path] = function
+                for path, _ in function.effect_paths:
+                    waiting += self.index.callables(path, function.module)
+        modules = {function.module for function in found.values()}
+        return frozenset(self._names(self.index.modules[module] for module in modules))
 
     def has_layers_by_mode(self, module: str) -> bool:
         """Whether the program of a module names a layer whose result depends on `train()` and `eval()`, or

@@ -49,7 +49,13 @@ from rlint.semantics.interprocedural.mentions.references import looks_up_names, 
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.registered_attributes import registered_attributes
 from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
-from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary import (
+    COLLECTS_WARNINGS,
+    CallSite,
+    ClassSummary,
+    FunctionSummary,
+    ModuleSummary,
+)
 from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.architecture_summary import parts_of_file
 from rlint.semantics.nn.checkpoints import functions_that_save
@@ -485,7 +491,14 @@ def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
         for name, nodes in syntax.written.attributes.items()
         if any(isinstance(node.ctx, ast.Load) for node in nodes)
     }
-    return frozenset(read | looked_up(syntax))
+    return frozenset(read | looked_up(syntax) | _collecting(syntax))
+
+
+def _collecting(syntax: SyntaxIndex) -> frozenset[str]:
+    """Return `COLLECTS_WARNINGS` if a file keeps the warnings that are given in a block."""
+    calls = syntax.written.calls_of(("catch_warnings",))
+    keeps = any(keyword.arg == "record" for call in calls for keyword in call.keywords)
+    return frozenset({COLLECTS_WARNINGS}) if keeps else frozenset()
 
 
 def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:

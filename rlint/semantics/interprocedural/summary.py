@@ -19,6 +19,8 @@ from rlint.semantics.nn.forward.forward_summary import ForwardSummary
 from rlint.semantics.threads.queues import ChannelMaker
 from rlint.syntax.redefinitions import shown
 
+COLLECTS_WARNINGS = "catch_warnings(record=True)"
+"""Stands among the attributes that a file reads, if it keeps the warnings that are given in a block."""
 ANY_CLASS = "*"
 """The class of an object of unknown class."""
 

@@ -48,8 +48,6 @@ _VALUES = frozenset(
 _EQUAL_TO_ITSELF = frozenset({TypeTag.BOOL, TypeTag.BYTES, TypeTag.INT, TypeTag.NONE, TypeTag.STR})
 _CONTAINERS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT})
 _INSERTS = models.having(Trait.INSERTS, *_CONTAINERS)
-_COUNTS_WARNINGS = ("seterrcall", "catch_warnings", "showwarning")
-"""Functions by which a program collects or counts warnings, or errors of floating-point numbers."""
 _UNCHANGING = frozenset({TypeTag.MATCH, TypeTag.DISTRIBUTION})
 _MAKERS = (
     models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS | Trait.COPIES, "torch", "numpy", "copy")
@@ -136,7 +134,7 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
         reasons.append("the results are compared by `is`, or inside containers: they become one object")
     if model.usage.is_counted(first):
         reasons.append("the program reads `cache_info`: cached functions are called less often")
-    if model.program.mentions(*_COUNTS_WARNINGS) and not _is_of_text(first, model):
+    if model.usage.collects_warnings() and not _is_of_text(first, model):
         reasons.append("the program collects warnings, of which one evaluation gives fewer than two")
     used_up = model.effects.may_exhaust(first)
     if used_up is not None:
