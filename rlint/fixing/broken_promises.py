@@ -7,6 +7,7 @@ import ast
 from rlint.findings import Edit, Fix
 from rlint.models.value_type import TypeTag
 from rlint.semantics.model import SemanticModel
+from rlint.syntax.queries import axes_of
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 from rlint.syntax.walk import descendants
 
@@ -60,7 +61,7 @@ def _unproven_index(function: Function, edits: list[Edit], model: SemanticModel)
             part.id
             for node in (descendants(function) if unproven else ())
             if isinstance(node, ast.Subscript) and _is_in_edit(model.syntax.statement(node), edits, model)
-            for part in descendants(node.slice)
+            for part in axes_of(node.slice)
             if isinstance(part, ast.Name) and part.id in unproven
         ),
         None,
@@ -121,13 +122,13 @@ def _is_in_edit(node: ast.AST, edits: list[Edit], model: SemanticModel) -> bool:
 
 
 def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[str]:
-    """Return the variables that the statements of a fix name, and those that they are computed from."""
+    """Return the variables that a fix names, and those that they are computed from."""
     nodes = [
         node for node in descendants(function) if isinstance(node, (ast.Name, ast.Assign, ast.NamedExpr))
     ]
     used: set[str] = set()
     for node in nodes:
-        if isinstance(node, ast.Name) and _is_in_edit(model.syntax.statement(node), edits, model):
+        if isinstance(node, ast.Name) and _is_in_edit(node, edits, model):
             used.add(node.id)
     while True:
         more = {

@@ -109,7 +109,8 @@ class _Doubts:
         if _MODES & after:
             noticed = replaced | self._own_functions
         else:
-            noticed |= replaced & self._model.usage.read_by_called(self._called_within(start, end))
+            read = self._model.usage.read_by_called(self._called_within(start, end))
+            noticed |= {name for name in replaced & read if not name.startswith("__")}
         for name in sorted(noticed | (replaced & {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "a function of a library"
             return f"{called} is replaced in this program and may behave differently"

@@ -1106,9 +1106,7 @@ class ProjectIndex(SymbolTable):
     def note_argument(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
         """Record the type that a caller passes for a parameter."""
         key = f"{function.path}@{parameter}"
-        if kind.caveat is not None:
-            self._passed.setdefault(key, set()).update(choice.kind for choice in kind.caveat.choices)
-        elif kind:
+        if kind and kind.caveat is None:
             self._passed.setdefault(key, set()).add(kind)
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else batches.joined(known, kind)
