@@ -8,6 +8,7 @@ from dataclasses import field
 from rlint import models
 from rlint.frozen import frozen, mutable
 from rlint.models import vocabulary
+from rlint.models.special_methods import LOOKED_UP
 from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -28,7 +29,6 @@ _PLAIN_BASES = models.having(Trait.HOLDS_PARTS, "torch.nn") | {
 _RECURRENT = models.having(Trait.RECURRENT, "torch.nn")
 MODULE_METHODS = models.having(Trait.RUNS_NO_LAYER, TypeTag.MODULE)
 """Methods that every module has, and that run no layer."""
-_READS_ATTRIBUTES = ("__getattr__", "__getattribute__")
 _NOT_OPERATORS = frozenset(
     {"__call__", "__del__", "__delattr__", "__getattr__", "__getattribute__", "__init__"}
     | {"__init_subclass__", "__new__", "__post_init__", "__setattr__", "__getstate__", "__setstate__"}
@@ -495,7 +495,7 @@ class _Reading:
         return (
             name == OPERATOR
             or bool(self.index.methods_named(name))
-            or any(map(self.index.defines_method, _READS_ATTRIBUTES))
+            or any(map(self.index.defines_method, LOOKED_UP))
         )
 
     def _add_implicit(self, path: str, name: str, cls: ClassSummary, instance: _Place, *, sure: bool) -> None:
@@ -513,7 +513,7 @@ class _Reading:
     def _run_implicitly(self, cls: ClassSummary, name: str) -> set[str]:
         """Return the methods of an object that run when its attribute is read, or as an operand."""
         if name != OPERATOR:
-            read = (name, *_READS_ATTRIBUTES)
+            read = (name, *LOOKED_UP)
             return {method for method in read if self.index.method(cls, method) is not None}
         return {
             method
