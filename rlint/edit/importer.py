@@ -7,7 +7,7 @@ import builtins
 import itertools
 import keyword
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from rlint.edit.edits import Edits
@@ -18,6 +18,8 @@ from rlint.syntax.syntax_index import DEFINITIONS
 _WORD = regex(r"[A-Za-z_]\w*")
 _NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+Insert = Callable[[ast.stmt, str], Edit | None]
+"""Builds the edit that inserts a line before or after a statement."""
 
 
 class Importer:
@@ -128,21 +130,33 @@ class Importer:
         """Import a module by its plain name for the code around `user`: return the neighbouring import, and
         the edit. None if there are no other imports, or the name is taken. If a parameter or variable shadows
         it, the engine leaves the fix out (see rlint/fixing/fix_validation.py).
+
+        A third-party module is imported beside an import that loads it anyway, else after all others: some
+        modules must be imported first, or set what the others read when they are imported.
         """
         if module in self._syntax.scopes[self._syntax.module].bindings or self._is_read_unbound(module):
             return None
         for block, index in self._blocks_around(user):
             imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
             imports = [s for s in imports if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
-            adjacent = [s for s in imports if _is_of_python(_source(s)) is _is_of_python(module)] or imports
-            smaller = [s for s in adjacent if isinstance(s, ast.Import) and s.names[0].name < module]
-            if adjacent:
-                place = max(smaller, key=lambda s: s.names[0].name) if smaller else adjacent[0]
-                edit = (self._edits.insert_after if smaller else self._edits.insert_before)(
-                    place, f"import {module}"
-                )
+            if imports:
+                place, insert = self._beside(imports, module)
+                edit = insert(place, f"import {module}")
                 return (place, edit.as_shared()) if edit is not None else None
         return None
+
+    def _beside(self, imports: Sequence[ast.stmt], module: str) -> tuple[ast.stmt, Insert]:
+        """Return the import beside which a module is imported, and the edit that inserts before or after."""
+        before, after = self._edits.insert_before, self._edits.insert_after
+        if not _is_of_python(module):
+            loading = (each for each in imports if _source(each).partition(".")[0] == module)
+            place = next(loading, None)
+            return (place, before) if place is not None else (imports[-1], after)
+        adjacent = [each for each in imports if _is_of_python(_source(each))] or imports
+        smaller = [each for each in adjacent if isinstance(each, ast.Import) and each.names[0].name < module]
+        if smaller:
+            return max(smaller, key=lambda each: each.names[0].name), after
+        return adjacent[0], before
 
     def _is_read_unbound(self, name: str) -> bool:
         """Whether a name is read that only a star import binds, or that is unbound."""

@@ -89,7 +89,9 @@ def _misread(changed: Sequence[_Changed], pieces: Sequence[Piece], syntax: Synta
             if known is None:
                 known = _known(pieces, syntax)
             is_new = read.id in imported or read.id in bound or read.id not in known
-            if is_new and not _is_right(read, each, imported, bound):
+            if is_new and not (
+                _is_right(read, each, imported, bound) and not _is_for_types(read, each, imported, syntax)
+            ):
                 return read.id
     return None
 
@@ -118,6 +120,33 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
     if found is not module and at_top and all(each.kind is BindingKind.IMPORT for each in at_top):
         return all(each.kind is BindingKind.IMPORT for each in found.bindings[name])
     return True
+
+
+def _is_for_types(
+    read: ast.Name, changed: _Changed, imported: dict[str, Scope], syntax: SyntaxIndex
+) -> bool:
+    """Whether only type checkers evaluate the imports that bind a name: `if TYPE_CHECKING: import torch`."""
+    found = changed.around.lookup(read.id)
+    if found is None or read.id in imported:
+        return False
+    return all(
+        binding.kind is BindingKind.IMPORT and is_for_types(binding.statement, syntax)
+        for binding in found.bindings[read.id]
+    )
+
+
+def is_for_types(statement: ast.AST, syntax: SyntaxIndex) -> bool:
+    """Whether a statement is in a block that only type checkers evaluate, or that never runs."""
+    child = statement
+    for around in syntax.ancestors(statement):
+        if isinstance(around, ast.If) and child in around.body:
+            match around.test:
+                case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
+                    return True
+                case ast.Constant(value=value) if not value:
+                    return True
+        child = around
+    return False
 
 
 def _sees(scope: Scope, defining_scope: Scope, *, within: bool) -> bool:

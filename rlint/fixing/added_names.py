@@ -37,10 +37,16 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
             or ANY_NAME in set_by_others
             or "__getattr__" in model.symbols.module.functions
             or model.program.is_imported_anywhere(f"{module}.{name}")
+            or (_is_exported(name, model) and model.program.is_imported(name))
             or model.program.is_read_in_other_file(name)
         ):
             return f"other code may use a variable `{name}` of this module"
     return None
+
+
+def _is_exported(name: str, model: SemanticModel) -> bool:
+    """Whether `from module import *` imports a name that a fix adds."""
+    return not name.startswith("_") and "__all__" not in model.syntax.scopes[model.syntax.module].bindings
 
 
 def _added_in_place(fix: Fix, model: SemanticModel) -> str | None:
