@@ -122,9 +122,7 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
     return True
 
 
-def _is_for_types(
-    read: ast.Name, changed: _Changed, imported: dict[str, Scope], syntax: SyntaxIndex
-) -> bool:
+def _is_for_types(read: ast.Name, changed: _Changed, imported: dict[str, Scope], syntax: SyntaxIndex) -> bool:
     """Whether only type checkers evaluate the imports that bind a name: `if TYPE_CHECKING: import torch`."""
     found = changed.around.lookup(read.id)
     if found is None or read.id in imported:

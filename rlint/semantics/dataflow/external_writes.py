@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from rlint import models
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.semantics.dataflow.indirect_setters import may_be_of_project, sets_indirectly
 from rlint.semantics.dataflow.replaced_classes import doubt_replaced_classes
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
 from rlint.syntax.walk import descendants
@@ -59,6 +58,8 @@ def doubt_attributes(
             _forget(summary.classes[base])  # not all writes by derived classes were examined
     for call in analysis.syntax.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
         _set_by_name(call, summary, analysis, self_class)
+    if sets_indirectly(analysis):
+        summary.restores = True
     doubt_replaced_classes(summary, analysis, self_class)
     _set_in_namespaces(summary, analysis, self_class)
     for method in analysis.syntax.of_type(ast.FunctionDef):
@@ -152,8 +153,8 @@ def _set(
     """
     own = self_class(owner)
     described = [summary.classes[analysis.syntax.qualname(own)]] if own else _held(owner, summary, analysis)
-    is_unknown = not described and not analysis.types.type_of(owner) and not _is_of_library(owner, analysis)
-    if is_unknown and not isinstance(name, ast.Constant):
+    is_elsewhere = not described and may_be_of_project(owner, analysis)
+    if is_elsewhere and not isinstance(name, ast.Constant):
         summary.restores = True
     function = getattr(analysis.syntax.function(at), "name", "")
     for known in described:
@@ -170,20 +171,6 @@ def _set(
                     _forget(known, attribute)
         elif function not in _GIVES:  # judged by the values that they pass on
             known.restored = True
-
-
-def _is_of_library(name: ast.Name, analysis: FileAnalysis) -> bool:
-    """Whether a variable only holds objects of classes of libraries: `argparse.Namespace()`. Functions of
-    libraries may create objects of the project: `object.__new__(Policy)`, `copy.copy(policy)`.
-    """
-    made = analysis.definitions.reaching(name)
-    return bool(made) and all(
-        isinstance(each.value, ast.Call)
-        and not each.path
-        and is_class(path := analysis.names.qualified(each.value.func) or "")
-        and models.is_library(path)
-        for each in made
-    )
 
 
 def _set_after(at: ast.AST, owner: ast.Name, known: ClassSummary, analysis: FileAnalysis) -> set[str]:
@@ -252,7 +239,8 @@ def _set_in_namespaces(summary: ModuleSummary, analysis: FileAnalysis, self_clas
     for item in written.item_stores:
         owner = _owner_of_namespace(item.value, analysis) if isinstance(item.ctx, ast.Store) else None
         if owner is not None:
-            _set(owner, item.slice, item, summary, analysis, self_class)
+            is_held = isinstance(item.value, ast.Name)
+            _set(owner, None if is_held else item.slice, item, summary, analysis, self_class)
     for attribute in written.attribute_stores:
         match attribute:
             case ast.Attribute(value=ast.Name() as owner, attr="__dict__", ctx=ast.Store()):
