@@ -352,10 +352,17 @@ class ProjectIndex(SymbolTable):
                 for each in (*self.ancestry(cls), *self.subclasses(cls))
                 if isinstance(each, ClassSummary)
             }
-            known = self._set_from_outside[key] = any(
+            known = self._set_from_outside[key] = self._is_overridden(cls, name) or any(
                 self._may_set(path, function, cls, family) for path, function in self.setters(name)
             )
         return known
+
+    def _is_overridden(self, cls: ClassSummary, name: str) -> bool:
+        """Whether a subclass replaces an attribute by a method or property, or sets its attributes itself."""
+        return any(
+            isinstance(each, ClassSummary) and (name in each.methods or "__setattr__" in each.methods)
+            for each in self.subclasses(cls)
+        )
 
     def _may_set(self, path: str, function: FunctionSummary, cls: ClassSummary, family: set[str]) -> bool:
         if path.startswith("="):
