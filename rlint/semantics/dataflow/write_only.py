@@ -18,7 +18,10 @@ ADDS = frozenset(
 )
 _EMPTIES = frozenset({"clear", "reset"})
 _FEEDS = ADDS | _EMPTIES
-_LOOKS_UP = ("getattr", "hasattr", "attrgetter")
+_LOOKS_UP = ("getattr", "hasattr", "attrgetter", "methodcaller")
+_REGISTERS = "register_"
+"""Begins the names of the methods that attach hooks."""
+_A_HOOK = "register_forward_hook"
 
 
 def only_adds_or_empties(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
@@ -42,7 +45,8 @@ def write_only_attributes(analysis: FileAnalysis) -> frozenset[str]:
 
 def looked_up(syntax: SyntaxIndex) -> set[str]:
     """Return the names of the attributes that a file looks up dynamically: `getattr(agent, "steps")`; if it
-    computes a name, also its texts that are spelled like constants (`for name in ("LIMIT", "RATE")`).
+    computes a name, also its texts that are spelled like constants (`for name in ("LIMIT", "RATE")`), or that
+    name a method which attaches a hook (`f"register_{kind}_hook"`).
     """
     found: set[str] = set()
     is_computed = False
@@ -52,7 +56,9 @@ def looked_up(syntax: SyntaxIndex) -> set[str]:
         is_computed |= len(call.args) > 1 and not isinstance(call.args[1], ast.Constant)
     if is_computed:
         texts = (node.value for node in syntax.of_type(ast.Constant) if isinstance(node.value, str))
-        found.update(text for text in texts if text.isidentifier() and text.isupper())
+        for text in texts:
+            if text.isidentifier() and (text.isupper() or text.startswith(_REGISTERS)):
+                found.add(_A_HOOK if text == _REGISTERS else text)
     return found
 
 

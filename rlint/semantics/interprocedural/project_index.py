@@ -359,10 +359,7 @@ class ProjectIndex(SymbolTable):
 
     def _is_overridden(self, cls: ClassSummary, name: str) -> bool:
         """Whether a subclass replaces an attribute by a method or property, or sets its attributes itself."""
-        return any(
-            isinstance(each, ClassSummary) and (name in each.methods or "__setattr__" in each.methods)
-            for each in self.subclasses(cls)
-        )
+        return any(name in each.methods or "__setattr__" in each.methods for each in self.subclasses(cls))
 
     def _may_set(self, path: str, function: FunctionSummary, cls: ClassSummary, family: set[str]) -> bool:
         if path.startswith("="):

@@ -599,8 +599,8 @@ class _Reading:
             if done is not None:
                 self._note(done, symbol.module, running=running, sure=sure)
             self._open.discard(path)
-        elif symbol is None and running:
-            self.unknown()
+        elif running and (symbol is None or isinstance(symbol, Type)):
+            self.unknown()  # a variable may hold any function: a lambda, `partial(note, log)`
 
 
 def _entry(method: str) -> str:

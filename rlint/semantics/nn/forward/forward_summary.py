@@ -280,8 +280,8 @@ class _Reader:
         roots = self._roots(func)
         if self._is_bound_mutator(func):
             self._forward_summary(function).escapes = True
-        if roots is None:
-            self._forward_summary(function).opaque = True
+        if roots is None or (isinstance(func, ast.Subscript) and not roots):
+            self._forward_summary(function).opaque = True  # an item of a module's dict may be any function
         else:
             self._forward_summary(function).uses.update((root, "") for root in roots)
 
