@@ -140,13 +140,13 @@ class Importer:
             imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
             imports = [s for s in imports if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
             if imports:
-                place, insert = self._beside(imports, module)
+                place, insert = self._next_import(imports, module)
                 edit = insert(place, f"import {module}")
                 return (place, edit.as_shared()) if edit is not None else None
         return None
 
-    def _beside(self, imports: Sequence[ast.stmt], module: str) -> tuple[ast.stmt, Insert]:
-        """Return the import beside which a module is imported, and the edit that inserts before or after."""
+    def _next_import(self, imports: Sequence[ast.stmt], module: str) -> tuple[ast.stmt, Insert]:
+        """Return the import next to which a module is imported, and the edit that inserts before or after."""
         before, after = self._edits.insert_before, self._edits.insert_after
         if not _is_of_python(module):
             loading = (each for each in imports if _source(each).partition(".")[0] == module)

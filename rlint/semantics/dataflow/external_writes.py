@@ -153,8 +153,8 @@ def _set(
     """
     own = self_class(owner)
     described = [summary.classes[analysis.syntax.qualname(own)]] if own else _held(owner, summary, analysis)
-    is_elsewhere = not described and may_be_of_project(owner, analysis)
-    if is_elsewhere and not isinstance(name, ast.Constant):
+    is_of_another_file = not described and may_be_of_project(owner, analysis)
+    if is_of_another_file and not isinstance(name, ast.Constant):
         summary.restores = True
     function = getattr(analysis.syntax.function(at), "name", "")
     for known in described:
