@@ -24,6 +24,7 @@ _OF_CLASSES = frozenset(
     for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
 """Types of values that may be instances of classes of the project."""
+_WITH_ELEMENTS = (TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR)
 
 
 class CallInference(ResultInference):
@@ -96,7 +97,7 @@ class CallInference(ResultInference):
             result = self._method_result(node, node.func)
             if not result and node.func.attr in SHOWS:
                 return self._shown_by_environment(node, node.func, result)
-            if result.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
+            if result.tag in _WITH_ELEMENTS:
                 return self.with_elements_of(node, node.func.attr, self.type_of(node.func.value), result)
             return result
         callee = self.type_of(node.func)

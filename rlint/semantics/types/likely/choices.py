@@ -105,7 +105,9 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
             if both is None:
                 return None
             found, first = both, first or choice
-    if found is None or first is None or (found.tag in _START_VALUES and count < _AGREE):
+    if found is None or first is None:
+        return None
+    if found.tag in _START_VALUES and count < _AGREE and not first.is_read:
         return None
     if kind:
         filled = _filled(kind, found)

@@ -32,6 +32,8 @@ _TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.
 """Methods that take one dimension: `x.size(0)`."""
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
+_FLOAT = Choice(PLAIN[TypeTag.FLOAT], is_read=True)
+_INT = Choice(PLAIN[TypeTag.INT], is_read=True)
 
 
 class UseEvidence:
@@ -48,6 +50,9 @@ class UseEvidence:
 
     def of(self, expression: ast.expr) -> Choice | None:
         """Return the likely type of an expression, with the line that shows it, if that is elsewhere."""
+        number = _number_read(expression)
+        if number is not None:
+            return number
         if not self._concerned:
             return None
         if isinstance(expression, ast.Name):
@@ -216,6 +221,22 @@ class UseEvidence:
             for call in self._syntax.written.calls_of(_TESTS)
             if call.args and isinstance(call.args[0], ast.Name)
         )
+
+
+def _number_read(expression: ast.expr) -> Choice | None:
+    """Return the likely type of a number that is read from an object of unknown type: `x.item()`, `x.shape[0]`
+    and `x.size(0)`, of an array or a tensor.
+    """
+    match expression:
+        case ast.Call(func=ast.Attribute(attr="item"), args=[], keywords=[]):
+            return _FLOAT
+        case ast.Call(func=ast.Attribute(attr="size"), args=[index], keywords=[]) | ast.Subscript(
+            value=ast.Attribute(attr="shape"), slice=index
+        ):
+            place = index.operand if isinstance(index, ast.UnaryOp) else index
+            is_place = isinstance(place, ast.Constant) and type(place.value) is int
+            return _INT if is_place else None
+    return None
 
 
 def _whole(value: ast.expr) -> ast.expr:
