@@ -302,6 +302,7 @@ def test_a_vectorised_simulator_resets_some_of_its_environments() -> None:
 
 
 def test_methods_of_a_package_that_loads_files_by_name() -> None:
+    """A receiver that is named like a class of the same package likely is of that class."""
     files = {
         "sim/__init__.py": "",
         "sim/core.py": """

@@ -31,7 +31,8 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
         if syntax.function(each) is function and each.value is not None
     ]
     found = {name for value in returned if (name := _read(value)) in names}
-    found |= _replaced(function, syntax) & names & {each.id for each in returned if isinstance(each, ast.Name)}
+    variables = {value.id for value in returned if isinstance(value, ast.Name)}
+    found |= _replaced(function, syntax) & names & variables
     return tuple(sorted(found))
 
 

@@ -112,7 +112,7 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
     if kind:
         filled = _filled(kind, found)
         return None if filled is None else (filled, first)
-    if found.device is Device.HOST:  # the device after the other path is unknown
+    if found.device is Device.HOST and not first.is_read:  # the device after the other path is unknown
         found = found._replace(device=Device.UNKNOWN)
     return found, first
 

@@ -20,6 +20,24 @@ _SHOWN_BY_METHOD = {
     for tag in (TypeTag.TENSOR, TypeTag.MODULE)
     for name in models.having(Trait.ONLY_ONE_KIND, tag)
 }
+_OF_NUMBERS = (
+    models.having(Trait.ELEMENTWISE, TypeTag.TENSOR) - models.methods_of(TypeTag.NDARRAY)
+    - frozenset({"abs", "fix", "log", "neg", "negative", "round", "sign"})
+) | {"bool", "byte", "short"}  # fmt: skip
+"""Methods without arguments that other classes than that of tensors rarely have: `x.exp()`."""
+_IN_PLACE = frozenset(
+    name for name in models.methods_of(TypeTag.TENSOR) if name.endswith("_") and name != "requires_grad_"
+)
+_MADE_LIKE = models.having(Trait.FILLS, TypeTag.TENSOR) | {
+    "expand_as",
+    "masked_select",
+    "new_tensor",
+    "repeat_interleave",
+    "reshape_as",
+}
+_SHOWN_BY_METHOD |= dict.fromkeys(
+    _OF_NUMBERS | _IN_PLACE | _MADE_LIKE | {"pow", "type"}, PLAIN[TypeTag.TENSOR]
+)
 _FUNCTIONAL = "torch.nn.functional."
 _OF_TENSORS = models.methods_of(TypeTag.TENSOR)
 _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
@@ -28,8 +46,10 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
 """Methods of tensors that take a dimension or a mask, and more: other classes also have a
 `gather(values)`.
 """
-_TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
-"""Methods that take one dimension: `x.size(0)`."""
+_TAKE_ONE = (
+    models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
+) | {"pow"}
+"""Methods that take one dimension or number: `x.size(0)`."""
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 _FLOAT = Choice(PLAIN[TypeTag.FLOAT], is_read=True)
@@ -115,12 +135,20 @@ class UseEvidence:
             call = self._syntax.call_of(parent)
             if call is None:
                 return None
+            if parent.attr in _OF_NUMBERS:
+                return None if call.args or call.keywords else shown
             if parent.attr in _TAKE_ONE:
                 return shown if len(call.args) == 1 else None
+            if parent.attr == "type":
+                return shown if self._names_dtype(call) else None
             return None if parent.attr in _TAKE_TWO and len(call.args) + len(call.keywords) < 2 else shown
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
             return PLAIN[TypeTag.TENSOR] if self._takes_tensor(parent) else None
         return None
+
+    def _names_dtype(self, call: ast.Call) -> bool:
+        """Whether the argument of a call is a dtype of torch, or a class of tensors."""
+        return len(call.args) == 1 and (self._names.qualified(call.args[0]) or "").startswith("torch.")
 
     def _takes_tensor(self, call: ast.Call) -> bool:
         """Whether a torch function takes a tensor first, as functions that are also tensor methods do."""
@@ -224,14 +252,15 @@ class UseEvidence:
 
 
 def _number_read(expression: ast.expr) -> Choice | None:
-    """Return the likely type of a number that is read from an object of unknown type: `x.item()`, `x.shape[0]`
-    and `x.size(0)`, of an array or a tensor.
+    """Return the likely type of a number that is read from an object of unknown type: `x.item()`,
+    `x.shape[0]` and `x.size(0)`, of an array or a tensor.
     """
     match expression:
         case ast.Call(func=ast.Attribute(attr="item"), args=[], keywords=[]):
             return _FLOAT
-        case ast.Call(func=ast.Attribute(attr="size"), args=[index], keywords=[]) | ast.Subscript(
-            value=ast.Attribute(attr="shape"), slice=index
+        case (
+            ast.Call(func=ast.Attribute(attr="size"), args=[index], keywords=[])
+            | ast.Subscript(value=ast.Attribute(attr="shape"), slice=index)
         ):
             place = index.operand if isinstance(index, ast.UnaryOp) else index
             is_place = isinstance(place, ast.Constant) and type(place.value) is int
