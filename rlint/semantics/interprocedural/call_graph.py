@@ -313,8 +313,8 @@ class CallGraph:
         package = self._package_of(module)
         if found or not package:
             return found
-        beside = self._in_package.get((package, method), [])
-        return self._named_like(beside, method, receiver, module, by_receiver=True)
+        others = self._in_package.get((package, method), [])
+        return self._named_like(others, method, receiver, module, by_receiver=True)
 
     def _package_of(self, module: str) -> str:
         """Return the package that holds a module, if it has an `__init__.py`; "" for none."""

@@ -20,24 +20,13 @@ _SHOWN_BY_METHOD = {
     for tag in (TypeTag.TENSOR, TypeTag.MODULE)
     for name in models.having(Trait.ONLY_ONE_KIND, tag)
 }
-_OF_NUMBERS = (
-    models.having(Trait.ELEMENTWISE, TypeTag.TENSOR) - models.methods_of(TypeTag.NDARRAY)
-    - frozenset({"abs", "fix", "log", "neg", "negative", "round", "sign"})
-) | {"bool", "byte", "short"}  # fmt: skip
+_MOSTLY = models.having(Trait.MOSTLY_ONE_KIND, TypeTag.TENSOR)
+_OF_NUMBERS = _MOSTLY & models.having(Trait.ELEMENTWISE | Trait.CASTS, TypeTag.TENSOR)
 """Methods without arguments that other classes than that of tensors rarely have: `x.exp()`."""
 _IN_PLACE = frozenset(
     name for name in models.methods_of(TypeTag.TENSOR) if name.endswith("_") and name != "requires_grad_"
 )
-_MADE_LIKE = models.having(Trait.FILLS, TypeTag.TENSOR) | {
-    "expand_as",
-    "masked_select",
-    "new_tensor",
-    "repeat_interleave",
-    "reshape_as",
-}
-_SHOWN_BY_METHOD |= dict.fromkeys(
-    _OF_NUMBERS | _IN_PLACE | _MADE_LIKE | {"pow", "type"}, PLAIN[TypeTag.TENSOR]
-)
+_SHOWN_BY_METHOD |= dict.fromkeys(_MOSTLY | _IN_PLACE, PLAIN[TypeTag.TENSOR])
 _FUNCTIONAL = "torch.nn.functional."
 _OF_TENSORS = models.methods_of(TypeTag.TENSOR)
 _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
@@ -48,7 +37,7 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
 """
 _TAKE_ONE = (
     models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
-) | {"pow"}
+) | (models.having(Trait.PAIRWISE, TypeTag.TENSOR) & _MOSTLY)
 """Methods that take one dimension or number: `x.size(0)`."""
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
