@@ -238,8 +238,8 @@ _TENSOR: Table = table(
         PURE,
         NEW_TENSOR,
         """absolute acos acosh angle arccos arcsin arctan asin asinh atan atanh bitwise_not ceil cos cosh
-        deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac lgamma log10 log1p log2 logit nan_to_num rad2deg
-        reciprocal relu rsqrt sgn sigmoid signbit sin sinc sinh sqrt square tan tanh trunc""",
+        deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac lgamma log10 log1p log2 logit nan_to_num
+        rad2deg reciprocal relu rsqrt sgn sigmoid signbit sin sinc sinh sqrt square tan tanh trunc""",
         Trait.ELEMENTWISE | Trait.MOSTLY_ONE_KIND,
     ),
     methods(PURE, NEW_TENSOR, "abs fix log neg negative round sign", Trait.ELEMENTWISE),
