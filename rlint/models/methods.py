@@ -237,26 +237,27 @@ _TENSOR: Table = table(
     methods(
         PURE,
         NEW_TENSOR,
-        """abs absolute acos acosh angle arccos arcsin arctan asin asinh atan atanh bitwise_not ceil cos cosh
-        deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac lgamma log log10 log1p log2 logit
-        nan_to_num neg negative rad2deg reciprocal relu round rsqrt sgn sigmoid sign signbit sin sinc sinh
-        sqrt square tan tanh trunc""",
-        Trait.ELEMENTWISE,
+        """absolute acos acosh angle arccos arcsin arctan asin asinh atan atanh bitwise_not ceil cos cosh
+        deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac lgamma log10 log1p log2 logit nan_to_num
+        rad2deg reciprocal relu rsqrt sgn sigmoid signbit sin sinc sinh sqrt square tan tanh trunc""",
+        Trait.ELEMENTWISE | Trait.MOSTLY_ONE_KIND,
     ),
+    methods(PURE, NEW_TENSOR, "abs fix log neg negative round sign", Trait.ELEMENTWISE),
     methods(
         PURE,
         NEW_TENSOR,
         """add arctan2 atan2 bitwise_and bitwise_or bitwise_xor copysign div divide float_power floor_divide
-        fmax fmin fmod heaviside hypot ldexp logaddexp mul multiply pow remainder true_divide xlogy""",
+        fmax fmin fmod heaviside hypot ldexp logaddexp mul multiply remainder true_divide xlogy""",
         Trait.PAIRWISE,
     ),
+    methods(PURE, NEW_TENSOR, "pow", Trait.PAIRWISE | Trait.MOSTLY_ONE_KIND),
     methods(PURE, NEW_TENSOR, "baddbmm bmm", Trait.MULTIPLIES_BATCHES),
     methods(
         PURE,
         NEW_TENSOR,
         """addbmm addcdiv addcmul addmm addmv addr cholesky clamp_max clamp_min corrcoef cov
         cross cumprod cumsum det diag_embed diff dot ger histc index_copy index_fill index_put
-        inner inverse kron lerp logcumsumexp logdet masked_scatter masked_select matmul
+        inner inverse kron lerp logcumsumexp logdet masked_scatter matmul
         matrix_exp matrix_power mm mv nanquantile outer pinverse prelu quantile renorm
         softmax take take_along_dim trace vdot where""",
     ),
@@ -290,16 +291,25 @@ _TENSOR: Table = table(
         Trait.COMPARES | Trait.PAIRWISE,
     ),
     methods(PURE, NEW_TENSOR, "isfinite isinf isnan logical_not", Trait.ELEMENTWISE | Trait.COMPARES),
-    methods(PURE, NEW_TENSOR, "new_empty new_full new_ones new_zeros", Trait.FILLS | Trait.DETACHES),
-    methods(PURE, NEW_TENSOR, "new_tensor", Trait.DETACHES),
-    methods(PURE, NEW_TENSOR, "repeat repeat_interleave tile", Trait.REPEATS),
+    methods(PURE, NEW_TENSOR, "masked_select", Trait.MOSTLY_ONE_KIND),
+    methods(
+        PURE,
+        NEW_TENSOR,
+        "new_empty new_full new_ones new_zeros",
+        Trait.FILLS | Trait.DETACHES | Trait.MOSTLY_ONE_KIND,
+    ),
+    methods(PURE, NEW_TENSOR, "new_tensor", Trait.DETACHES | Trait.MOSTLY_ONE_KIND),
+    methods(PURE, NEW_TENSOR, "repeat tile", Trait.REPEATS),
+    methods(PURE, NEW_TENSOR, "repeat_interleave", Trait.REPEATS | Trait.MOSTLY_ONE_KIND),
     methods(PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES),
     # May share the tensor's memory, or be the tensor itself.
     methods(PURE, TENSOR, "adjoint diag diagonal positive resolve_conj to_dense unfold"),
     methods(PURE, TENSOR, "as_strided conj narrow select", Trait.CHEAP),
     methods(PURE, TENSOR, "bfloat16", Trait.CASTS),
-    methods(PURE, TENSOR, "bool byte char short", Trait.CASTS | Trait.GIVES_NUMBER),
-    methods(PURE, TENSOR, "broadcast_to expand expand_as", Trait.REPEATS | Trait.CHEAP),
+    methods(PURE, TENSOR, "bool byte short", Trait.CASTS | Trait.GIVES_NUMBER | Trait.MOSTLY_ONE_KIND),
+    methods(PURE, TENSOR, "char", Trait.CASTS | Trait.GIVES_NUMBER),
+    methods(PURE, TENSOR, "broadcast_to expand", Trait.REPEATS | Trait.CHEAP),
+    methods(PURE, TENSOR, "expand_as", Trait.REPEATS | Trait.CHEAP | Trait.MOSTLY_ONE_KIND),
     methods(PURE, TENSOR, "contiguous", Trait.SAME_VALUES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "detach", Trait.SAME_VALUES | Trait.DETACHES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "double float half", Trait.CASTS | Trait.CHEAP),
@@ -317,13 +327,20 @@ _TENSOR: Table = table(
     methods(PURE, TENSOR, "movedim swapaxes t transpose", Trait.PERMUTES | Trait.CHEAP),
     methods(PURE, TENSOR, "permute", Trait.PERMUTES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "moveaxis swapdims", Trait.PERMUTES),
-    methods(PURE, TENSOR, "ravel reshape_as", Trait.KEEPS_ORDER),
+    methods(PURE, TENSOR, "ravel", Trait.KEEPS_ORDER),
+    methods(PURE, TENSOR, "reshape_as", Trait.KEEPS_ORDER | Trait.MOSTLY_ONE_KIND),
     methods(PURE, TENSOR, "to", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP),
     methods(PURE, TENSOR, "type_as", Trait.CASTS_TO | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, _HOST_TENSOR, "cpu", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
     methods(PURE, _HOST_TENSOR, "pin_memory", Trait.RELOCATES | Trait.SAME_KIND),
     methods(PURE, _CUDA_TENSOR, "cuda", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
-    methods(PURE, TENSOR, "type", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP, by_count={0: STR}),
+    methods(
+        PURE,
+        TENSOR,
+        "type",
+        Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP | Trait.MOSTLY_ONE_KIND,
+        by_count={0: STR},
+    ),
     methods(PURE, ANYTHING, "xpu", Trait.RELOCATES),
     methods(PURE, TENSORS, "chunk split unbind", Trait.CHEAP),
     methods(PURE, TENSORS, "split_with_sizes tensor_split"),

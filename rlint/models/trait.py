@@ -206,6 +206,8 @@ class Trait(IntFlag):
     """A context manager within which library functions compute or print otherwise: `autocast`, `errstate`."""
     DRAWS_ON_ITERATION = 1 << 87
     """An iterable that draws random numbers for each iteration over it: `DataLoader`, `RandomSampler`."""
+    MOSTLY_ONE_KIND = 1 << 88
+    """A method that values of other types rarely have: `exp`."""
 
     # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE

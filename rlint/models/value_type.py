@@ -82,11 +82,13 @@ class Device(Enum):
 
 class Choice(NamedTuple):
     """One of the types that a value may have, with the place where the code shows it ("" if it is not
-    recorded): `agent.py:31`.
+    recorded): `agent.py:31`. `is_read` says that the expression itself shows the type (`x.shape[0]`), so that
+    it is not the initial value of a variable.
     """
 
     kind: Type
     place: str = ""
+    is_read: bool = False
 
 
 class Caveat(NamedTuple):

@@ -137,7 +137,22 @@ class TypeQueries:
             path = f"{called.of}()" if called.tag is TypeTag.INSTANCE and called.of else called.of
             if not path and called.tag is TypeTag.FUNCTION and isinstance(call.func, ast.Name):
                 path = self._lambda_held_by(call.func)
-        return self._index.callables(path, self._analysis.name) if path else []
+        found = self._index.callables(path, self._analysis.name) if path else []
+        return self._that_fit(call, found) if len(found) > 1 else found
+
+    def _that_fit(self, call: ast.Call, functions: list[FunctionSummary]) -> list[FunctionSummary]:
+        """Return the functions whose results have as many items as a call's result is unpacked to, if any
+        of several does.
+        """
+        match self._analysis.syntax.parents.get(call):
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value) if value is call:
+                pass
+            case _:
+                return functions
+        if any(isinstance(target, ast.Starred) for target in targets):
+            return functions
+        fitting = [each for each in functions if _may_return(each, len(targets))]
+        return fitting or functions
 
     def _lambda_held_by(self, variable: ast.Name) -> str:
         """Return the path of the lambda that a variable holds; "" if it may hold another value."""
@@ -192,3 +207,12 @@ class TypeQueries:
                 return True  # of an array or a tensor, the Python number
         targets = self.call_targets(call) if isinstance(call, ast.Call) else []
         return bool(targets) and all(self._index.returns_immutable(target) for target in targets)
+
+
+def _may_return(function: FunctionSummary, count: int) -> bool:
+    """Whether a function may return a tuple of a length: each of its results may have another type, or has
+    that length.
+    """
+    results = function.returns
+    known = bool(results) and all(kind.tag is TypeTag.TUPLE and kind.parts for kind in results)
+    return not known or any(len(kind.parts) == count for kind in results)

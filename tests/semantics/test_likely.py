@@ -293,3 +293,56 @@ def test_a_test_for_tensors_leaves_them() -> None:
                 use(x)
     """
     assert both(program, "x")[1].tag is TypeTag.TENSOR
+
+
+@pytest.mark.parametrize(
+    ("value", "tag"),
+    [
+        ("x.exp()", TypeTag.TENSOR),
+        ("x.pow(2)", TypeTag.TENSOR),
+        ("x.type(torch.float)", TypeTag.TENSOR),
+        ("x.zero_()", TypeTag.TENSOR),
+        ("x.log()", TypeTag.UNKNOWN),
+        ("x.exp(2)", TypeTag.UNKNOWN),
+        ("x.pow(2, 3)", TypeTag.UNKNOWN),
+        ("x.type(kind)", TypeTag.UNKNOWN),
+        ("x.item()", TypeTag.FLOAT),
+        ("x.item(0)", TypeTag.UNKNOWN),
+        ("x.shape[-1]", TypeTag.INT),
+        ("x.size(0)", TypeTag.INT),
+        ("x.shape[kind]", TypeTag.UNKNOWN),
+        ("x.shape['rows']", TypeTag.UNKNOWN),
+        ("x(text, return_tensors='pt')", TypeTag.BATCH),
+        ("x(text, return_tensors='np')", TypeTag.UNKNOWN),
+    ],
+)
+def test_what_is_read_from_a_value_of_unknown_type(value: str, tag: TypeTag) -> None:
+    """Methods that only tensors have return tensors, and parts of a shape are numbers."""
+    text = f"import torch\ndef train(x, kind, text):\n    y = {value}\n    use(y)\n"
+    sure, likely = both(text, "y")
+    assert not sure
+    assert likely.tag is tag
+
+
+def test_a_function_that_converts_arrays_likely_returns_a_tensor() -> None:
+    """A function that makes a tensor of an array, and returns other values unchanged, is given a tensor
+    otherwise.
+    """
+    helpers = """
+        import numpy as np
+        import torch
+
+        def check(x):
+            return torch.from_numpy(x) if type(x) == np.ndarray else x
+    """
+    text = """
+        from helpers import check
+
+        def act(net, observation, device):
+            y = check(observation).to(device)
+            return net(y)
+    """
+    sure, likely = both(text, "y", helpers=helpers)
+    assert not sure
+    assert likely.tag is TypeTag.TENSOR
+    assert likely.assumes == ("`check()` is a tensor",)

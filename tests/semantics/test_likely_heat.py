@@ -299,3 +299,40 @@ def test_a_vectorised_simulator_resets_some_of_its_environments() -> None:
             return self.obs, self.rewards, self.resets, {}
     """
     assert heat_of_line(text) == (Heat.HOT, "")
+
+
+def test_methods_of_a_package_that_loads_files_by_name() -> None:
+    """A receiver that is named like a class of the same package likely is of that class."""
+    files = {
+        "sim/__init__.py": "",
+        "sim/core.py": """
+            class World:
+                def step(self):
+                    line()
+                def advance(self):
+                    other()
+            class Clock:
+                def tick(self):
+                    third()
+        """,
+        "sim/envs.py": """
+            import gym
+            class ManyEnv(gym.Env):
+                def __init__(self, world, meter):
+                    self.world = world
+                    self.meter = meter
+                def step(self, action):
+                    self.world.step()
+                    self.world.advance()
+                    self.meter.tick()
+                    return self.world.state, 0.0, False, {}
+        """,
+    }
+    for known, level in ((files, Heat.HOT), ({**files, "sim/__init__.py": "", "sim/envs.py": ""}, Heat.COLD)):
+        core = build(known)["sim/core.py"]
+        for line in ("line()", "other()"):
+            assert core.frequency.heat_of(expression(core, line)).level is level
+        assert core.frequency.heat_of(expression(core, "third()")).level is Heat.COLD
+    apart = {name.removeprefix("sim/"): text for name, text in files.items() if "__init__" not in name}
+    core = build(apart)["core.py"]
+    assert core.frequency.heat_of(expression(core, "line()")).level is Heat.COLD

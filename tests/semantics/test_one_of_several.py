@@ -250,3 +250,69 @@ def test_a_class_without_the_method_has_no_part_in_the_effect() -> None:
     call = expression(model, "self.scale.normalize(batch)")
     assert isinstance(call, ast.Call)
     assert model.effects.call_effect(call).quiet
+
+
+CHOSEN = """
+    def main(name, env):
+        if name == "actor":
+            from agents import Actor as Policy
+        else:
+            from agents import Critic as Policy
+        policy = Policy()
+        env.step(policy.act(0))
+"""
+
+
+def test_a_condition_chooses_what_is_imported() -> None:
+    """A name that branches import from different places means one of them, not the first."""
+    model = build({"agents.py": AGENTS, "train.py": CHOSEN})["train.py"]
+    kind = model.types.type_of(expression(model, "policy", last=True))
+    assert set(alternatives(kind.of)) == {"agents.Actor", "agents.Critic"}
+    targets = model.types.call_targets(expression(model, "policy.act(0)"))  # type: ignore[arg-type]
+    assert {target.path for target in targets} == {"agents.Actor.act", "agents.Critic.act"}
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "try:\n    from fast import Net\nexcept ImportError:\n    from slow import Net",
+        "if old:\n    import gym\nelse:\n    import gymnasium as gym",
+    ],
+)
+def test_what_replaces_a_missing_library_is_the_same(imports: str) -> None:
+    """The first of two imports counts if the other replaces it."""
+    name = "Net" if "Net" in imports else "gym"
+    model = build({"train.py": f"{imports}\nuse({name})\n"})["train.py"]
+    found = model.names.qualified(expression(model, name, last=True))
+    assert found == {"Net": "fast.Net", "gym": "gymnasium"}[name]
+
+
+def test_only_a_function_that_returns_as_many_items_is_unpacked() -> None:
+    """Of several methods that a call may run, one returns a tuple of the length that it is unpacked to."""
+    agents = """
+        class Small:
+            def rate(self, x):
+                return x, 1
+
+        class Large:
+            def rate(self, x):
+                if x:
+                    return x, 1, 2
+                return x, 2, 3
+
+        class Other:
+            def rate(self, x):
+                return self.rated[x]
+    """
+    text = """
+        from agents import Large, Other, Small
+
+        def main(kind, x):
+            net = Small() if kind == 1 else Large() if kind == 2 else Other()
+            a, b, c = net.rate(x)
+            d, *e = net.rate(x + 1)
+            f = net.rate(x + 2)
+    """
+    model = build({"agents.py": agents, "train.py": text})["train.py"]
+    for call, count in (("net.rate(x)", 2), ("net.rate(x + 1)", 3), ("net.rate(x + 2)", 3)):
+        assert len(model.types.call_targets(expression(model, call))) == count  # type: ignore[arg-type]

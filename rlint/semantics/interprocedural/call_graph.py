@@ -78,13 +78,17 @@ class CallGraph:
         self._unresolved: dict[str, list[CallSite]] = {}
         self._programs = Programs(index)
         self._defining: dict[tuple[str, str], list[_Named]] = {}  # by program and the method's name
+        self._in_package: dict[tuple[str, str], list[_Named]] = {}  # by package and the method's name
         self._named: dict[tuple[str, str, str], list[FunctionSummary]] = {}  # by method, receiver, module
         for module in index.modules.values():
             program = self._programs.of(module.module)
+            package = self._package_of(module.module)
             for cls in module.classes.values():
                 named = _Named(cls, _plain(cls.qualname.rpartition(".")[2]))
                 for method in cls.methods:
                     self._defining.setdefault((program, method), []).append(named)
+                    if package:
+                        self._in_package.setdefault((package, method), []).append(named)
         self._stored: dict[tuple[str, str], list[tuple[str, str]]] = {}  # by program and attribute
         for module in index.modules.values():
             program = self._programs.of(module.module)
@@ -297,30 +301,49 @@ class CallGraph:
         return self.index.ancestry(cls) if cls is not None else ()
 
     def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:
-        """Return the methods that a call of this name may mean, judging by the name of its receiver."""
+        """Return the methods that a call of this name may mean, judging by the name of its receiver: those of
+        the same program, else those of other modules of the package, which a file may load by name at run
+        time.
+        """
         defining = self._defining.get((self._programs.of(module), method), [])
+        is_distinctive = self._is_distinctive(method, defining)
+        found = self._named_like(defining, method, receiver, module, by_receiver=not is_distinctive)
+        if not found and is_distinctive:
+            found = self._methods([cls for cls, _ in defining], method)
+        package = self._package_of(module)
+        if found or not package:
+            return found
+        others = self._in_package.get((package, method), [])
+        return self._named_like(others, method, receiver, module, by_receiver=True)
+
+    def _package_of(self, module: str) -> str:
+        """Return the package that holds a module, if it has an `__init__.py`; "" for none."""
+        package = module.rpartition(".")[0]
+        return package if package in self.index.modules else ""
+
+    def _named_like(
+        self, defining: list[_Named], method: str, receiver: str, module: str, *, by_receiver: bool
+    ) -> list[FunctionSummary]:
+        """Return the methods of the classes that a receiver is named like, of those that define a method. If
+        only the receiver determines it, one class of such a name is enough.
+        """
         token = _plain(receiver)
-        if len(token) >= 3:
-            intern = [cls for cls, name in defining if token in name or (len(name) >= 4 and name in token)]
-            near = [cls for cls in intern if cls.module == module] or [
-                cls for cls in intern if self._imports_either(module, cls.module)
-            ]
-            same = {cls.path for cls, name in defining if name == token and cls in near}
-            if same:  # `actor` is an `Actor`, not an `ActorCriticPolicy`
-                near = [
-                    cls for cls in near if same & {getattr(b, "path", b) for b in self.index.ancestry(cls)}
-                ]
-            if near and len(near) <= _MANY:
-                return self._with_overriding(near, method)
-            family = self._family(defining, token)
-            is_exact = any(name == token for _, name in defining)
-            if family and (is_exact or len(family) > 1 or not self._is_distinctive(method, defining)):
-                return self._methods(family, method)
-            if len(intern) == 1 and not self._is_distinctive(method, defining):
-                return self._methods(intern, method)
-        if not self._is_distinctive(method, defining):
+        if len(token) < 3:
             return []
-        return self._methods([cls for cls, _ in defining], method)
+        intern = [cls for cls, name in defining if token in name or (len(name) >= 4 and name in token)]
+        near = [cls for cls in intern if cls.module == module] or [
+            cls for cls in intern if self._imports_either(module, cls.module)
+        ]
+        same = {cls.path for cls, name in defining if name == token and cls in near}
+        if same:  # `actor` is an `Actor`, not an `ActorCriticPolicy`
+            near = [cls for cls in near if same & {getattr(b, "path", b) for b in self.index.ancestry(cls)}]
+        if near and len(near) <= _MANY:
+            return self._with_overriding(near, method)
+        family = self._family(defining, token)
+        is_exact = any(name == token for _, name in defining)
+        if family and (is_exact or len(family) > 1 or by_receiver):
+            return self._methods(family, method)
+        return self._methods(intern, method) if len(intern) == 1 and by_receiver else []
 
     @staticmethod
     def _is_distinctive(method: str, defining: list[_Named]) -> bool:

@@ -61,6 +61,7 @@ _MOST_ACCESSORS = 5
 _MOST_OVERRIDES = 12
 _DEEPEST = 3
 """Maximum depth at which items of items of a value are resolved."""
+_TENSOR = Choice(Type(TypeTag.TENSOR))
 _PLAIN_DATA = frozenset(
     {TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT,
      TypeTag.SET, TypeTag.DEQUE, TypeTag.SLICE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.DTYPE,
@@ -222,7 +223,8 @@ class ProjectIndex(SymbolTable):
         if not kind and owner is not None and not function.returns:
             return self._itself(function, owner) or self._returned_below(function, owner)
         if not kind:
-            return kind
+            converts = function.makes_tensor_of and not kind.of
+            return with_choice(kind, _TENSOR) if converts else kind
         if function.path in self._replaced:
             return self._in_doubt(kind)
         if owner is None:

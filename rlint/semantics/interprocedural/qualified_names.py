@@ -16,7 +16,7 @@ from rlint.semantics.effects.passed_modules import set_in_passed
 from rlint.semantics.imports.star_names import StarNames
 from rlint.syntax.queries import is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+from rlint.syntax.syntax_index import FUNCTIONS, TRIES, SyntaxIndex
 
 _ALIAS_DEPTH = 6
 _UNSEEN = "\0"
@@ -214,7 +214,7 @@ class QualifiedNames:
         if imports:
             others = [binding for binding in bindings if binding.kind is not BindingKind.IMPORT]
             if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):
-                return imports[0].target
+                return None if self._are_chosen(imports) else imports[0].target
             return None
         if len(bindings) != 1:
             return None
@@ -228,6 +228,20 @@ class QualifiedNames:
         ):
             return self._resolve(binding.value, depth - 1)
         return None
+
+    def _are_chosen(self, imports: list[Binding]) -> bool:
+        """Whether conditions choose which of several names of the project is imported: `if small: from a
+        import Small as Net`, `else: from b import Large as Net`. After a failed import, another may replace
+        it.
+        """
+        targets = {models.canonical(binding.target) for binding in imports}
+        if len(targets) == 1 or all(models.is_library(target.partition(".")[0]) for target in targets):
+            return False
+        return not any(
+            isinstance(around, TRIES)
+            for binding in imports
+            for around in self.syntax.ancestors(binding.statement)
+        )
 
 
 def _attribute_suffix(root: ast.expr, expression: ast.expr) -> str:

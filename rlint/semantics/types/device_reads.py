@@ -25,13 +25,28 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
         return ()
     arguments = function.args
     names = {parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)}
-    found = {
-        name
-        for returned in syntax.of_type(ast.Return)
-        if syntax.function(returned) is function and returned.value is not None
-        if (name := _read(returned.value)) in names
-    }
+    returned = [
+        each.value
+        for each in syntax.of_type(ast.Return)
+        if syntax.function(each) is function and each.value is not None
+    ]
+    found = {name for value in returned if (name := _read(value)) in names}
+    variables = {value.id for value in returned if isinstance(value, ast.Name)}
+    found |= _replaced(function, syntax) & names & variables
     return tuple(sorted(found))
+
+
+def _replaced(function: Function, syntax: SyntaxIndex) -> set[str]:
+    """Return the variables that a function replaces by their numbers: `if torch.is_tensor(x): x =
+    x.cpu().numpy()`.
+    """
+    return {
+        target.id
+        for assignment in syntax.of_type(ast.Assign)
+        if syntax.function(assignment) is function and len(assignment.targets) == 1
+        for target in assignment.targets
+        if isinstance(target, ast.Name) and _read(assignment.value) == target.id
+    }
 
 
 def parameter_read_by_lambda(name: str, function: ast.Lambda) -> str | None:

@@ -6,7 +6,7 @@ import ast
 
 from rlint import models
 from rlint.models import element_types
-from rlint.models.element_types import BITS, DEFAULT, FLOATS, OBJECT
+from rlint.models.element_types import BITS, DEFAULT, FLOATS, OBJECT, WHOLE
 from rlint.models.parameters import PARAMETERS
 from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, with_choice
@@ -49,6 +49,7 @@ _REDUCE = (
     - models.names_having(Trait.GIVES_INDEX, "torch", "numpy")
     - {"all", "alltrue", "any", "sometrue"}
 )
+_GIVES_INDEX = models.names_having(Trait.GIVES_INDEX, "numpy", TypeTag.NDARRAY)
 _SHAPED = frozenset({"expand", "repeat", "reshape", "view"})
 _LIKE_OTHER = frozenset({"expand_as", "reshape_as", "view_as"})
 _NEW = frozenset({"new_empty", "new_full", "new_ones", "new_zeros"})
@@ -79,9 +80,9 @@ class DtypeInference(TypeInferenceBase):
 
     def with_elements(self, node: ast.Call, qualified: str, result: Type) -> Type:
         """Return the result of a library function, with its dtype and rank as far as they are known."""
-        if result.tag not in _ARRAYS or result.optional:
-            return result
         name = qualified.rpartition(".")[2]
+        if result.tag not in _ARRAYS or result.optional:
+            return _as_index(result, name)
         dtype, rank = "", None
         first = _argument(node, 0)
         if name in _FILLED:
@@ -122,7 +123,7 @@ class DtypeInference(TypeInferenceBase):
         known.
         """
         if owner.tag not in _ARRAYS or result.tag not in _ARRAYS or owner.optional:
-            return result
+            return _as_index(result, method)
         dtype, rank = self._changed(owner, method, node.args, node)
         if owner.tag is TypeTag.TENSOR and method in element_types.CASTS:
             dtype, rank = element_types.CASTS[method], owner.rank
@@ -332,9 +333,7 @@ class DtypeInference(TypeInferenceBase):
                 rank = None if is_mask or selected is None or rank is None else rank - 1
                 widest = max(widest, selected or 0)
             else:
-                rank = (
-                    rank - 1 if rank is not None and kind.tag is TypeTag.INT and not kind.optional else None
-                )
+                rank = rank - 1 if rank is not None and _is_whole(kind) else None
         rank = rank + widest if rank is not None else None
         if owner.tag is TypeTag.TENSOR:
             return Type(
@@ -395,6 +394,19 @@ def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | No
         if isinstance(argument, ast.Starred):
             return None
     return node.args[position] if 0 <= position < len(node.args) else None
+
+
+def _as_index(result: Type, name: str) -> Type:
+    """Return the result of a function of that name: of `np.argmax` and `np.count_nonzero`, an integer."""
+    if result.tag is TypeTag.NUMPY_SCALAR and name in _GIVES_INDEX:
+        return result._replace(dtype="int64", rank=0)
+    return result
+
+
+def _is_whole(index: Type) -> bool:
+    """Whether an index is a whole number, which selects one item of an axis."""
+    is_number = index.tag is TypeTag.INT or (index.tag is TypeTag.NUMPY_SCALAR and index.dtype in WHOLE)
+    return is_number and not index.optional
 
 
 def _data_rank(data: Type) -> int | None:

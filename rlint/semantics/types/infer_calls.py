@@ -24,6 +24,8 @@ _OF_CLASSES = frozenset(
     for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
 """Types of values that may be instances of classes of the project."""
+_ENCODED = Choice(batches.BATCH_ON_HOST, is_read=True)
+_WITH_ELEMENTS = (TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR)
 
 
 class CallInference(ResultInference):
@@ -61,6 +63,8 @@ class CallInference(ResultInference):
 
     def _of_call(self, node: ast.Call) -> Type:
         found = self._result_of_call(node)
+        if not found and _gives_tensors(node):
+            return with_choice(found, _ENCODED)
         if found.fresh and self._may_return_argument(node):
             return found._replace(fresh=False)
         return found
@@ -96,7 +100,7 @@ class CallInference(ResultInference):
             result = self._method_result(node, node.func)
             if not result and node.func.attr in SHOWS:
                 return self._shown_by_environment(node, node.func, result)
-            if result.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
+            if result.tag in _WITH_ELEMENTS:
                 return self.with_elements_of(node, node.func.attr, self.type_of(node.func.value), result)
             return result
         callee = self.type_of(node.func)
@@ -229,7 +233,7 @@ class CallInference(ResultInference):
 
 
 def _gives_tensors(call: ast.Call) -> bool:
-    """Whether a tokenizer is called for torch tensors (`return_tensors="pt"`)."""
+    """Whether a tokenizer or processor is called for torch tensors (`return_tensors="pt"`)."""
     return any(
         keyword.arg == "return_tensors"
         and isinstance(keyword.value, ast.Constant)

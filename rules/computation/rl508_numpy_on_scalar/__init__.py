@@ -19,9 +19,10 @@ A value of unknown type counts as a number if the function, or the class of an a
 tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the
 call (`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the
 attribute. So do parts of a state, a position or a velocity, the reward of one environment (that of a
-wrapper or of `TransformReward`, too, and a parameter `reward` beside `done`), and settings such as
-`self.eps_decay` in arithmetic. A value of unknown type named like a list of actions counts as a list in
-`np.random.choice(self.config.legal_actions)`. The message states the assumption.
+wrapper or of `TransformReward`, too, and a parameter `reward` beside `done`), what `x.item()` and
+`x.shape[0]` read, and settings such as `self.eps_decay` in arithmetic. A value of unknown type named like a
+list of actions counts as a list in `np.random.choice(self.config.legal_actions)`. The message states the
+assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a
 constant, code that only evaluates or renders, and a single call per network update, which takes far longer

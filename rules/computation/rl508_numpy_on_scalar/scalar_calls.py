@@ -72,6 +72,8 @@ _TRUTHS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 _DEPTH = 8
 _OPEN = (TypeTag.UNKNOWN, TypeTag.NUMPY_SCALAR, TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL)
 _WHOLE = frozenset({"floor", "ceil"})
+_OF_ONE = models.having(Trait.ELEMENTWISE, "numpy") | {"builtins.abs", "builtins.float"}
+"""Functions that return a single number for one."""
 _RATES = regex(r"decay|epsilon|(^|_)(eps|gamma|tau|lr|temperature|temp|rate|steps?|frames?)(_|$)")
 """Names of settings that are numbers."""
 _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
@@ -310,10 +312,9 @@ def _is_single_or_likely(
         case ast.BinOp(left=left, right=right):
             return all(_is_single_or_likely(part, model, depth - 1, unsure) for part in (left, right))
         case ast.Call(func=func, args=[argument], keywords=[]):
-            return model.names.qualified(func) in (
-                "builtins.abs",
-                "builtins.float",
-            ) and _is_single_or_likely(argument, model, depth - 1, unsure)
+            return model.names.qualified(func) in _OF_ONE and _is_single_or_likely(
+                argument, model, depth - 1, unsure
+            )
         case ast.Name():
             bindings = model.dataflow.definitions(node)
             for binding in bindings:

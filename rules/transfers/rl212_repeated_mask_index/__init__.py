@@ -11,7 +11,7 @@ The rule does not flag:
 
 - masks that index one tensor, and uses in different branches;
 - assignments of a number (`x[mask] = 0.0`), which torch runs as `masked_fill_` without computing indices;
-- NumPy masks;
+- NumPy masks, and masks and tensors in host memory;
 - indices that are already integers.
 
 ## Why is it slow
@@ -72,7 +72,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, EscapeLevel, Finding, Fix, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, Device, EscapeLevel, Finding, Fix, Rule, SemanticModel, TypeTag
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     is_mask,
@@ -154,9 +154,14 @@ class RepeatedMaskIndex(Rule):
 
 
 def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> bool:
-    """Whether the mask, or something that it indexes, is a tensor, and nothing is an array."""
+    """Whether the mask, or something that it indexes, is a tensor, and nothing is an array or in host
+    memory.
+    """
     parts = [value, *(use.subscript.value for use in uses)]
-    tags = [model.types.type_of(part).tag for part in parts]
+    kinds = [model.types.type_of(part) for part in parts]
+    tags = [kind.tag for kind in kinds]
+    if any(kind.tag is TypeTag.TENSOR and kind.device is Device.HOST for kind in kinds):
+        return False
     return TypeTag.TENSOR in tags and TypeTag.NDARRAY not in tags
 
 

@@ -105,12 +105,14 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
             if both is None:
                 return None
             found, first = both, first or choice
-    if found is None or first is None or (found.tag in _START_VALUES and count < _AGREE):
+    if found is None or first is None:
+        return None
+    if found.tag in _START_VALUES and count < _AGREE and not first.is_read:
         return None
     if kind:
         filled = _filled(kind, found)
         return None if filled is None else (filled, first)
-    if found.device is Device.HOST:  # the device after the other path is unknown
+    if found.device is Device.HOST and not first.is_read:  # the device after the other path is unknown
         found = found._replace(device=Device.UNKNOWN)
     return found, first
 

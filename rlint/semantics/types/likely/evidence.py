@@ -20,6 +20,13 @@ _SHOWN_BY_METHOD = {
     for tag in (TypeTag.TENSOR, TypeTag.MODULE)
     for name in models.having(Trait.ONLY_ONE_KIND, tag)
 }
+_MOSTLY = models.having(Trait.MOSTLY_ONE_KIND, TypeTag.TENSOR)
+_OF_NUMBERS = _MOSTLY & models.having(Trait.ELEMENTWISE | Trait.CASTS, TypeTag.TENSOR)
+"""Methods without arguments that other classes than that of tensors rarely have: `x.exp()`."""
+_IN_PLACE = frozenset(
+    name for name in models.methods_of(TypeTag.TENSOR) if name.endswith("_") and name != "requires_grad_"
+)
+_SHOWN_BY_METHOD |= dict.fromkeys(_MOSTLY | _IN_PLACE, PLAIN[TypeTag.TENSOR])
 _FUNCTIONAL = "torch.nn.functional."
 _OF_TENSORS = models.methods_of(TypeTag.TENSOR)
 _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
@@ -28,10 +35,14 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
 """Methods of tensors that take a dimension or a mask, and more: other classes also have a
 `gather(values)`.
 """
-_TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
-"""Methods that take one dimension: `x.size(0)`."""
+_TAKE_ONE = (
+    models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
+) | (models.having(Trait.PAIRWISE, TypeTag.TENSOR) & _MOSTLY)
+"""Methods that take one dimension or number: `x.size(0)`."""
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
+_FLOAT = Choice(PLAIN[TypeTag.FLOAT], is_read=True)
+_INT = Choice(PLAIN[TypeTag.INT], is_read=True)
 
 
 class UseEvidence:
@@ -48,6 +59,9 @@ class UseEvidence:
 
     def of(self, expression: ast.expr) -> Choice | None:
         """Return the likely type of an expression, with the line that shows it, if that is elsewhere."""
+        number = _number_read(expression)
+        if number is not None:
+            return number
         if not self._concerned:
             return None
         if isinstance(expression, ast.Name):
@@ -110,12 +124,20 @@ class UseEvidence:
             call = self._syntax.call_of(parent)
             if call is None:
                 return None
+            if parent.attr in _OF_NUMBERS:
+                return None if call.args or call.keywords else shown
             if parent.attr in _TAKE_ONE:
                 return shown if len(call.args) == 1 else None
+            if parent.attr == "type":
+                return shown if self._names_dtype(call) else None
             return None if parent.attr in _TAKE_TWO and len(call.args) + len(call.keywords) < 2 else shown
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
             return PLAIN[TypeTag.TENSOR] if self._takes_tensor(parent) else None
         return None
+
+    def _names_dtype(self, call: ast.Call) -> bool:
+        """Whether the argument of a call is a dtype of torch, or a class of tensors."""
+        return len(call.args) == 1 and (self._names.qualified(call.args[0]) or "").startswith("torch.")
 
     def _takes_tensor(self, call: ast.Call) -> bool:
         """Whether a torch function takes a tensor first, as functions that are also tensor methods do."""
@@ -216,6 +238,23 @@ class UseEvidence:
             for call in self._syntax.written.calls_of(_TESTS)
             if call.args and isinstance(call.args[0], ast.Name)
         )
+
+
+def _number_read(expression: ast.expr) -> Choice | None:
+    """Return the likely type of a number that is read from an object of unknown type: `x.item()`,
+    `x.shape[0]` and `x.size(0)`, of an array or a tensor.
+    """
+    match expression:
+        case ast.Call(func=ast.Attribute(attr="item"), args=[], keywords=[]):
+            return _FLOAT
+        case (
+            ast.Call(func=ast.Attribute(attr="size"), args=[index], keywords=[])
+            | ast.Subscript(value=ast.Attribute(attr="shape"), slice=index)
+        ):
+            place = index.operand if isinstance(index, ast.UnaryOp) else index
+            is_place = isinstance(place, ast.Constant) and type(place.value) is int
+            return _INT if is_place else None
+    return None
 
 
 def _whole(value: ast.expr) -> ast.expr:

@@ -293,6 +293,10 @@ class ResultInference(DtypeInference):
                 return result._replace(device=self.device_of(keyword.value))
             if keyword.arg is None:
                 return result._replace(device=Device.UNKNOWN)
+        if result.device is Device.HOST and qualified in _FROM_DATA and node.args:
+            data = self.type_of(node.args[0])
+            if data.tag is TypeTag.TENSOR:
+                return result._replace(device=data.device)  # the copy of a tensor is on its device
         if result.device is Device.UNKNOWN and (
             qualified not in _MOVED_WITH_ITS_MODULE or self._is_without_module(node)
         ):

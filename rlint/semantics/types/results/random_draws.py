@@ -21,6 +21,7 @@ _AFTER_SIZE = 2
 _BY_DIMENSIONS = frozenset({"rand", "randn"})
 _WHOLE = models.names_having(Trait.WHOLE, "numpy.random", TypeTag.RANDOM_GENERATOR)
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
+_CHOSEN = Type(TypeTag.NDARRAY, fresh=True)
 
 
 def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Type:
@@ -51,9 +52,11 @@ def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Typ
     if kind.optional or kind.tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST):
         return UNKNOWN
     array = _array(name, 1 if kind.tag is TypeTag.INT else len(kind.parts) or None)
-    if dtype is not None or name == "choice":
-        return Type(array.tag, fresh=True, rank=array.rank if name != "choice" else None)
-    return array
+    if name == "choice":
+        numbers = type_of(call.args[0]) if call.args else UNKNOWN  # `choice(8, size=2)` picks indices
+        is_index = numbers.tag is TypeTag.INT and not numbers.optional
+        return Type(array.tag, fresh=True, dtype="int64", rank=array.rank) if is_index else _CHOSEN
+    return Type(array.tag, fresh=True, rank=array.rank) if dtype is not None else array
 
 
 def _array(name: str, rank: int | None) -> Type:
