@@ -1,15 +1,15 @@
 """A network switched to `eval()` and back for each action, though no layer depends on the mode.
 
 ## What it does
-Flags `net.eval()` in code that runs per step, if the function or the class also calls `net.train()`: around the
-forward pass of each action, where the agent learns, or after each rollout.
+Flags `net.eval()` in code that runs per step, if the function or the class also calls `net.train()`: around
+the forward pass of each action, where the agent learns, or after each rollout.
 
 Also flags contexts of the project that do the same in code that runs per step (`with eval_mode(agent):`).
 
 Nothing in the network may depend on the mode: no dropout, no batch normalisation, no attention, no code that
-reads `self.training`, no `train` or `eval` method of its own. This includes helper functions, base classes and
-other files. Where parts of the network are unknown, and for contexts, no file of the program may name a layer
-that depends on the mode; these findings are likely, with advice only.
+reads `self.training`, no `train` or `eval` method of its own. This includes helper functions, base classes
+and other files. Where parts of the network are unknown, and for contexts, no file of the program may name a
+layer that depends on the mode; these findings are likely, with advice only.
 
 ## Why is it slow
 `eval()` and `train()` visit all modules of the network and set an attribute of each, in Python. For a small

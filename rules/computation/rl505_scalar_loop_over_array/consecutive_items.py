@@ -63,7 +63,7 @@ def consecutive_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def equal_items(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
-    """Handle `np.stack([np.arange(width) for _ in range(count)])`, which creates the same array repeatedly."""
+    """Handle `np.stack([np.arange(width) for _ in range(count)])`, which creates equal arrays."""
     match made:
         case ast.ListComp(
             elt=ast.Call(func=func) as value,

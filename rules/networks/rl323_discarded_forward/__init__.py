@@ -259,8 +259,8 @@ class DiscardedForward(Rule):
             call,
             f"`{name}` computes log-probabilities over the vocabulary for all positions, of which only "
             f"`[{cut}]` are used",
-            advice="Slice the logits and the labels first, so that no prompt positions are computed (nor kept "
-            "for the backward pass)",
+            advice="Slice the logits and the labels first, so that prompt positions are neither computed nor "
+            "kept for the backward pass",
             assumes=None
             if last_name(call.func) == "log_softmax"
             else f"`{name}` returns one log-probability per position",
