@@ -320,7 +320,9 @@ class ListIndexedSample(Rule):
         return self.finding(model, picked.first, message, advice=advice, related=related)
 
     def placed(self, node: ast.For, model: SemanticModel) -> Finding | None:
-        """Return a finding for `for i, (t, b) in enumerate(zip(ts, bs)): batch[:, i] = rows[t : t + n, b]`."""
+        """Return a finding for `for i, (t, b) in enumerate(zip(ts, bs)): batch[:, i] = rows[t : t + n, b]`
+        and similar loops.
+        """
         found = placed_slices(node, model)
         if found is None:
             return None
