@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, frozen, last_name, regex
 from rlint.rules.buffers._shared.held import are_few, is_sampling
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
+from rlint.rules.buffers.rl102_list_indexed_sample.sliced import has_one_length
 
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
 _DRAWN = regex(r"(^|_)(ind|inds|indices|idxs|indexes|rows|starts?|chosen|drawn|samples?)(_|$)")
@@ -43,7 +44,7 @@ def placed_slices(loop: ast.For, model: SemanticModel) -> PlacedSlices | None:
             return None  # the batch is written at another place
         if not _is_array(value, model) or _names(held) & (items | {counter}):
             return None
-        if any(isinstance(axis, ast.Slice) and _names(axis) & items for axis in axes_of(value.slice)):
+        if any(isinstance(axis, ast.Slice) and has_one_length(axis, items) for axis in axes_of(value.slice)):
             placed = placed or PlacedSlices(held, batch, indices)
     return placed
 
