@@ -276,7 +276,12 @@ class _Input:
             return kind.rank != 1
         if is_sample(item.over, self.model) or is_batch_of_many(item, self.model):
             return True
-        return observations.names_one(item.name) and observations.names_several(last_name(item.over) or "")
+        if not observations.names_one(item.name):
+            return False
+        name = last_name(item.over) or ""
+        if kind.tag is TypeTag.INSTANCE:  # of a class of the project that can be iterated over
+            return not _PARTS.search(name)
+        return observations.names_several(name)
 
     # -- values carried between iterations ---------------------------------------------------------
 
