@@ -45,6 +45,8 @@ _METHODS = frozenset({path.rpartition(".")[2] for path in _DRAWS})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _CONVERTS = frozenset({"numpy.array", "numpy.asarray"})
 _ALLOCATES = models.having(Trait.FILLS, "numpy")
+_TENSORS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch")
+_MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR)
 _COPIES = frozenset({"copy.copy", "copy.deepcopy"})
 _EMPTIES = frozenset({"clear"})
 
@@ -90,6 +92,39 @@ def may_be_transition(written: StoredItem, model: SemanticModel) -> bool:
     if isinstance(value, (ast.Constant, ast.BinOp, ast.Compare, ast.ListComp, ast.DictComp)):
         return False
     return model.types.type_of(value).tag not in _OTHERS and not is_of_episodes(written, model)
+
+
+def one_number_tensors(value: ast.expr, model: SemanticModel) -> int:
+    """Return how many fields of a transition are tensors of one number that were made for it, also by the
+    function of this file that returns the transition: `torch.tensor([reward])`.
+    """
+    match value:
+        case ast.Tuple(elts=parts):
+            return sum(_is_of_one_number(part, model) for part in parts)
+        case ast.Call():
+            targets = model.types.call_targets(value)
+            definition = model.types.definition(targets[0]) if len(targets) == 1 else None
+            returned = (
+                [node for node in definition.body if isinstance(node, ast.Return)] if definition else []
+            )
+            if len(returned) == 1 and isinstance(returned[0].value, ast.Tuple):
+                return one_number_tensors(returned[0].value, model)
+    return 0
+
+
+def _is_of_one_number(part: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is `torch.tensor([x])`, by its only assignment, on any device."""
+    if isinstance(part, ast.Name):
+        bindings = model.dataflow.definitions(part)
+        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
+            return False
+        part = bindings[0].value or part
+    while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _MOVES:
+        part = part.func.value
+    match part:
+        case ast.Call(func=func, args=[ast.List(elts=[_]), *_]):
+            return model.names.qualified(func) in _TENSORS_OF
+    return False
 
 
 def is_drawn_and_unpacked(draw: ast.AST, model: SemanticModel) -> bool:

@@ -162,8 +162,8 @@ class UnbatchedForward(Rule):
         yield self.finding(
             model,
             node,
-            f"`{text}` runs a network once for each item of the loop, on a batch of one, and dispatches every "
-            "layer each time",
+            f"`{text}` runs a network once for each item of the loop, on a batch of one, and dispatches "
+            "every layer each time",
             advice="Stack the inputs, and run the network once on all of them",
             assumes=f"`{text}` treats its inputs independently",
         )

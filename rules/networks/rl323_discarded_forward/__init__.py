@@ -104,10 +104,10 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.networks._shared.network_traces import HOOKS
+from rlint.rules.networks._shared.run_by_functions import called_by_lambda, runs_network
 from rlint.rules.networks._shared.same_input import architecture_of, is_forward
 from rlint.rules.networks.rl323_discarded_forward.dropped_positions import kept_positions
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, runs_per_round, unused_parts
-from rlint.rules.networks._shared.run_by_functions import called_by_lambda, runs_network
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
