@@ -112,8 +112,8 @@ ADVICE = (
 
 
 NUMBERS = (
-    "Keep actions, rewards and ends of episodes in one preallocated array each, beside the frames, and create "
-    "one tensor of each for a whole batch"
+    "Keep actions, rewards and ends of episodes in one preallocated array each, beside the frames, and "
+    "create one tensor of each for a whole batch"
 )
 _FEWEST = 2
 """So many tensors of one number in each transition take more memory than shared frames save."""

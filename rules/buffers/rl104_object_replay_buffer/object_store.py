@@ -237,12 +237,28 @@ def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[
     if isinstance(holder, ast.Name):
         scope = model.names.scope(holder).lookup(holder.id)
         return model.names.uses(holder.id, scope) if scope is not None else []
-    cls = model.class_of(holder)
+    related = _related_classes(model.class_of(holder), model)
     return [
         use
         for use in model.names.attribute_uses(holder.attr)
-        if array_growth.same_place(use.value, holder.value) and model.class_of(use) is cls
+        if array_growth.same_place(use.value, holder.value) and model.class_of(use) in related
     ]
+
+
+def _related_classes(cls: ast.ClassDef | None, model: SemanticModel) -> list[ast.ClassDef | None]:
+    """Return a class with the classes of this file that it extends, and those that extend it."""
+    if cls is None:
+        return [None]
+    classes = model.syntax.of_type(ast.ClassDef)
+    bases = {each.name: {last_name(base) for base in each.bases} for each in classes}
+    above, below = {cls.name}, {cls.name}
+    for _ in classes:  # each pass adds one generation
+        more = {name for name in bases if any(name in bases[each] for each in above)} - above
+        fewer = {name for name, extended in bases.items() if extended & below} - below
+        if not more and not fewer:
+            break
+        above, below = above | more, below | fewer
+    return [each for each in classes if each.name in above | below]
 
 
 def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> ast.AST | None:
