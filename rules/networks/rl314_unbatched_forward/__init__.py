@@ -10,6 +10,9 @@ that a loop draws from one distribution (likely). A loop over a list of batches 
 the latent states of all steps, has low impact. Functions of the project that run a network and return
 numbers are `likely` (`for state in states: values.append(agent.evaluate(state))`).
 
+Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
+are likely, too.
+
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
 of observations in the function of one step (likely).
@@ -96,6 +99,7 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
+from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
 from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_many, single_item
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
@@ -124,6 +128,9 @@ class UnbatchedForward(Rule):
         if not looped or isinstance(looped[0], ast.While):
             return
         loop = looped[0]
+        if is_generated_again(node, loop, model):
+            yield self.generated_again(node, model)
+            return
         if not model.gradients.gives_gradient(node):
             yield from self.check_functions(node, loop, model)
             return
@@ -146,6 +153,19 @@ class UnbatchedForward(Rule):
         often = f"for each {named(item)} of the {what}"
         yield self.described(
             node, node.func, often, model, several=several, counted=item.sort is ItemKind.COUNT
+        )
+
+    def generated_again(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for texts that a loop generates one after the other from the same prompts."""
+        text = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{text}` generates from the same input in every iteration, one batch after the other: each "
+            "decodes token by token",
+            advice="Generate all at once: `num_return_sequences=n`, or repeat each prompt n times "
+            "(`input_ids.repeat_interleave(n, 0)`), in as large batches as fit in memory",
+            assumes=f"`{text}` samples",
         )
 
     def check_functions(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
