@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, last_name, numbers, regex
+from rlint.rule import SemanticModel, Trait, TypeTag, last_name, models, numbers, regex
 
 _LOG_PROBS = regex(r"log_?p(rob(abilitie)?s?)?(_|$)|log_?softmax")
 _OF_ALL = frozenset({"log_softmax"})
 _TAKES = frozenset({"gather", "take_along_dim"})
-_SAME_POSITIONS = frozenset({"squeeze", "float", "detach", "contiguous", "to"})
+_SAME_POSITIONS = models.having(Trait.KEEPS_VALUES | Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR) | {
+    "squeeze"
+}
 _DEPTH = 4
 
 
