@@ -176,7 +176,7 @@ class UnbatchedForward(Rule):
             return
         if loop_variables.is_short(loop, model.names.qualified) or depends(node.func, loop, model):
             return
-        if not runs_network(node, model) or single_item(node, loop, model) is None:
+        if not runs_network(node, model) or single_item(node, loop, model, of_objects=True) is None:
             return
         text = " ".join(model.source.text(node.func).split())
         yield self.finding(
