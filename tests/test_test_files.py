@@ -76,6 +76,8 @@ def train(env, agent):
         ("test_dqn.py", f"{TRAINS}\n\ndef test_train():\n    train(None, None)\n", True),
         ("test.py", f"{TRAINS}\n\ndef test(args):\n    train(args, None)\n\ntest(load())\n", False),
         ("test.py", f"{TRAINS}\n\ndef test(args):\n    assert train(args)\n\ntest(load())\n", True),
+        ("test.py", f"{TRAINS}\n\ndef test(args, agent):\n    train(args, agent)\n", False),
+        ("test_dqn.py", f"{TRAINS}\n\ndef test(args, agent):\n    train(args, agent)\n", True),
         ("test_dqn.py", f"{TRAINS}\n\nclass TestTrain:\n    pass\n", True),
         ("test_dqn.py", "import dqn\n", True),
         ("tests/helpers.py", TRAINS, True),

@@ -1,15 +1,15 @@
 """A network switched to `eval()` and back for each action, though no layer depends on the mode.
 
 ## What it does
-Flags `net.eval()` in code that runs per step, if `net.train()` runs per step too: both around the forward
-pass of each action, or one where the agent acts and the other where it learns.
+Flags `net.eval()` in code that runs per step, if the function or the class also calls `net.train()`: around
+the forward pass of each action, where the agent learns, or after each rollout.
 
-Also flags contexts of the project that do the same in code that runs per step (`with eval_mode(agent):`), if
-no file of the program names a layer that depends on the mode (likely, with advice only).
+Also flags contexts of the project that do the same in code that runs per step (`with eval_mode(agent):`).
 
-For calls, all of the network must be known, including helper functions, base classes and other files, and
-nothing in it may depend on the mode: no dropout, no batch normalisation, no attention, no code that reads
-`self.training`, no `train` or `eval` method of its own.
+Nothing in the network may depend on the mode: no dropout, no batch normalisation, no attention, no code that
+reads `self.training`, no `train` or `eval` method of its own. This includes helper functions, base classes
+and other files. Where parts of the network are unknown, and for contexts, no file of the program may name a
+layer that depends on the mode; these findings are likely, with advice only.
 
 ## Why is it slow
 `eval()` and `train()` visit all modules of the network and set an attribute of each, in Python. For a small
@@ -113,16 +113,20 @@ class ModeTogglePerStep(Rule):
         if not back or to_evaluation[:1] != [node]:
             return
         structure = model.nn.architecture(network, None)
-        if not structure.complete or structure.by_mode or not structure.layers:
+        if structure.by_mode or (structure.complete and not structure.layers):
+            return
+        if not structure.complete and model.nn.has_layers_by_mode():
             return
         text = model.source.text(network)
+        often = any(model.frequency.heat_of(call).level is Heat.HOT for call in back)
+        switches = f"`{text}` is switched to evaluation mode {'and back ' if often else ''}in every step"
         yield self.finding(
             model,
             node,
-            f"`{text}` is switched to evaluation mode and back in every step, but none of its layers "
-            f"depends on the mode",
-            fix=build_fix(toggles, model),
+            f"{switches}, but none of its layers depends on the mode" if structure.complete else switches,
+            fix=build_fix(toggles, model) if structure.complete else None,
             advice="Remove both calls: without dropout and batch normalisation the mode makes no difference",
+            assumes=None if structure.complete else f"no layer of `{text}` depends on the mode",
         )
 
     def check_context(self, block: ast.With, model: SemanticModel) -> Iterator[Finding]:
@@ -191,8 +195,8 @@ def new_mode(call: ast.Call) -> bool | None:
 
 
 def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[ast.Call]:
-    """Return the switches of a network that run per step: in one function, or for an attribute of `self` in
-    all methods of a class, in source order.
+    """Return the switches of a network in one function, or for an attribute of `self` in all methods of a
+    class, in source order: those to evaluation mode that run per step, and all others.
     """
     owner, function = model.class_of(call), model.function(call)
     of_self = owner is not None and (isinstance(network, ast.Attribute) or model.names.is_self(network))
@@ -202,11 +206,9 @@ def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[
         if not isinstance(other, ast.Call) or not same_code(attribute.value, network):
             continue
         together = model.class_of(other) is owner if of_self else model.function(other) is function
-        if (
-            together
-            and switched(other, model) is not None
-            and model.frequency.heat_of(other).level is Heat.HOT
-        ):
+        if not together or switched(other, model) is None:
+            continue
+        if new_mode(other) is not False or model.frequency.heat_of(other).level is Heat.HOT:
             found.append(other)
     return sorted(found, key=model.source.span)
 

@@ -13,6 +13,7 @@ from rlint import models
 from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import axes_of
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -30,7 +31,9 @@ _OF_SEQUENCES = frozenset(
 )
 _OF_INDICES = frozenset({"numpy.r_", "numpy.c_"})
 _BY_INDEX = frozenset({"r_", "c_", "*"})
-_FUNCTIONS = _OF_SEQUENCES | {"numpy.append"}
+_FUNCTIONS = _OF_SEQUENCES | {"numpy.append", "pandas.concat"}
+_OF_BATCHES = frozenset({"cat", "concat", "concatenate"})
+"""Methods of classes that hold several arrays, such as batches: `Batch.cat([old, new])`."""
 _JOINING = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
 _WITH_AXIS = frozenset({"numpy.concatenate", "torch.cat"})
 _SEQUENCE_KEYWORDS = frozenset({"tensors", "tup", "arrays"})
@@ -52,7 +55,8 @@ class ArrayJoin:
     """A call that concatenates arrays: `np.concatenate((a, b), axis=0)`, `np.append(a, b)`.
 
     `parts` are concatenated in this order; `literal` is the tuple or list that contains them, if there is
-    one. `plain` is False if the call has arguments besides the parts and an axis.
+    one. `plain` is False if the call has arguments besides the parts and an axis, or is a method of a class
+    that holds arrays, which is `supposed` to copy them (`Batch.cat([a, b])`).
     """
 
     node: ast.Call | ast.Subscript
@@ -61,6 +65,7 @@ class ArrayJoin:
     literal: ast.Tuple | ast.List | None = None
     axis: ast.expr | None = None
     plain: bool = True
+    supposed: bool = False
 
 
 @frozen
@@ -108,14 +113,31 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
                     return ArrayJoin(
                         node, function, tuple(sequence.elts), sequence, axis, plain and takes_axis
                     )
+            return _join_of_class(node, function, model)
     return None
+
+
+def _join_of_class(call: ast.Call, function: str | None, model: SemanticModel) -> ArrayJoin | None:
+    """Return a concatenation of tables or batches: `pd.concat([table, row])`, `Batch.cat([batch, step])`."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[ast.List() | ast.Tuple() as parts]):
+            pass
+        case _:
+            return None
+    if function == "pandas.concat":
+        return ArrayJoin(call, "pd.concat", tuple(parts.elts), parts, plain=False)
+    if method not in _OF_BATCHES or not (last_name(owner) or "")[:1].isupper():
+        return None
+    return ArrayJoin(call, model.source.text(call.func), tuple(parts.elts), parts, plain=False, supposed=True)
 
 
 def joins_arrays(model: SemanticModel) -> bool:
     """Whether the file concatenates any arrays."""
     calls = model.names.calls_by_name
-    for name in _JOINING:
+    for name in _JOINING | _OF_BATCHES:
         if any(model.names.qualified(call.func) in _FUNCTIONS for call in calls.get(name, ())):
+            return True
+        if any(_join_of_class(call, None, model) for call in calls.get(name, ())):
             return True
     if model.names.attribute_uses("r_") or model.names.attribute_uses("c_"):
         return True

@@ -8,6 +8,7 @@ _IN_TESTS = regex(r"(^|/)(tests?|testing|unit_tests?|docs?)/|(^|/)conftest\.py$"
 _NAMED_LIKE_TESTS = regex(r"(^|/)(tests?|testing|unit_tests?|docs?|test_[^/]*|[^/]*_test)(/|\.py$)")
 _OF_A_RUNNER = regex(r"(^|/)(tests?|unit_tests?)/|(^|/)conftest\.py$")
 _FOUND_BY_A_RUNNER = regex(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+_NOT_LOADED = regex(r"(^|/)test\.py$")
 _HOLDS_TESTS = regex(r"(?m)^\s*class Test\w*\b|^\s*(import|from) (pytest|unittest|nose)\b")
 _A_TEST = regex(r"(?m)^[ \t]*(?:async\s+)?def (test(?:_\w*|\w*(?=\()))")
 _CALLS_A_TEST = regex(r"(?<!def )\b(test\w*)\(")
@@ -19,11 +20,13 @@ def is_test_file(path: str, module: str, text: str) -> bool:
     """Whether this is a file of tests or documentation, whose speed does not affect training. `path` is the
     displayed path, `module` the name by which its project imports it. Outside of a folder of tests, a file
     that is named like a test and steps an environment or an optimizer, but contains no tests, is a script:
-    `test.py` evaluates an agent, `test_dqn.py` trains one.
+    `test.py` evaluates an agent, `test_dqn.py` trains one. Runners do not load a `test.py`, so its functions
+    may have any name.
     """
     if is_in_tests(path, module):
         return True
-    return is_named_like_tests(path, module) and not _is_script(text)
+    is_loaded = not _NOT_LOADED.search(_inside_project(path, module))
+    return is_named_like_tests(path, module) and not _is_script(text, is_loaded=is_loaded)
 
 
 def is_named_like_tests(path: str, module: str) -> bool:
@@ -46,7 +49,10 @@ def is_for_a_runner(path: str, module: str, text: str) -> bool:
     return bool(_FOUND_BY_A_RUNNER.search(inside)) and not _is_script(text)
 
 
-def _is_script(text: str) -> bool:
+def _is_script(text: str, *, is_loaded: bool = True) -> bool:
+    """Whether a file steps an environment or an optimizer and contains no tests; `is_loaded` says that a
+    runner of tests would load it.
+    """
     if _TRAINS_OR_ACTS.search(text) is None or _HOLDS_TESTS.search(text) is not None:
         return False
     called_like_tests = set(_A_TEST.findall(text))
@@ -54,7 +60,8 @@ def _is_script(text: str) -> bool:
         return True
     # a runner calls tests; a `def test(args)` that the file itself calls, and that asserts nothing, runs an
     # agent
-    return _ASSERTS.search(text) is None and called_like_tests <= set(_CALLS_A_TEST.findall(text))
+    is_run = not is_loaded or called_like_tests <= set(_CALLS_A_TEST.findall(text))
+    return is_run and _ASSERTS.search(text) is None
 
 
 def _inside_project(path: str, module: str) -> str:

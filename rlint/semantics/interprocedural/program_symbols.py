@@ -281,12 +281,19 @@ class ProgramSymbols:
         known = self._by_mode.get(program)
         if known is None:
             modules = [each for each in self._program(module) if not each.is_test]
-            known = self._by_mode[program] = any(map(is_by_mode, self._names(modules))) or any(
+            known = self._by_mode[program] = any(map(self._names_layer_by_mode, modules)) or any(
                 summary.reads_training and path.endswith("forward")
                 for each in modules
                 for path, summary in each.forward_summaries.items()
             )
         return known
+
+    def _names_layer_by_mode(self, module: ModuleSummary) -> bool:
+        """Whether a module names such a layer, apart from classes of the project that are called like one."""
+        return any(map(is_by_mode, module.attributes_read)) or any(
+            is_by_mode(target) and self.index.symbol(target, module.module) is None
+            for target in module.imports.values()
+        )
 
     def attribute_tags(self, attribute: str) -> frozenset[TypeTag]:
         """Return the types that classes declare for their attributes of this name."""

@@ -3,7 +3,8 @@
 ## What it does
 Flags an array or tensor that is repeatedly assigned the concatenation of itself and new parts: in a loop,
 or in a method that is called per step. The rule recognises `np.concatenate`, `np.append`, `np.vstack`,
-`np.hstack`, `np.r_`, `torch.cat` and similar functions. The array may be a variable, an attribute, an entry
+`np.hstack`, `np.r_`, `torch.cat` and similar functions, also `pd.concat` and the methods by which classes of
+batches concatenate (`Batch.cat([batch, step])`, likely). The array may be a variable, an attribute, an entry
 of a dict or an alias of these, and a helper function may return the concatenation.
 
 The rule does not flag:
@@ -128,6 +129,7 @@ HISTORY = (
     "Allocate the history once with room for all steps, assign each row by index, and pass the rows so far: "
     "`states[: step + 1]`"
 )
+PARTS = "Append the parts to a list, and concatenate them once where they are read"
 LIST = "Append the rows to a list and concatenate once after the loop"
 
 
@@ -179,6 +181,10 @@ class ConcatGrownBuffer(Rule):
             fix, advice = row_store.build(growth, model), RING
             where = f"on every call of `{getattr(model.function(node), 'name', '')}`"
         name = growth.join.function.replace("numpy.", "np.")
+        if growth.join.supposed and assumes is None:
+            assumes = f"`{name}` copies its parts"
+        if growth.join.supposed or name == "pd.concat":
+            advice = PARTS
         grown = f"`{model.source.text(growth.target)}` grows by `{name}` {where}"
         yield self.finding(
             model,

@@ -59,7 +59,8 @@ def cost_in_loop(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel
         return Cheap.DRAINED
     if model.frequency.heat_of(growth.statement).level > Heat.COLD:
         return None
-    if not isinstance(growth.target, ast.Name) or is_set_up(growth, carried, model):
+    is_table = growth.join.function == "pd.concat"
+    if is_table or not isinstance(growth.target, ast.Name) or is_set_up(growth, carried, model):
         return Cheap.SET_UP
     return None
 

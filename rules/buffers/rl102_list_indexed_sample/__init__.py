@@ -18,7 +18,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
   a comprehension for each field;
-- slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`);
+- slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`),
+  or that a loop over drawn places copies to a batch (`batch[:, i] = self.rows[t : t + n, b]`);
 - `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may
   hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
@@ -116,6 +117,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     picked_by,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
+from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     TakenApart,
@@ -291,8 +293,10 @@ class ListIndexedSample(Rule):
         """
         picked = picked_in_loop(node, model)
         if picked is None:
-            return self.assembled(assembled_in_loop(node, model), model) or self.apart(
-                unpacked_in_loop(node, model), model
+            return (
+                self.assembled(assembled_in_loop(node, model), model)
+                or self.apart(unpacked_in_loop(node, model), model)
+                or self.placed(node, model)
             )
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
@@ -314,6 +318,25 @@ class ListIndexedSample(Rule):
                 f"`{held}[starts[:, None] + np.arange(length)]`"
             )
         return self.finding(model, picked.first, message, advice=advice, related=related)
+
+    def placed(self, node: ast.For, model: SemanticModel) -> Finding | None:
+        """Return a finding for `for i, (t, b) in enumerate(zip(ts, bs)): batch[:, i] = rows[t : t + n, b]`
+        and similar loops.
+        """
+        found = placed_slices(node, model)
+        if found is None:
+            return None
+        held, indices = shown(found.held, model), shown(found.indices, model)
+        message = (
+            f"`{held}` is sliced once for each of `{indices}`, and each slice is copied to "
+            f"`{shown(found.batch, model)}`"
+        )
+        advice = (
+            "Index with the rows of all slices at once: "
+            f"`{held}[(starts[:, None] + np.arange(length)) % len({held})]`, with `columns[:, None]` beside "
+            "it"
+        )
+        return self.finding(model, node, message, advice=advice)
 
     def sample(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `random.sample(self.buffer, batch_size)`."""

@@ -54,10 +54,10 @@ def _is_sliced_at(index: ast.expr, names: set[str]) -> bool:
     """Whether an index has one slice, `t : t + n`, and its other parts are loop variables or constant."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     slices = [part for part in parts if isinstance(part, ast.Slice) and _reads(part, names)]
-    return len(slices) == 1 and slices[0].step is None and all(_begins(part, names) for part in slices)
+    return len(slices) == 1 and slices[0].step is None and all(has_one_length(part, names) for part in slices)
 
 
-def _begins(part: ast.Slice, names: set[str]) -> bool:
+def has_one_length(part: ast.Slice, names: set[str]) -> bool:
     """Whether both ends of a slice are computed from the same loop variable, so that all have one length."""
     ends = [part.lower, part.upper]
     read = [

@@ -205,7 +205,8 @@ def is_table_of_unknown(call: ast.Call, data: ast.expr, model: SemanticModel) ->
     kind = model.types.type_of(data)
     if not isinstance(data, (ast.Name, ast.Attribute)) or kind.tag not in LISTS:
         return False
-    return not (kind.item or kind.parts or kind.optional) and is_table(call, model)
+    is_of_results = model.usage.is_evaluation(call)
+    return not (kind.item or kind.parts or kind.optional or is_of_results) and is_table(call, model)
 
 
 def are_continuous_actions(call: ast.Call, data: ast.expr, maker: str, model: SemanticModel) -> bool:

@@ -14,7 +14,8 @@ The rule does not flag:
 - lists that are not sampled at random: queues, n-step windows, episodes that are read in order;
 - items that are whole episodes, sequences of other kinds, or texts;
 - buffers that hold fewer than a thousand items;
-- files with `LazyFrames` or `FrameStack`, whose observations share their images.
+- files with `LazyFrames` or `FrameStack`, whose observations share their images, unless each transition also
+  holds several tensors of one number.
 
 ## Why is it slow
 Each transition is a container with an object for each field: two arrays with a header each, a float, a
@@ -97,6 +98,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     is_transition,
     many_written_by,
     may_be_transition,
+    one_number_tensors,
     takes_sequences_apart,
     uses_of,
     written_by,
@@ -109,6 +111,12 @@ ADVICE = (
 )
 
 
+NUMBERS = (
+    "Keep actions, rewards and ends of episodes in one preallocated array each, beside the frames, and "
+    "create one tensor of each for a whole batch"
+)
+_FEWEST = 2
+"""So many tensors of one number in each transition take more memory than shared frames save."""
 LAZY = frozenset({"LazyFrames", "FrameStack"})
 
 
@@ -128,7 +136,11 @@ class ObjectReplayBuffer(Rule):
         """Yield a finding for the first statement of a buffer that stores a transition."""
         written = written_by(node)
         holder = written.holder if written is not None else many_written_by(node)
-        if holder is None or shares_frames(model):
+        if holder is None:
+            return
+        shared = shares_frames(model)
+        tensors = one_number_tensors(written.value, model) if shared and written is not None else 0
+        if shared and tensors < _FEWEST:
             return
         one = written is not None and is_transition(written.value, model)
         one = one and written is not None and not is_of_episodes(written, model)
@@ -148,12 +160,13 @@ class ObjectReplayBuffer(Rule):
         drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
         does = "looks up one by one" if isinstance(draw, ast.Subscript) else "unpacks again"
+        stores = f"with {tensors} tensors of one number" if shared else "as Python objects"
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} {does} "
-            f"for every batch",
-            advice=ADVICE,
+            f"`{model.source.text(holder)}` stores each transition {stores}, which {where} {does} for every "
+            "batch",
+            advice=NUMBERS if shared else ADVICE,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
         )
 

@@ -45,6 +45,8 @@ _METHODS = frozenset({path.rpartition(".")[2] for path in _DRAWS})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _CONVERTS = frozenset({"numpy.array", "numpy.asarray"})
 _ALLOCATES = models.having(Trait.FILLS, "numpy")
+_TENSORS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch")
+_MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR)
 _COPIES = frozenset({"copy.copy", "copy.deepcopy"})
 _EMPTIES = frozenset({"clear"})
 
@@ -90,6 +92,39 @@ def may_be_transition(written: StoredItem, model: SemanticModel) -> bool:
     if isinstance(value, (ast.Constant, ast.BinOp, ast.Compare, ast.ListComp, ast.DictComp)):
         return False
     return model.types.type_of(value).tag not in _OTHERS and not is_of_episodes(written, model)
+
+
+def one_number_tensors(value: ast.expr, model: SemanticModel) -> int:
+    """Return how many fields of a transition are tensors of one number that were made for it, also by the
+    function of this file that returns the transition: `torch.tensor([reward])`.
+    """
+    match value:
+        case ast.Tuple(elts=parts):
+            return sum(_is_of_one_number(part, model) for part in parts)
+        case ast.Call():
+            targets = model.types.call_targets(value)
+            definition = model.types.definition(targets[0]) if len(targets) == 1 else None
+            returned = (
+                [node for node in definition.body if isinstance(node, ast.Return)] if definition else []
+            )
+            if len(returned) == 1 and isinstance(returned[0].value, ast.Tuple):
+                return one_number_tensors(returned[0].value, model)
+    return 0
+
+
+def _is_of_one_number(part: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is `torch.tensor([x])`, by its only assignment, on any device."""
+    if isinstance(part, ast.Name):
+        bindings = model.dataflow.definitions(part)
+        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
+            return False
+        part = bindings[0].value or part
+    while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _MOVES:
+        part = part.func.value
+    match part:
+        case ast.Call(func=func, args=[ast.List(elts=[_]), *_]):
+            return model.names.qualified(func) in _TENSORS_OF
+    return False
 
 
 def is_drawn_and_unpacked(draw: ast.AST, model: SemanticModel) -> bool:
@@ -202,12 +237,28 @@ def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[
     if isinstance(holder, ast.Name):
         scope = model.names.scope(holder).lookup(holder.id)
         return model.names.uses(holder.id, scope) if scope is not None else []
-    cls = model.class_of(holder)
+    related = _related_classes(model.class_of(holder), model)
     return [
         use
         for use in model.names.attribute_uses(holder.attr)
-        if array_growth.same_place(use.value, holder.value) and model.class_of(use) is cls
+        if array_growth.same_place(use.value, holder.value) and model.class_of(use) in related
     ]
+
+
+def _related_classes(cls: ast.ClassDef | None, model: SemanticModel) -> list[ast.ClassDef | None]:
+    """Return a class with the classes of this file that it extends, and those that extend it."""
+    if cls is None:
+        return [None]
+    classes = model.syntax.of_type(ast.ClassDef)
+    bases = {each.name: {last_name(base) for base in each.bases} for each in classes}
+    above, below = {cls.name}, {cls.name}
+    for _ in classes:  # each pass adds one generation
+        more = {name for name in bases if any(name in bases[each] for each in above)} - above
+        fewer = {name for name, extended in bases.items() if extended & below} - below
+        if not more and not fewer:
+            break
+        above, below = above | more, below | fewer
+    return [each for each in classes if each.name in above | below]
 
 
 def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> ast.AST | None:

@@ -27,6 +27,9 @@ Flags the following in hot code:
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).
+- A loop that appends consecutive items of arrays to lists, of which arrays are made again:
+  `for t in range(n): rewards.append(episode["reward"][start + t])`; likely, if the types are unknown. Also a
+  list of equal arrays that are stacked (`np.stack([np.arange(n) for _ in range(batch_size)])`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - Python's `sum`, `max` or `min` of an array.
@@ -118,6 +121,10 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
     reduced_rows,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import listed_places, position_loop
+from rlint.rules.computation.rl505_scalar_loop_over_array.consecutive_items import (
+    consecutive_items,
+    equal_items,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
@@ -176,7 +183,7 @@ class ScalarLoopOverArray(Rule):
             return
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
-            item = item or picked_by_row(node, model)
+            item = item or picked_by_row(node, model) or equal_items(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
@@ -218,7 +225,7 @@ class ScalarLoopOverArray(Rule):
         if isinstance(made, ast.For):
             item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
             item = item or rewarded_rows(made, model) or flattened_rows(made, model)
-            item = item or row_loop(made, model)
+            item = item or row_loop(made, model) or consecutive_items(made, model)
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
             item = item or flattened_rows(made, model)

@@ -97,7 +97,8 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     if not rows and (began := _carried_tensor(loop, model)) is not None:
         operations = _operations_in(loop)
         return Recurrence(began, by_rows=True, operations=operations, carried=True)
-    if not columns and not stores and len({ast.dump(held) for held in (*rows, *unknown)}) < _FEWEST_TENSORS:
+    tensors = {ast.dump(held) for held in (*rows, *unknown)}
+    if not columns and not stores and len(tensors) < _FEWEST_TENSORS and not _adds_row(loop, rows):
         return None  # the rest are numbers
     operations = _operations_in(loop)
     if not rows or operations < _FEWEST_OPERATIONS:
@@ -107,6 +108,31 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     by_pairs = _is_of_pairs(loop, counters)
     by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)
+
+
+def _adds_row(loop: ast.For, rows: list[ast.expr]) -> bool:
+    """Whether each iteration adds a row to what it multiplies, which makes a tensor of the result: `ret =
+    gamma * rho[t] * ret + delta[t][0]`.
+    """
+    held = {ast.dump(row) for row in rows}
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.BinOp(left=left, op=ast.Add(), right=right)
+            ):
+                for row, other in ((left, right), (right, left)):
+                    tensor = _indexed(row)
+                    is_row = tensor is not row and ast.dump(tensor) in held
+                    if is_row and _is_multiplied(other) and _reads(other, name):
+                        return True
+    return False
+
+
+def _indexed(value: ast.expr) -> ast.expr:
+    """Return `x` of `x[t]` and `x[t][0]`."""
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return value
 
 
 def _operations_in(loop: ast.For) -> int:

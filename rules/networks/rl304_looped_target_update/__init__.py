@@ -176,13 +176,43 @@ def is_update(blend: Blend, model: SemanticModel) -> bool:
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is not None and new is not None:
         return ast.dump(old.network) != ast.dump(new.network)
-    adds_up: bool = is_complement(blend.mixture, model)
-    return adds_up and blend.result == BlendResult.COPY
+    if not is_complement(blend.mixture, model):
+        return False
+    return blend.result == BlendResult.COPY or loaded_into(blend, model) is not None
+
+
+def loaded_into(blend: Blend, model: SemanticModel) -> ast.expr | None:
+    """Return the network that loads a dict of blended weights, if its own are among them: `net` of
+    `net.load_state_dict({k: tau * new[k] + (1 - tau) * v for k, v in net.state_dict().items()})`.
+    """
+    sources = (source_of(tensor, model) for tensor in (blend.mixture.old, blend.mixture.new))
+    networks = {ast.dump(part.network): part.network for part in sources if part is not None and part.state}
+    made = model.parent(blend.node)
+    if blend.result != BlendResult.MADE or not networks or not isinstance(made, ast.DictComp):
+        return None
+    places: list[ast.expr] = [made]
+    match model.parent(made):
+        case ast.Assign(targets=[ast.Name(id=name)]) as statement:
+            scope = model.names.scope(statement).lookup(name)
+            reads = model.names.reads(name, scope) if scope is not None else []
+            places += [
+                read
+                for read in reads
+                if [binding.statement for binding in model.dataflow.definitions(read)] == [statement]
+            ]
+    for place in places:
+        match model.parent(place):
+            case ast.Call(func=ast.Attribute(value=network, attr="load_state_dict"), args=[loaded, *_]):
+                if loaded is place and ast.dump(network) in networks:
+                    return network
+    return None
 
 
 def whose_tensors(blend: Blend, model: SemanticModel) -> str:
     """Return what is updated: all tensors of a network, or the tensor that is written."""
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
+    if (loaded := loaded_into(blend, model)) is not None:
+        return f"Each tensor of `{model.source.text(loaded)}`"
     if old is None or new is None:
         return f"`{model.source.text(blend.mixture.old)}`"
     if blend.result in (BlendResult.ITEM, BlendResult.MADE) and weight_sync.is_follower(

@@ -7,7 +7,11 @@ the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`, `
 the project that return the output of a network, are recognised as well. So is a network whose `forward`
 runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
 that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
-the latent states of all steps, has low impact.
+the latent states of all steps, has low impact. Functions of the project that run a network and return
+numbers are `likely` (`for state in states: values.append(agent.evaluate(state))`).
+
+Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
+are likely, too.
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
@@ -94,6 +98,8 @@ from rlint.rule import (
     observations,
     vocabulary,
 )
+from rlint.rules.networks._shared.run_by_functions import runs_network
+from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
 from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_many, single_item
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
@@ -118,10 +124,16 @@ class UnbatchedForward(Rule):
         if isinstance(node.func, ast.Name) and node.func.id == "map":
             yield from self.check_map(node, model)
             return
-        looped = model.frequency.loops(node) if model.gradients.gives_gradient(node) else []
+        looped = model.frequency.loops(node)
         if not looped or isinstance(looped[0], ast.While):
             return
         loop = looped[0]
+        if is_generated_again(node, loop, model):
+            yield self.generated_again(node, model)
+            return
+        if not model.gradients.gives_gradient(node):
+            yield from self.check_functions(node, loop, model)
+            return
         yield from self.check_encoders(node, loop, model)
         if (
             not runs_rows(node, model)
@@ -141,6 +153,39 @@ class UnbatchedForward(Rule):
         often = f"for each {named(item)} of the {what}"
         yield self.described(
             node, node.func, often, model, several=several, counted=item.sort is ItemKind.COUNT
+        )
+
+    def generated_again(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for texts that a loop generates one after the other from the same prompts."""
+        text = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{text}` generates from the same input in every iteration, one batch after the other: each "
+            "decodes token by token",
+            advice="Generate all at once: `num_return_sequences=n`, or repeat each prompt n times "
+            "(`input_ids.repeat_interleave(n, 0)`), in as large batches as fit in memory",
+            assumes=f"`{text}` samples",
+        )
+
+    def check_functions(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a function of the project that runs a network on one item and returns numbers:
+        `for state in states: values.append(agent.evaluate(state))`.
+        """
+        if not model.types.call_targets(node) or model.types.type_of(node.func).tag is TypeTag.MODULE:
+            return
+        if loop_variables.is_short(loop, model.names.qualified) or depends(node.func, loop, model):
+            return
+        if not runs_network(node, model) or single_item(node, loop, model, of_objects=True) is None:
+            return
+        text = " ".join(model.source.text(node.func).split())
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` runs a network once for each item of the loop, on a batch of one, and dispatches "
+            "every layer each time",
+            advice="Stack the inputs, and run the network once on all of them",
+            assumes=f"`{text}` treats its inputs independently",
         )
 
     def check_samples(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:

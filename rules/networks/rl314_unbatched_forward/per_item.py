@@ -42,12 +42,15 @@ _DEPTH = 6
 _MOST_BINDINGS = 4
 
 
-def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem | None:
+def single_item(
+    call: ast.Call, loop: AnyLoop, model: SemanticModel, *, of_objects: bool = False
+) -> LoopItem | None:
     """Return the loop variable from which the call's input is computed, if each iteration passes one item
-    that does not depend on an earlier iteration; None if that is not known.
+    that does not depend on an earlier iteration; None if that is not known. With `of_objects`, an item may
+    come from an object of a class of the project, which otherwise may yield batches.
     """
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    look = _Input(call, loop, model)
+    look = _Input(call, loop, model, of_objects=of_objects)
     if not look.items or not all(look.follow(value, _DEPTH) for value in given):
         return None
     if not look.found or any(_TOKENS.search(name) for name in look.names()):
@@ -93,10 +96,11 @@ def part_bound(binding: Binding) -> ast.expr:
 class _Input:
     """The inputs of a call's arguments, within one iteration of a loop."""
 
-    def __init__(self, call: ast.Call, loop: AnyLoop, model: SemanticModel) -> None:
+    def __init__(self, call: ast.Call, loop: AnyLoop, model: SemanticModel, *, of_objects: bool) -> None:
         self.call = call
         self.loop = loop
         self.model = model
+        self.of_objects = of_objects
         self.items = loop_variables.items_of(loop, model.names.qualified)
         self.parts: list[ast.expr] = []
         self.found: dict[str, LoopItem] = {}
@@ -276,7 +280,12 @@ class _Input:
             return kind.rank != 1
         if is_sample(item.over, self.model) or is_batch_of_many(item, self.model):
             return True
-        return observations.names_one(item.name) and observations.names_several(last_name(item.over) or "")
+        if not observations.names_one(item.name):
+            return False
+        name = last_name(item.over) or ""
+        if kind.tag is TypeTag.INSTANCE and self.of_objects and not _PARTS.search(name):
+            return True
+        return observations.names_several(name)
 
     # -- values carried between iterations ---------------------------------------------------------
 

@@ -17,6 +17,9 @@ Log-probabilities and entropies that are never read are flagged, too, also if a 
 tuple and no caller reads that item; with low impact, if only one branch reads them (`if log_metrics:`).
 Parts of results that are computed once before many gradient steps have low impact.
 
+Log-probabilities over a vocabulary are flagged if code only reads a slice of the positions that drops the
+first ones, such as those of the prompt: `log_probs_of(logits[:, :-1], tokens[:, 1:])[:, start:]`.
+
 If layers of the network are created elsewhere, or if calls in between might change its weights, the finding
 is `likely` and there is only advice. The rule is silent:
 
@@ -89,11 +92,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
+from rlint.rule import (
+    FUNCTIONS,
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    last_name,
+    vocabulary,
+)
 from rlint.rules.networks._shared.network_traces import HOOKS
+from rlint.rules.networks._shared.run_by_functions import called_by_lambda, runs_network
 from rlint.rules.networks._shared.same_input import architecture_of, is_forward
+from rlint.rules.networks.rl323_discarded_forward.dropped_positions import kept_positions
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, runs_per_round, unused_parts
-from rlint.rules.networks.rl323_discarded_forward.run_by_functions import called_by_lambda, runs_network
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
@@ -131,6 +145,10 @@ class DiscardedForward(Rule):
             yield self.read_in_branch(node, branch, model)
             return
         if not (node.args or node.keywords):
+            return
+        kept = kept_positions(node, model)
+        if kept is not None:
+            yield self.dropped_positions(node, kept, model)
             return
         part = unused_parts(node, model)
         if part is not None:
@@ -231,6 +249,21 @@ class DiscardedForward(Rule):
             f"`{called(call, model)}` is computed each time, and only used if `{text}`",
             advice="Compute it in the branch that uses it",
             minor=_OF_DISTRIBUTION,
+        )
+
+    def dropped_positions(self, call: ast.Call, kept: ast.Subscript, model: SemanticModel) -> Finding:
+        """Return a finding for log-probabilities of positions that a slice drops."""
+        name, cut = called(call, model), " ".join(model.source.text(kept.slice).split())
+        return self.finding(
+            model,
+            call,
+            f"`{name}` computes log-probabilities over the vocabulary for all positions, of which only "
+            f"`[{cut}]` are used",
+            advice="Slice the logits and the labels first, so that prompt positions are neither computed nor "
+            "kept for the backward pass",
+            assumes=None
+            if last_name(call.func) == "log_softmax"
+            else f"`{name}` returns one log-probability per position",
         )
 
     def partly(self, call: ast.Call, part: Unused, model: SemanticModel) -> Finding:

@@ -26,12 +26,24 @@ class TensorRead:
 
 
 def operand_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """Return the tensor that a call converts to a Python number: `x` in `x.item()` and in `float(x)`."""
+    """Return the tensor that a call converts to a Python number: `x` in `x.item()`, `x.detach().item()` and
+    `float(x)`.
+    """
     match call:
         case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[], keywords=[]):
+            while (moved := _moved(owner)) is not None:
+                owner = moved
             return owner
         case ast.Call(func=ast.Name(id="float" | "int" | "bool") as func, args=[owner], keywords=[]):
             return owner if model.names.qualified(func) in CONVERSIONS else None
+    return None
+
+
+def _moved(value: ast.expr) -> ast.expr | None:
+    """Return `x` of `x.detach()` and `x.cpu()`, which hold the same numbers."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=owner, attr="detach" | "cpu"), args=[], keywords=[]):
+            return owner
     return None
 
 

@@ -44,7 +44,7 @@ TITLE = "Read all numbers at once"
 def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
     """Convert the tensor to a list before the loop, and read the numbers from that."""
     reads = all_reads(read, model)
-    if not reads or not model.edit.is_relocatable(read.tensor):
+    if not reads or not model.edit.is_relocatable(read.tensor) or not all(map(_is_direct, reads)):
         return None
     reasons = doubts(read, reads, model)
     if reasons is None:
@@ -71,6 +71,12 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}" if not reason.startswith("`") else reason
     return Fix(TITLE, Applicability.UNSAFE if reason else Applicability.SAFE, (*edits,), reason or None)
+
+
+def _is_direct(call: ast.Call) -> bool:
+    """Whether a call reads an element itself, rather than `element.detach()`."""
+    read = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
+    return isinstance(read, (ast.Name, ast.Subscript))
 
 
 def has_one_dimension(kind: Type, model: SemanticModel) -> bool:
