@@ -41,7 +41,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=click.Choice(["cpu", "cuda", "mps", "all"]),
     help="Device types to run on (default: all available).",
 )
-@click.option("--quick", is_flag=True, help="Compare behaviour at one size and measure for a fraction of the time; results are never recorded.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Compare behaviour at one size and measure for a fraction of the time; results are never recorded.",
+)
 @click.option(
     "--seeds",
     type=click.IntRange(min=20),

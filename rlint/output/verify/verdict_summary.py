@@ -71,7 +71,9 @@ def remarks(session: Session) -> list[str]:
     if session.interrupted:
         found.append("Interrupted: the remaining workloads were not run.")
     if session.quick:
-        found.append("Quick run: behaviour was compared at one size, and fewer measurements make intervals wider.")
+        found.append(
+            "Quick run: behaviour was compared at one size, and fewer measurements make intervals wider."
+        )
     if session.busy is not None and session.busy > BUSY:
         found.append(busy_warning(session.busy))
     return found

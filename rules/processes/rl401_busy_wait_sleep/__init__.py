@@ -13,6 +13,9 @@ Every check that fails wakes the process up for nothing. Without a pause, the lo
 competes for the GIL with the threads that it waits for. With a pause, it reacts late. `Event.wait`,
 `Thread.join` and `Queue.get` block in the operating system and return as soon as the condition holds.
 
+A thread or process that fetches its data in such a loop, with pauses of less than a millisecond, occupies its
+core throughout training.
+
 A loop gains nothing if its items arrive faster than it polled: one poll takes several items, while
 `Queue.get` wakes up for each.
 
@@ -75,7 +78,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TrainingStep
 from rlint.rules.processes.rl401_busy_wait_sleep.backoff import backoff_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.direct import direct_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import shown
@@ -136,7 +139,26 @@ class BusyWaitSleep(Rule):
         for wait in waits_in(node, model):
             fixes = (make(wait, model) for make in (direct_fix, queue_fix, timeout_fix, backoff_fix))
             fix = next((fix for fix in fixes if fix is not None), None)
-            yield self.finding(model, wait.place, message(wait, model), fix=fix, advice=advice(wait, model))
+            yield self.finding(
+                model,
+                wait.place,
+                message(wait, model),
+                fix=fix,
+                advice=advice(wait, model),
+                throughout=TrainingStep.ENVIRONMENT if occupies_worker(wait, model) else None,
+            )
+
+
+def occupies_worker(wait: Wait, model: SemanticModel) -> bool:
+    """Whether a thread or process beside training hardly pauses in the loop in which it fetches its data,
+    again and again until it is stopped.
+    """
+    fetches = wait.polls[0].sort in (PollKind.DATA, PollKind.MESSAGE)
+    if wait.guard is not None or not fetches or not isinstance(wait.loop, ast.While):
+        return False
+    if not wait.spins and wait.pauses[0].seconds >= _HARDLY_A_PAUSE:
+        return False
+    return bool(model.threads.runners(wait.loop).starts)
 
 
 def message(wait: Wait, model: SemanticModel) -> str:
