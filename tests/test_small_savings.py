@@ -433,3 +433,43 @@ def train(loader, optimizer, model):
         optimizer.step()
 """
     assert levels(tmp_path, "RL609", text) == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("polled", "expected"),
+    [("any(worker.is_alive() for worker in workers)", "low"), ("workers[0].queue.empty()", "high")],
+)
+def test_a_worker_ends_once(polled: str, expected: str, tmp_path: Path) -> None:
+    """A loop that waits for the end of workers runs once, whatever calls it."""
+    text = f"""\
+import time
+
+
+def train(env, policy, workers):
+    obs = env.reset()
+    while True:
+        obs, reward, done, info = env.step(policy(obs))
+        while {polled}:
+            time.sleep(0.01)
+"""
+    assert levels(tmp_path, "RL401", text) == [expected]
+
+
+CHOSEN = """\
+import gymnasium as gym
+import numpy as np
+
+
+class Discrete(gym.ActionWrapper):
+    def __init__(self, env, bins):
+        super().__init__(env)
+        self.mesh = np.zeros((env.action_space.shape[0], bins))
+
+    def action(self, chosen):
+        return np.array([self.mesh[i][a] for i, a in enumerate(chosen)])
+"""
+
+
+def test_the_parts_of_one_action_are_few(tmp_path: Path) -> None:
+    """A wrapper converts one action in each step of its environment."""
+    assert levels(tmp_path, "RL505", CHOSEN) == ["low"]

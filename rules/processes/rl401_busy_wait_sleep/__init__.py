@@ -14,7 +14,7 @@ competes for the GIL with the threads that it waits for. With a pause, it reacts
 `Thread.join` and `Queue.get` block in the operating system and return as soon as the condition holds.
 
 A thread or process that fetches its data in such a loop, with pauses of less than a millisecond, occupies its
-core throughout training.
+core throughout training. The wait for a worker to end has a low impact if it pauses, as the worker ends once.
 
 A loop gains nothing if its items arrive faster than it polled: one poll takes several items, while
 `Queue.get` wakes up for each.
@@ -117,6 +117,7 @@ _AWAITED = {
     PollKind.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
     PollKind.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
 }
+_ENDS = "a worker ends once, and the wait for it takes at most one pause too long"
 _SIGNAL = "Have the other side set an event or notify a condition ({0}), and wait for that"
 _THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` between processes"
 
@@ -145,8 +146,27 @@ class BusyWaitSleep(Rule):
                 message(wait, model),
                 fix=fix,
                 advice=advice(wait, model),
+                minor=_ENDS if awaits_end(wait.polls[0]) and not wait.spins else None,
                 throughout=TrainingStep.ENVIRONMENT if occupies_worker(wait, model) else None,
             )
+
+
+def polled_of_each(poll: Poll) -> tuple[str, ast.expr] | None:
+    """Return the method that a poll calls on each of several objects, and the objects: `is_alive` and
+    `workers` of `any(worker.is_alive() for worker in workers)`.
+    """
+    match poll.node:
+        case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
+            each = each.operand if isinstance(each, ast.UnaryOp) else each
+            called = each.func if isinstance(each, ast.Call) else None
+            return (called.attr, of.iter) if isinstance(called, ast.Attribute) else None
+    return None
+
+
+def awaits_end(poll: Poll) -> bool:
+    """Whether a poll waits for workers to end."""
+    called = polled_of_each(poll)
+    return poll.sort is PollKind.WORKER or (called is not None and called[0] == "is_alive")
 
 
 def occupies_worker(wait: Wait, model: SemanticModel) -> bool:
@@ -196,10 +216,7 @@ def advice(wait: Wait, model: SemanticModel) -> str:
     instead = (_AWAITED if awaited else _INSTEAD).get(poll.sort)
     if instead is not None:
         return instead.format(shown(poll.subject, model))
-    match poll.node:
-        case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
-            each = each.operand if isinstance(each, ast.UnaryOp) else each
-            called = each.func if isinstance(each, ast.Call) else None
-            if isinstance(called, ast.Attribute) and called.attr in _EACH:
-                return _EACH[called.attr].format(shown(of.iter, model))
+    called = polled_of_each(poll)
+    if called is not None and called[0] in _EACH:
+        return _EACH[called[0]].format(shown(called[1], model))
     return _SIGNAL.format("`asyncio.Condition` between coroutines" if awaited else _THREADS)
