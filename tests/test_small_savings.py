@@ -228,7 +228,7 @@ def collect(env, actor):
     ("layer", "expected"),
     [("nn.Linear(4, 64)", ["medium", "low"]), ("nn.Conv2d(4, 64, 8)", ["low", "low"])],
 )
-def test_validation_matters_beside_short_steps(layer: str, expected: list[str], tmp_path: Path) -> None:
+def test_validation_matters_in_short_steps(layer: str, expected: list[str], tmp_path: Path) -> None:
     """Of a distribution that is no copy of another one, in programs without networks for images."""
     assert levels(tmp_path, "RL321", ACTOR.replace("LAYER", layer)) == expected
 

@@ -170,8 +170,8 @@ def awaits_end(poll: Poll) -> bool:
 
 
 def occupies_worker(wait: Wait, model: SemanticModel) -> bool:
-    """Whether a thread or process beside training hardly pauses in the loop in which it fetches its data,
-    again and again until it is stopped.
+    """Whether a thread or process beside training hardly pauses in the loop in which it fetches its data
+    until it is stopped.
     """
     fetches = wait.polls[0].sort in (PollKind.DATA, PollKind.MESSAGE)
     if wait.guard is not None or not fetches or not isinstance(wait.loop, ast.While):
