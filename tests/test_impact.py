@@ -337,21 +337,22 @@ def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
 def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path: Path) -> None:
     """The saving of a line is compared with the steps of language models if its file imports them."""
     (tmp_path / "train.py").write_text(
-        f"import {imported}\nfrom torch import nn\ndef train(loader, optimizer, model):\n"
-        "    for batch in loader:\n"
-        "        nn.MSELoss()(model(batch), batch).backward()\n        optimizer.step()\n"
+        f"import {imported}\nfrom torch import optim\ndef train(loader, model):\n"
+        "    for batch in loader:\n        optimizer = optim.SGD(model.parameters(), lr=0.1)\n"
+        "        model(batch).mean().backward()\n        optimizer.step()\n"
     )
     (found,) = findings_in(tmp_path, "RL609")
     assert step in found["impact"]["basis"]
 
 
 REPEATS = """\
-from torch import nn
+from torch import optim
 
 
-def train(loader, optimizer, model):
+def train(loader, model):
     for batch in loader:
-        nn.MSELoss()(model(batch), NAMED).backward()
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        (model(batch) - NAMED).mean().backward()
         optimizer.step()
 """
 

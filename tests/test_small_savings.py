@@ -190,3 +190,286 @@ def test_a_script_that_renders_in_its_main_function(
     found = findings_in(tmp_path, "RL321")
     reasons = [each["impact"]["basis"] for each in found if each["location"]["row"] > 17]
     assert [("evaluations" in reason) for reason in reasons] == [is_demonstration]
+
+
+def levels(project: Path, code: str, text: str) -> list[str]:
+    """Return the impact of each finding of a rule in a program, in order of the lines."""
+    (project / "train.py").write_text(text)
+    found = findings_in(project, code)
+    return [each["impact"]["level"] for each in sorted(found, key=lambda each: int(each["location"]["row"]))]
+
+
+ACTOR = """\
+import torch
+from torch import nn
+from torch.distributions import Normal
+
+
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = LAYER
+        self.loc, self.scale = nn.Linear(64, 2), nn.Parameter(torch.ones(2))
+
+    def forward(self, obs):
+        return Normal(loc=self.loc(self.body(obs)), scale=self.scale)
+
+
+def collect(env, actor):
+    obs = env.reset()
+    while True:
+        now = actor(obs)
+        kept = Normal(loc=now.loc.clone(), scale=now.scale.clone())
+        obs, reward, done, _ = env.step(kept.sample())
+"""
+
+
+@pytest.mark.parametrize(
+    ("layer", "expected"),
+    [("nn.Linear(4, 64)", ["medium", "low"]), ("nn.Conv2d(4, 64, 8)", ["low", "low"])],
+)
+def test_validation_matters_in_short_steps(layer: str, expected: list[str], tmp_path: Path) -> None:
+    """Of a distribution that is no copy of another one, in programs without networks for images."""
+    assert levels(tmp_path, "RL321", ACTOR.replace("LAYER", layer)) == expected
+
+
+REPEATED = """\
+import torch
+
+
+class Critic:
+    def learn(self, states, goals, n: int):
+        rows = torch.as_tensor(states)
+        other = torch.as_tensor(goals)
+        ahead = rows.unsqueeze(1).repeat(1, COUNT, 1) - other
+        return ahead.pow(2).sum(-1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [("other.shape[0]", "medium"), ("64", "medium"), ("4", "low"), ("n", "low")]
+)
+def test_few_copies_cost_little(count: str, expected: str, tmp_path: Path) -> None:
+    """Many are those for each row of another tensor, or of a large constant."""
+    assert levels(tmp_path, "RL325", REPEATED.replace("COUNT", count)) == [expected]
+
+
+CHUNKS = """\
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self):
+        self.critic = nn.Sequential(nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 1))
+        self.optimizer = torch.optim.Adam(self.critic.parameters())
+
+    def learn(self, states: torch.Tensor, size: int):
+        values = []
+        for agent in range(states.shape[1]):
+            values.append(self.critic(states[ROWS, agent]))
+        loss = torch.cat(values).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("rows", "expected"), [("5", "medium"), ("size : size + 1024", "low")])
+def test_bounded_parts_of_a_batch_are_batches(rows: str, expected: str, tmp_path: Path) -> None:
+    """A network that runs on 1,024 rows for each agent saves little if it runs once."""
+    assert levels(tmp_path, "RL314", CHUNKS.replace("ROWS", rows)) == [expected]
+
+
+SEARCH = """\
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self, device):
+        self.device = device
+        self.critic = nn.Linear(4, 2).to(device)
+        self.optimizer = torch.optim.Adam(self.critic.parameters())
+
+    def search(self, step, gain, obs):
+        for _ in range(self.attempts):
+            self.replace(step)
+            with torch.no_grad():
+                new = self.critic(obs).mean()
+                divergence = self.critic(obs).std()
+            improvement = float(new) - float(gain)
+            print(float(divergence), float(divergence.square()), float(divergence.sqrt()))
+            if improvement < 0:
+                print("no gain")
+            elif float(divergence) > self.limit:
+                print("too far")
+            else:
+                LEAVE
+            step = step * 0.5
+
+    def learn(self, batches):
+        for obs in batches:
+            obs = obs.to(self.device)
+            loss = self.critic(obs).mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            self.search(loss, loss, obs)
+"""
+
+
+@pytest.mark.parametrize(("leave", "expected"), [("break", "low"), ("print('fine')", "unknown")])
+def test_a_search_needs_what_it_reads(leave: str, expected: str, tmp_path: Path) -> None:
+    """A line search that ends unless one of its tests fails waits for the device in each iteration."""
+    assert set(levels(tmp_path, "RL202", SEARCH.replace("LEAVE", leave))) == {expected}
+
+
+def test_parts_of_a_loss_are_as_few_as_what_they_belong_to(tmp_path: Path) -> None:
+    """A list with one item for each optimizer has few items."""
+    text = (
+        SEARCH[: SEARCH.index("    def search")]
+        + """\
+    def learn(self, batches):
+        for obs in batches:
+            obs = obs.to(self.device)
+            weights = [each.weight for each in self.optims]
+            loss, parts = 0.0, {}
+            for number, weight in enumerate(weights):
+                part = self.critic(obs).mean() * weight
+                loss = loss + part
+                parts[f"loss/{number}"] = part.item()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+"""
+    )
+    assert levels(tmp_path, "RL202", text) == ["low"]
+
+
+POLLED = """\
+import threading
+import time
+
+
+class Learner:
+    def start(self, pipes, stopped):
+        threading.Thread(target=self.serve, args=(pipes, stopped)).start()
+
+    def serve(self, pipes, stopped):
+        while not stopped.is_set():
+            time.sleep(PAUSE)
+            for pipe in pipes:
+                self.poll_pipe(pipe)
+
+    def poll_pipe(self, pipe):
+        while pipe.poll():
+            self.rows.append(pipe.recv())
+"""
+
+
+@pytest.mark.parametrize(("pause", "expected"), [("1e-6", "high"), ("0.05", "low")])
+def test_a_worker_that_polls_without_end_occupies_a_core(pause: str, expected: str, tmp_path: Path) -> None:
+    """It runs beside all of training, though no training loop runs it."""
+    assert levels(tmp_path, "RL401", POLLED.replace("PAUSE", pause)) == [expected]
+
+
+BLENDED = """\
+import IMPORTED
+
+
+class Agent:
+    def learn(self, loss, optimizer):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        for old, new in zip(self.target_net.parameters(), self.net.parameters()):
+            old.data.copy_(0.1 * new.data + 0.9 * old.data)
+"""
+
+
+@pytest.mark.parametrize(("imported", "expected"), [("torch", "medium"), ("torch, transformers", "low")])
+def test_blending_weights_matters_less_the_more_tokens_a_step_has(
+    imported: str, expected: str, tmp_path: Path
+) -> None:
+    """The gradient step of a language model uses each weight for each token."""
+    assert levels(tmp_path, "RL304", BLENDED.replace("IMPORTED", imported)) == [expected]
+
+
+PUT = """\
+import multiprocessing
+
+metrics_queue = multiprocessing.Queue(10)
+
+
+def act(env, policy):
+    obs = env.reset()
+    while True:
+        obs, reward, done, info = env.step(policy(obs))
+        INSIDE
+            metrics_queue.put(("reward", reward))
+            obs = env.reset()
+
+
+multiprocessing.Process(target=act).start()
+"""
+
+
+@pytest.mark.parametrize(("inside", "expected"), [("if done:", "low"), ("if True:", "high")])
+def test_metrics_of_an_episode_hardly_fill_a_queue(inside: str, expected: str, tmp_path: Path) -> None:
+    """Those of each step do, if the other side writes them to a log."""
+    assert levels(tmp_path, "RL404", PUT.replace("INSIDE", inside)) == [expected]
+
+
+def test_a_new_loss_takes_microseconds(tmp_path: Path) -> None:
+    """`backward` of what it computes takes far longer."""
+    text = """\
+from torch import nn
+
+
+def train(loader, optimizer, model):
+    for batch in loader:
+        nn.MSELoss()(model(batch), batch).backward()
+        optimizer.step()
+"""
+    assert levels(tmp_path, "RL609", text) == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("polled", "expected"),
+    [("any(worker.is_alive() for worker in workers)", "low"), ("workers[0].queue.empty()", "high")],
+)
+def test_a_worker_ends_once(polled: str, expected: str, tmp_path: Path) -> None:
+    """A loop that waits for the end of workers runs once, whatever calls it."""
+    text = f"""\
+import time
+
+
+def train(env, policy, workers):
+    obs = env.reset()
+    while True:
+        obs, reward, done, info = env.step(policy(obs))
+        while {polled}:
+            time.sleep(0.01)
+"""
+    assert levels(tmp_path, "RL401", text) == [expected]
+
+
+CHOSEN = """\
+import gymnasium as gym
+import numpy as np
+
+
+class Discrete(gym.ActionWrapper):
+    def __init__(self, env, bins):
+        super().__init__(env)
+        self.mesh = np.zeros((env.action_space.shape[0], bins))
+
+    def action(self, chosen):
+        return np.array([self.mesh[i][a] for i, a in enumerate(chosen)])
+"""
+
+
+def test_the_parts_of_one_action_are_few(tmp_path: Path) -> None:
+    """A wrapper converts one action in each step of its environment."""
+    assert levels(tmp_path, "RL505", CHOSEN) == ["low"]

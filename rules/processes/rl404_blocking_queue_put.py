@@ -12,7 +12,7 @@ cannot find, unless `block=True` or a `timeout` shows that the author expects th
 ## Why is it slow
 The call is cheap while the queue has room. When the consumer that writes the log falls behind, every
 training step blocks, up to the timeout, and training slows down to the speed of logging. A lost metric
-rarely matters; a delayed step does.
+rarely matters; a delayed step does. A `put` at the end of an episode has a low impact.
 
 ## Example
 ```python
@@ -77,6 +77,8 @@ from rlint.rule import (
 _LOOPS = (ast.For, ast.While)
 _FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Exception", "_queue.Full"})
 
+_SELDOM = "it puts one item for many steps, which fills a queue only if its reader has stopped"
+
 
 class BlockingQueuePut(Rule):
     """RL404."""
@@ -117,6 +119,7 @@ class BlockingQueuePut(Rule):
             fix=dropping_fix(node, queue, model),
             advice=f"Use `{model.source.text(queue)}.put_nowait(…)`, and count the items dropped on "
             f"`queue.Full`",
+            minor=_SELDOM if model.frequency.heat_of(node).level is Heat.WARM else None,
         )
 
 

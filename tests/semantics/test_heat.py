@@ -856,3 +856,35 @@ def test_what_is_dropped_after_use_is_made_again(after: str, heat: Heat) -> None
         """
     )
     assert model.frequency.heat_of(expression(model, "split(batch)")).level is heat
+
+
+@pytest.mark.parametrize(
+    ("last", "level"),
+    [("break", Heat.COLD), ("print(batch)", Heat.HOT), ("if batch is None:\n        break", Heat.HOT)],
+)
+def test_a_loop_that_always_leaves_repeats_nothing(last: str, level: Heat) -> None:
+    """The first batch of a loader: `for batch in loader: show(batch); break`."""
+    model = model_of(
+        "from torch.utils.data import DataLoader\n\n"
+        "loader = DataLoader(rows)\n"
+        f"for batch in loader:\n    show(batch)\n    {last}\n"
+    )
+    assert model.frequency.heat_of(expression(model, "show(batch)")).level is level
+
+
+@pytest.mark.parametrize(("decorator", "level"), [("", Heat.HOT), ("@property", Heat.COLD)])
+def test_a_call_means_no_property_of_a_class(decorator: str, level: Heat) -> None:
+    """`advantages.spread()` does not call the property `spread` of another class."""
+    model = model_of(f"""
+        class RunningAdvantages:
+            {decorator or "# a method"}
+            def spread(self):
+                return root(self)
+
+        def train(batches, optimizer):
+            for advantages, loss in batches:
+                loss = loss / advantages.spread()
+                loss.backward()
+                optimizer.step()
+    """)
+    assert model.frequency.heat_of(expression(model, "root(self)")).level is level

@@ -64,7 +64,7 @@ class LoopIndex:
     def around(self, node: ast.AST) -> list[AnyLoop]:
         """Return the loops of the same function whose body repeats `node`, innermost first. A loop does not
         repeat the line if the line's path always leaves the loop (`break`, `return`, `raise` at the end of
-        its block).
+        its block, or of the body of the loop).
         """
         node = self.syntax.wholes.of(self.syntax.buried.get(node, node))
         known = self._around.get(node)
@@ -98,7 +98,7 @@ class LoopIndex:
                 ):
                     if left:
                         left -= 1
-                    elif not leaves_all:
+                    elif not leaves_all and not (child in parent.body and _runs_once(parent)):
                         found.append(parent)
             elif isinstance(parent, COMPREHENSIONS):
                 first = parent.generators[0]
@@ -349,6 +349,13 @@ class LoopIndex:
         index = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         picked = index.slice if isinstance(index, ast.Subscript) else None
         return isinstance(picked, ast.Name) and picked.id in names and not isinstance(iterated, ast.Constant)
+
+
+def _runs_once(loop: LoopNode) -> bool:
+    """Whether the body of a loop always ends in leaving it: `for batch in loader: … break`."""
+    if not isinstance(loop.body[-1], (ast.Break, ast.Return, ast.Raise)):
+        return False
+    return not any(isinstance(node, ast.Continue) for node in descendants(loop))
 
 
 def _iterates_over_parts(loop: AnyLoop) -> bool:

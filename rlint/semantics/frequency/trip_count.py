@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PARTS = regex(
     r"(^|_)(layer|block|key|name|module|head|agent|player|critic|network|net|model|rank|device|gpu|param"
     r"|parameter|sensor|feature|camera|space|field|dim|axis|axes|channel|frame|stack|joint|leg|robot|worker"
-    r"|shard|modalit|ensemble|quantile|fold|optimizer|group|column|argument|arg|option)"
+    r"|shard|modalit|ensemble|quantile|fold|optim|optimizer|group|column|argument|arg|option)"
     r"(s|es|y|ies|_names?|_list)?$"
 )
 _COUNTS = regex(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
@@ -168,7 +168,22 @@ def _components(iterable: ast.expr, model: SemanticModel) -> bool:
                 return _is_count(rest[0] if rest else first, model)
             return False
     name = last_name(iterable)
-    return name is not None and not isinstance(iterable, ast.Call) and bool(_PARTS.search(name.lower()))
+    if name is None or isinstance(iterable, ast.Call):
+        return False
+    return bool(_PARTS.search(name.lower())) or _is_list_for_components(iterable, model)
+
+
+def _is_list_for_components(iterable: ast.expr, model: SemanticModel) -> bool:
+    """Whether a variable only holds a list with one item for each part of an object: `values` of `values =
+    [critic(obs) for critic in self.critics]`.
+    """
+    if not isinstance(iterable, ast.Name):
+        return False
+    bindings = model.names.bindings(iterable)
+    match [binding.value for binding in bindings]:
+        case [ast.ListComp(generators=[ast.comprehension(iter=of, ifs=[])])] if not bindings[0].path:
+            return not (isinstance(of, ast.Name) and of.id == iterable.id) and _components(of, model)
+    return False
 
 
 def _is_space(expression: ast.expr) -> bool:

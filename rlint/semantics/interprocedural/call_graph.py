@@ -231,7 +231,7 @@ class CallGraph:
         known = self._named.get(key)
         if known is None:
             known = self._named[key] = self._find_named(*key)
-        known = [method for method in known if method.takes(site)]
+        known = [method for method in known if method.takes(site) and not method.is_property]
         if kind:
             return [method for method in known if self._may_be(kind, method)], True
         library = _library_class(owner)

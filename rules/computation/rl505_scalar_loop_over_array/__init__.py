@@ -269,17 +269,24 @@ class ScalarLoopOverArray(Rule):
 
 
 def _is_of_one_step(loop: ast.AST, model: SemanticModel) -> bool:
-    """Whether a loop runs in environment steps alone, and over no tensors, as those of vectorised
-    simulators.
+    """Whether a loop runs in environment steps alone, also in a method of an environment or a wrapper, and
+    over no tensors, as those of vectorised simulators.
     """
     cadence = model.frequency.cadence(loop)
-    if cadence is None or not cadence.only_steps_environment:
+    if not (is_of_environment(loop, model) if cadence is None else cadence.only_steps_environment):
         return False
     return not any(
         model.types.type_of(part).tag is TypeTag.TENSOR
         for part in descendants(loop)
         if isinstance(part, (ast.Name, ast.Attribute))
     )
+
+
+def is_of_environment(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is in a method of an environment, or of a wrapper of one."""
+    cls = model.class_of(node)
+    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
+    return summary is not None and model.index.class_kind(summary).tag is TypeTag.ENVIRONMENT
 
 
 def is_hot(node: ast.AST, model: SemanticModel) -> bool:

@@ -43,6 +43,8 @@ def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         return None
     if not _worth(found, model) or _is_triangular(loop, model) or _leaves_values(found, loop, model):
         return None
+    if all(trip_count.over_components(each, model) for each in found.loops):
+        return None
     if found.stored:
         text = model.source.text(held_by(found.stored[0]))
         copies = not found.operations

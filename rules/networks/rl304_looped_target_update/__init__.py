@@ -13,7 +13,8 @@ The rule does not flag `lerp_`, or `mul_` with `add_(p, alpha=tau)`, or the resu
 Every iteration allocates two products and their sum, and copies the sum into the parameter. This happens
 for every parameter and every gradient step. Large weights cost most: their temporary tensors do not fit
 into the cache, and the operating system allocates them each time. The in-place update needs only one
-temporary tensor.
+temporary tensor. Beside the gradient step of a language model, which uses each weight for each token, the
+impact is low.
 
 ## Example
 ```python
@@ -131,7 +132,6 @@ class LoopedTargetUpdate(Rule):
     name = "looped-target-update"
     seeds = ("S1.T4",)
     claims = ("time", "alloc")
-    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.For, ast.ListComp, ast.DictComp)
     triggers = ("copy_", "parameters", "state_dict")

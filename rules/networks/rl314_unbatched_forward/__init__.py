@@ -7,8 +7,9 @@ the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`, `
 the project that return the output of a network, are recognised as well. So is a network whose `forward`
 runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
 that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
-the latent states of all steps, has low impact. Functions of the project that run a network and return
-numbers are `likely` (`for state in states: values.append(agent.evaluate(state))`).
+the latent states of all steps, has low impact, and so has a loop that passes a bounded part of each column
+(`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
+(`for state in states: values.append(agent.evaluate(state))`).
 
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
 are likely, too.
@@ -100,7 +101,11 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
-from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_many, single_item
+from rlint.rules.networks.rl314_unbatched_forward.per_item import (
+    is_batch_of_many,
+    is_bounded_part,
+    single_item,
+)
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 
@@ -150,9 +155,16 @@ class UnbatchedForward(Rule):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         several = is_batch_of_many(item, model)
+        in_part = is_bounded_part(node, item)
         often = f"for each {named(item)} of the {what}"
         yield self.described(
-            node, node.func, often, model, several=several, counted=item.sort is ItemKind.COUNT
+            node,
+            node.func,
+            often,
+            model,
+            several=several,
+            in_part=in_part,
+            counted=item.sort is ItemKind.COUNT,
         )
 
     def generated_again(self, node: ast.Call, model: SemanticModel) -> Finding:
@@ -252,10 +264,11 @@ class UnbatchedForward(Rule):
         model: SemanticModel,
         *,
         several: bool = False,
+        in_part: bool = False,
         counted: bool = False,
     ) -> Finding:
-        """Return the finding; `several`: each input is a batch already, `counted`: it is the part of a larger
-        one at an index.
+        """Return the finding; `several`: each input is a batch already, `in_part`: it is a bounded number of
+        rows of one, `counted`: it is the part of a larger one at an index.
         """
         text = " ".join(model.source.text(network).split())
         on = (
@@ -272,7 +285,7 @@ class UnbatchedForward(Rule):
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
             "and index its result where it is used",
             assumes="the batches have one shape" if several else None,
-            minor=None if not several or runs_in_network(node, model) else _MINOR,
+            minor=_MINOR if in_part or (several and not runs_in_network(node, model)) else None,
         )
 
 

@@ -78,6 +78,18 @@ def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
     return not any(_PARTS.search(name) for name in (item.name, last_name(item.over) or ""))
 
 
+def is_bounded_part(call: ast.Call, item: LoopItem) -> bool:
+    """Whether a call gets a bounded number of rows at an index: `states[i:i + 256, agent]`."""
+    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for node in descendants(value):
+            if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+                continue
+            rows, *others = node.slice.elts
+            if isinstance(rows, ast.Slice) and rows.lower is not None and rows.upper is not None:
+                return any(isinstance(other, ast.Name) and other.id == item.name for other in others)
+    return False
+
+
 def part_bound(binding: Binding) -> ast.expr:
     """Return what a variable receives of a tuple display, as in `now, then = batch[:, t], batch[:, t + 1]`;
     else the whole value.

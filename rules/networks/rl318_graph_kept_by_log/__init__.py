@@ -16,6 +16,8 @@ The rule does not flag:
 - sums and lists on which `backward()` is called later, in this function or in its callers, and items of
   dicts that each iteration creates;
 - values that are stored before `backward()`;
+- items of a dict that the function which returns it sets to numbers or detached tensors
+  (`stats.update({"loss": loss.item()})`);
 - functions that keep graphs on purpose (`create_graph`, or `retain_graph` without a later optimizer step).
 
 ## Why is it slow
@@ -99,6 +101,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
 from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
     is_learned_in_other_file,
     returned_values,
+    stored_items,
 )
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
@@ -176,6 +179,9 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     ):
         return None
     if isinstance(keeper, ast.Name) and loops and begins_in_loop(keeper, kept.node, model):
+        return None
+    stored = stored_items(value, model)
+    if stored and not any(model.gradients.sources(each).calls for each in stored):
         return None
     if is_item_of_short_lived(kept, model):
         return None

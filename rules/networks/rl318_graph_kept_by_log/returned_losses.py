@@ -29,6 +29,44 @@ def returned_values(value: ast.expr, model: SemanticModel) -> Iterator[list[ast.
                         yield results
 
 
+def stored_items(value: ast.expr, model: SemanticModel) -> list[ast.expr]:
+    """Return all values that functions of this file store in a dict under the key that is read from it:
+    `value.item()` for `stats["loss"]` of `loss, stats = self.loss(batch)`, if that function calls
+    `stats.update({"loss": value.item()})`. Empty if they are not known.
+    """
+    match value:
+        case ast.Subscript(value=ast.Name() as name, slice=ast.Constant(value=str() as key)):
+            pass
+        case _:
+            return []
+    found: list[ast.expr] = []
+    for call, path in _calls_bound_to(name, model):
+        for result in _results(call, path, model):
+            stored = list(_stored_under(key, result, model)) if isinstance(result, ast.Name) else []
+            if not stored:
+                return []
+            found += stored
+    return found
+
+
+def _stored_under(key: str, returned: ast.Name, model: SemanticModel) -> Iterator[ast.expr]:
+    """Yield what is stored under a key of a dict that a function returns, where it is written out."""
+    scope = model.names.scope(returned).lookup(returned.id)
+    for read in model.names.reads(returned.id, scope) if scope is not None else ():
+        around = model.parent(read)
+        display: ast.AST | None = None
+        match around, model.parent(around) if around is not None else None:
+            case ast.Attribute(attr="update"), ast.Call(args=[ast.Dict() as display]):
+                pass
+            case ast.Subscript(slice=ast.Constant(value=stored), ctx=ast.Store()), ast.Assign(value=value):
+                if stored == key:
+                    yield value
+        if isinstance(display, ast.Dict):
+            for name, value in zip(display.keys, display.values, strict=True):
+                if isinstance(name, ast.Constant) and name.value == key:
+                    yield value
+
+
 def is_learned_in_other_file(value: ast.expr, model: SemanticModel) -> bool:
     """Whether functions of other files return a value, after they have called `backward` on it, or on a value
     computed from it.

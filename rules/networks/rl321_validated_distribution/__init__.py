@@ -14,7 +14,9 @@ standard normal distribution of a class of the project that is created for one d
 
 The rule does not flag validation where the code has decided about it: in a program that calls
 `set_default_validate_args`, in a call with `validate_args`, and in a `try` that catches `ValueError`. The
-impact is low in programs that call `torch.compile`, which turns validation off in the whole process.
+impact is low in programs that call `torch.compile`, which turns validation off in the whole process, in
+programs of networks for images or sequences, whose steps take far longer than the checks, and for copies of
+a distribution (`Normal(dist.loc.clone(), dist.scale.clone())`).
 
 ## Why is it slow
 With validation, the constructor compares each parameter with its limits, and `log_prob` does the same with
@@ -91,9 +93,11 @@ from rlint.rule import (
     Finding,
     Fix,
     Heat,
+    ProgramScale,
     Rule,
     SemanticModel,
     TypeTag,
+    descendants,
     models,
     parameters,
     torch_settings,
@@ -135,7 +139,13 @@ WITHOUT_VALIDATION = (
     "Pass `validate_args=False`, or disable validation globally at start-up: "
     "`torch.distributions.Distribution.set_default_validate_args(False)`"
 )
+PARAMETERS = frozenset(
+    "loc scale logits probs concentration rate df low high covariance_matrix scale_tril".split()
+)
+"""Parameters of distributions that a distribution has as attributes, too."""
 _OF_NUMBERS = "its parameters are numbers, which are checked in host memory"
+_OF_DISTRIBUTION = "its parameters are those of another distribution, of which it is a copy or a part"
+_LONG_STEP = "a step of a network for images or sequences takes far longer than the checks"
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
 
 
@@ -199,7 +209,7 @@ class ValidatedDistribution(Rule):
             fix=without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
-            minor=turned_off(model) or why_cheap(call),
+            minor=turned_off(model) or why_cheap(call) or why_small(call, model),
             workload="acting",
         )
 
@@ -219,7 +229,7 @@ class ValidatedDistribution(Rule):
                 "synchronises with the device",
                 advice=WITHOUT_VALIDATION,
                 assumes=assumes,
-                minor=turned_off(model),
+                minor=turned_off(model) or why_small(call, model),
                 workload="acting",
             )
 
@@ -268,6 +278,32 @@ def why_cheap(call: ast.Call) -> str | None:
     """Return why the validation of a distribution costs little: of numbers, it does not involve a device."""
     given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "validate_args")]
     return _OF_NUMBERS if given and all(isinstance(each, ast.Constant) for each in given) else None
+
+
+def why_small(call: ast.Call, model: SemanticModel) -> str | None:
+    """Return why the validation of a distribution matters little beside the step that it is a part of."""
+    if is_copy(call):
+        return _OF_DISTRIBUTION
+    return _LONG_STEP if model.program.scale() is ProgramScale.LARGE else None
+
+
+def is_copy(call: ast.Call) -> bool:
+    """Whether each parameter of a distribution is read from another one: `Categorical(probs=old.probs[i])`,
+    but not `Normal(self.loc, self.scale)`.
+    """
+    given = [*call.args, *(each.value for each in call.keywords if each.arg != "validate_args")]
+    return bool(given) and all(
+        any(
+            isinstance(node, ast.Attribute) and node.attr in PARAMETERS and not is_self(node.value)
+            for node in descendants(value)
+        )
+        for value in given
+    )
+
+
+def is_self(value: ast.expr) -> bool:
+    """Whether it is `self`, whose attributes may have any name."""
+    return isinstance(value, ast.Name) and value.id == "self"
 
 
 def distribution(qualified: str, model: SemanticModel) -> str | None:

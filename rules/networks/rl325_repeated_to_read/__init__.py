@@ -18,7 +18,8 @@ The rule does not flag:
 - copies that are immediately flattened by `view` or `reshape`, which needs the memory.
 
 Copies that only go into `cat`, `stack` or a network, or that are permuted and then reshaped, have low impact,
-because their values are copied anyway.
+because their values are copied anyway. So do copies that are not known to be many: the number of repetitions
+is the size of another tensor or at least 32, and the result has three dimensions or more.
 
 ## Why is it slow
 `repeat` allocates memory for all copies and fills it, and later operations read all of it. `expand` returns
@@ -71,6 +72,7 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
     last_name,
+    trip_count,
 )
 from rlint.rules.networks._shared.seldom import runs_in_few_steps
 from rlint.rules.networks.rl325_repeated_to_read.read_copies import Read, reads_of
@@ -83,6 +85,11 @@ from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import (
 
 _OF_ARRAYS = 2
 """Maximum number of arguments of `repeat` of numpy: the counts and the axis."""
+_OF_ROWS = 2
+"""A matrix of numbers: one row, or one column, that is repeated."""
+_MANY = 32
+"""Number of repetitions of the size that was measured."""
+_FEW_COPIES = "a few copies of a batch take microseconds, unless its rows are long"
 _MINOR = "their values are copied to another place anyway, so at most half of the time is saved"
 
 
@@ -122,7 +129,7 @@ class RepeatedToRead(Rule):
             fix=build_fix(node, sizes, model),
             advice=f"Use a view: `expand({', '.join(sizes)})`",
             assumes=assumption(tensor, counts, model, is_tensor=is_sure),
-            minor=_MINOR if all(read is Read.COPIED for read in uses) else None,
+            minor=why_small(uses, counts, model),
         )
 
     def check_interleaved(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -155,8 +162,33 @@ class RepeatedToRead(Rule):
                 f"`{shortened(model.source.text(call.func))}` copies the tensor for each repetition, though "
                 "it is only read",
                 advice=f"Use a view: {view}, with the number of repetitions for dimension {place}",
-                minor=_MINOR if all(read is Read.COPIED for read in uses) else None,
+                minor=why_small(uses, [count], model),
             )
+
+
+def why_small(uses: list[Read], counts: list[ast.expr], model: SemanticModel) -> str | None:
+    """Return why the copies cost little: their values are copied anyway, or they are not known to be many.
+    The number of repetitions is large if it is the size of another tensor, or a large constant.
+    """
+    if all(read is Read.COPIED for read in uses):
+        return _MINOR
+    many = len(counts) != _OF_ROWS and any(is_many(count, model) for count in counts)
+    return None if many else _FEW_COPIES
+
+
+def is_many(count: ast.expr, model: SemanticModel) -> bool:
+    """Whether a number of repetitions is large."""
+    number = trip_count.whole_number(count, model)
+    if number is not None:
+        return number >= _MANY
+    match count:
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="size"), args=[_]):
+            return True
+        case ast.Call(func=func, args=[_]):
+            return model.names.qualified(func) == "builtins.len"
+    return False
 
 
 def assumption(

@@ -13,6 +13,9 @@ Every check that fails wakes the process up for nothing. Without a pause, the lo
 competes for the GIL with the threads that it waits for. With a pause, it reacts late. `Event.wait`,
 `Thread.join` and `Queue.get` block in the operating system and return as soon as the condition holds.
 
+A thread or process that fetches its data in such a loop, with pauses of less than a millisecond, occupies its
+core throughout training. The wait for a worker to end has a low impact if it pauses, as the worker ends once.
+
 A loop gains nothing if its items arrive faster than it polled: one poll takes several items, while
 `Queue.get` wakes up for each.
 
@@ -75,7 +78,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TrainingStep
 from rlint.rules.processes.rl401_busy_wait_sleep.backoff import backoff_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.direct import direct_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import shown
@@ -114,6 +117,7 @@ _AWAITED = {
     PollKind.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
     PollKind.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
 }
+_ENDS = "a worker ends once, and the wait for it takes at most one pause too long"
 _SIGNAL = "Have the other side set an event or notify a condition ({0}), and wait for that"
 _THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` between processes"
 
@@ -136,7 +140,45 @@ class BusyWaitSleep(Rule):
         for wait in waits_in(node, model):
             fixes = (make(wait, model) for make in (direct_fix, queue_fix, timeout_fix, backoff_fix))
             fix = next((fix for fix in fixes if fix is not None), None)
-            yield self.finding(model, wait.place, message(wait, model), fix=fix, advice=advice(wait, model))
+            yield self.finding(
+                model,
+                wait.place,
+                message(wait, model),
+                fix=fix,
+                advice=advice(wait, model),
+                minor=_ENDS if awaits_end(wait.polls[0]) and not wait.spins else None,
+                throughout=TrainingStep.ENVIRONMENT if occupies_worker(wait, model) else None,
+            )
+
+
+def polled_of_each(poll: Poll) -> tuple[str, ast.expr] | None:
+    """Return the method that a poll calls on each of several objects, and the objects: `is_alive` and
+    `workers` of `any(worker.is_alive() for worker in workers)`.
+    """
+    match poll.node:
+        case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
+            each = each.operand if isinstance(each, ast.UnaryOp) else each
+            called = each.func if isinstance(each, ast.Call) else None
+            return (called.attr, of.iter) if isinstance(called, ast.Attribute) else None
+    return None
+
+
+def awaits_end(poll: Poll) -> bool:
+    """Whether a poll waits for workers to end."""
+    called = polled_of_each(poll)
+    return poll.sort is PollKind.WORKER or (called is not None and called[0] == "is_alive")
+
+
+def occupies_worker(wait: Wait, model: SemanticModel) -> bool:
+    """Whether a thread or process beside training hardly pauses in the loop in which it fetches its data
+    until it is stopped.
+    """
+    fetches = wait.polls[0].sort in (PollKind.DATA, PollKind.MESSAGE)
+    if wait.guard is not None or not fetches or not isinstance(wait.loop, ast.While):
+        return False
+    if not wait.spins and wait.pauses[0].seconds >= _HARDLY_A_PAUSE:
+        return False
+    return bool(model.threads.runners(wait.loop).starts)
 
 
 def message(wait: Wait, model: SemanticModel) -> str:
@@ -174,10 +216,7 @@ def advice(wait: Wait, model: SemanticModel) -> str:
     instead = (_AWAITED if awaited else _INSTEAD).get(poll.sort)
     if instead is not None:
         return instead.format(shown(poll.subject, model))
-    match poll.node:
-        case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
-            each = each.operand if isinstance(each, ast.UnaryOp) else each
-            called = each.func if isinstance(each, ast.Call) else None
-            if isinstance(called, ast.Attribute) and called.attr in _EACH:
-                return _EACH[called.attr].format(shown(of.iter, model))
+    called = polled_of_each(poll)
+    if called is not None and called[0] in _EACH:
+        return _EACH[called[0]].format(shown(called[1], model))
     return _SIGNAL.format("`asyncio.Condition` between coroutines" if awaited else _THREADS)

@@ -67,7 +67,8 @@ them together takes longer there than reading them one by one. Removing a round 
 tensor at once does not take longer.
 
 Up to four reads in a step, outside of inner loops, have a low impact; in a gradient step of a network for
-images or sequences, up to twelve.
+images or sequences, up to twelve. So have the reads of a line search or a similar loop that ends as one of
+them decides.
 
 ## Example
 ```python

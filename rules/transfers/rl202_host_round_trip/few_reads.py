@@ -17,6 +17,7 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.loop_tests import loop_ended_by
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import is_given
 
 _FEW = 4
@@ -32,9 +33,12 @@ _PARTS = "one read for each of a few parts, once per step"
 def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return why these reads of one step cost little together: there are few, and none is repeated. Each
     takes a call and a wait for kernels that the step waits for in any case. A long gradient step may have
-    more of them. If the program needs one of the values at once, it waits for all of them.
+    more of them. If the program needs one of the values at once, it waits for all of them, and so it does in
+    each iteration of a loop that one of them may end.
     """
-    if 1 < len(reads) <= _FEW + 1 and any(is_needed(read, model) for read in reads):
+    if any(loop_ended_by(read, model) is not None for read in reads):
+        return NEEDED
+    if 1 < len(reads) <= 2 * _FEW and any(is_needed(read, model) for read in reads):
         loops = model.frequency.loops(reads[0].node)
         if not is_repeated(reads[0].node, model) or (loops and why_few_parts(loops[0], model)):
             return _WAITS

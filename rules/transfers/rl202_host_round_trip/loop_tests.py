@@ -83,8 +83,13 @@ def _is_tested(statement: ast.stmt, loop: Loop, model: SemanticModel) -> bool:
 
 
 def _ends(statement: ast.stmt, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether a statement is a condition of a loop under which the loop ends."""
-    if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], _ENDS):
+    """Whether a statement is a condition of a loop under which the loop ends, or unless it holds."""
+    if not isinstance(statement, ast.If):
+        return False
+    last: ast.stmt = statement
+    while isinstance(last, ast.If) and last.orelse:
+        last = last.orelse[-1]
+    if not isinstance(statement.body[-1], _ENDS) and not isinstance(last, _ENDS):
         return False
     loops = (part for part in model.ancestors(statement) if isinstance(part, _LOOPS))
     return next(loops, None) is loop
