@@ -18,6 +18,8 @@ from rlint.syntax.syntax_index import DEFINITIONS
 _WORD = regex(r"[A-Za-z_]\w*")
 _NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_LOADED_BY = {"numpy": ("torch", "gymnasium", "gym", "pandas", "scipy")}
+"""Packages whose import loads another one."""
 Insert = Callable[[ast.stmt, str], Edit | None]
 """Builds the edit that inserts a line before or after a statement."""
 
@@ -149,8 +151,9 @@ class Importer:
         """Return the import next to which a module is imported, and the edit that inserts before or after."""
         before, after = self._edits.insert_before, self._edits.insert_after
         if not _is_of_python(module):
-            loading = (each for each in imports if _source(each).partition(".")[0] == module)
-            place = next(loading, None)
+            loading = {module, *_LOADED_BY.get(module, ())}
+            found = [each for each in imports if _source(each).partition(".")[0] in loading]
+            place = next((each for each in found if _source(each) >= module), next(iter(found), None))
             return (place, before) if place is not None else (imports[-1], after)
         adjacent = [each for each in imports if _is_of_python(_source(each))] or imports
         smaller = [each for each in adjacent if isinstance(each, ast.Import) and each.names[0].name < module]

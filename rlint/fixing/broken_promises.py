@@ -44,8 +44,8 @@ def _broken(function: Function, edits: list[Edit], model: SemanticModel) -> str 
 
 
 def _unproven_index(function: Function, edits: list[Edit], model: SemanticModel) -> str | None:
-    """Return the parameter by which a statement of the fix indexes, if its annotation promises an array but
-    not every call is known to pass one.
+    """Return the parameter by which a statement of the fix indexes a NumPy array, if its annotation promises
+    an array but not every call is known to pass one.
     """
     arguments = function.args
     path = f"{model.symbols.module.module}.{model.syntax.qualname(function)}"
@@ -60,7 +60,8 @@ def _unproven_index(function: Function, edits: list[Edit], model: SemanticModel)
         (
             part.id
             for node in (descendants(function) if unproven else ())
-            if isinstance(node, ast.Subscript) and _is_in_edit(model.syntax.statement(node), edits, model)
+            if isinstance(node, ast.Subscript) and model.types.type_of(node.value).tag is TypeTag.NDARRAY
+            if _is_in_edit(model.syntax.statement(node), edits, model)
             for part in axes_of(node.slice)
             if isinstance(part, ast.Name) and part.id in unproven
         ),
