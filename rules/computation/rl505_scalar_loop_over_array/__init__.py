@@ -22,14 +22,17 @@ Flags the following in hot code:
   Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.
 - Any other loop over the elements or rows of arrays whose iterations are independent, also with windows and
   conditions: `for j in range(n): D[i, j] = np.linalg.norm(pos[i] - pos[j])`, `if grid[r, c] > 0: count += 1`,
-  `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`. The
-  environments of a simulator that keeps them in tensors count as many, which is an assumption.
+  `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`, also
+  with densities of one distribution (`logs.append(dist.log_prob(samples[:, k]))`). The environments of a simulator that keeps them in tensors count as many, which is an assumption.
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).
 - A loop that appends consecutive items of arrays to lists, of which arrays are made again:
   `for t in range(n): rewards.append(episode["reward"][start + t])`; likely, if the types are unknown. Also a
   list of equal arrays that are stacked (`np.stack([np.arange(n) for _ in range(batch_size)])`).
+- A comprehension over a batch that draws from one distribution with a call for each item
+  (`[np.random.dirichlet(alpha) for _ in range(batch_size)]`), or searches rows one by one
+  (`[np.nonzero(mask[j])[0] for j in range(batch_size)]`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - Python's `sum`, `max` or `min` of an array.
@@ -147,6 +150,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
     picked_by_row,
     through_list,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.repeated_calls import equal_draws, places_by_row
 from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
@@ -184,6 +188,7 @@ class ScalarLoopOverArray(Rule):
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model) or equal_items(node, model)
+            item = item or equal_draws(node, model) or places_by_row(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
