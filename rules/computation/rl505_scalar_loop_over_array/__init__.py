@@ -9,9 +9,9 @@ Flags the following in hot code:
 - A comprehension that does the same and is converted to an array or summed: `np.array([x / 255.0 for x in
   pixels])`, `sum(a * b for a, b in zip(weights, values))`.
 - A loop over a batch that writes into an array element by element (`for i, p in zip(indices, priorities):
-  self.priorities[i] = p`), reduces one window or row after the other (`torch.stack([row.mean() for row in
-  x])`), or computes each item of a batch (importance weights, a softmax per row) only to build one array from
-  them.
+  self.priorities[i] = p`; priorities of an unknown type are likely an array), reduces one window or row
+  after the other (`torch.stack([row.mean() for row in x])`), or computes each item of a batch (importance
+  weights, a softmax per row) only to build one array from them.
 - A loop over a batch, each iteration of which only computes its own row of an array from the same rows of
   others: `for i in range(batch_size): target[i, actions[i]] = rewards[i] + gamma * next_q[i].max()`, or only
   writes to a place in its row: `for i, action in enumerate(actions): one_hot[i, action] = 1`.
@@ -23,7 +23,8 @@ Flags the following in hot code:
 - Any other loop over the elements or rows of arrays whose iterations are independent, also with windows and
   conditions: `for j in range(n): D[i, j] = np.linalg.norm(pos[i] - pos[j])`, `if grid[r, c] > 0: count += 1`,
   `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`, also
-  with densities of one distribution (`logs.append(dist.log_prob(samples[:, k]))`). The environments of a simulator that keeps them in tensors count as many, which is an assumption.
+  with densities of one distribution (`logs.append(dist.log_prob(samples[:, k]))`). The environments of a
+  simulator that keeps them in tensors count as many, which is an assumption.
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).

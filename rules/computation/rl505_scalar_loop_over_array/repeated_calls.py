@@ -16,7 +16,7 @@ _PLACES = frozenset({"numpy.nonzero", "numpy.flatnonzero", "numpy.where", "numpy
 _FROM_DATA = models.having(Trait.FROM_DATA, "numpy") | {"builtins.list"}
 _CONVERSIONS = frozenset({"astype", "copy", "flatten", "ravel", "squeeze", "tolist"})
 _OF_MANY = regex(
-    r"batch|sample|size|transition|candidate|particle|popul|game|episode|trajector|rollout|path|root|len\("
+    r"batch|sample|size|transition|candidate|particle|popul|game|episode|trajector|rollout|path|root"
 )
 """Names of numbers that usually are large."""
 _HELD = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.UNKNOWN})
@@ -40,10 +40,11 @@ def equal_draws(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
     if _names(made.elt) & _names(clause.target) or not _is_invariant(draw):
         return None
     text = model.source.text(draw.func)
+    shape = "(n, …)" if draw.func.attr in ("rand", "randn") else "(…, size=(n, …))"
     return ItemLoop(
         draw,
         f"draws from one distribution with a call of `{text}` for each item",
-        f"Draw all items in one call: `{text}(…, size=n)`",
+        f"Draw all items in one call: `{text}{shape}`",
     )
 
 
