@@ -31,9 +31,8 @@ Flags the following in hot code:
 - A loop that appends consecutive items of arrays to lists, of which arrays are made again:
   `for t in range(n): rewards.append(episode["reward"][start + t])`; likely, if the types are unknown. Also a
   list of equal arrays that are stacked (`np.stack([np.arange(n) for _ in range(batch_size)])`).
-- A comprehension over a batch that draws from one distribution with a call for each item
-  (`[np.random.dirichlet(alpha) for _ in range(batch_size)]`), or searches rows one by one
-  (`[np.nonzero(mask[j])[0] for j in range(batch_size)]`).
+- A comprehension that searches the rows of a batch one by one (`[np.nonzero(mask[j])[0] for j in
+  range(batch_size)]`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - Python's `sum`, `max` or `min` of an array.
@@ -151,9 +150,9 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
     picked_by_row,
     through_list,
 )
-from rlint.rules.computation.rl505_scalar_loop_over_array.repeated_calls import equal_draws, places_by_row
 from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
+from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 
 Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
@@ -189,7 +188,7 @@ class ScalarLoopOverArray(Rule):
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model) or equal_items(node, model)
-            item = item or equal_draws(node, model) or places_by_row(node, model)
+            item = item or places_by_row(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, array_growth
+from rlint.rule import SemanticModel, TypeTag, array_growth, models
 
-_OF_CONTAINERS = frozenset({"append", "extend", "get", "insert", "items", "keys", "pop", "popleft", "update"})
+_OF_CONTAINERS = models.methods_of(TypeTag.LIST) | models.methods_of(TypeTag.DICT)
+_OF_CONTAINERS -= models.methods_of(TypeTag.NDARRAY)
 
 
 def becomes_array(held: ast.expr, model: SemanticModel) -> bool:

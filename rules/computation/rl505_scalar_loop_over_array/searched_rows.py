@@ -1,51 +1,23 @@
-"""Comprehensions that call a NumPy function for each item of a batch, which takes the whole batch."""
+"""Comprehensions that search the rows of a batch one by one."""
 
 from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, regex
+from rlint.rule import SemanticModel, Trait, TypeTag, models, regex
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
-_DISTRIBUTIONS = frozenset(
-    "beta binomial dirichlet exponential gamma geometric gumbel integers laplace logistic lognormal "
-    "multinomial multivariate_normal normal poisson rand randint randn random random_sample standard_normal "
-    "triangular uniform".split()
-)
 _PLACES = frozenset({"numpy.nonzero", "numpy.flatnonzero", "numpy.where", "numpy.argwhere"})
 _FROM_DATA = models.having(Trait.FROM_DATA, "numpy") | {"builtins.list"}
-_CONVERSIONS = frozenset({"astype", "copy", "flatten", "ravel", "squeeze", "tolist"})
+_CONVERSIONS = models.having(Trait.KEEPS_ORDER | Trait.KEEPS_VALUES | Trait.TO_HOST, TypeTag.NDARRAY) | {
+    "astype",
+    "tolist",
+}
 _OF_MANY = regex(
     r"batch|sample|size|transition|candidate|particle|popul|game|episode|trajector|rollout|path|root"
 )
 """Names of numbers that usually are large."""
 _HELD = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.UNKNOWN})
-
-
-def equal_draws(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
-    """Handle `[np.random.dirichlet(alpha).astype(np.float32).tolist() for _ in range(batch_size)]`: draws
-    from one distribution.
-    """
-    clause = _only_clause(made, model)
-    if clause is None:
-        return None
-    draw = _unconverted(made.elt, model)
-    if not isinstance(draw, ast.Call) or not isinstance(draw.func, ast.Attribute):
-        return None
-    if draw.func.attr not in _DISTRIBUTIONS or not (
-        (model.names.qualified(draw.func) or "").startswith("numpy.random.")
-        or model.types.type_of(draw.func.value).tag is TypeTag.RANDOM_GENERATOR
-    ):
-        return None
-    if _names(made.elt) & _names(clause.target) or not _is_invariant(draw):
-        return None
-    text = model.source.text(draw.func)
-    shape = "(n, …)" if draw.func.attr in ("rand", "randn") else "(…, size=(n, …))"
-    return ItemLoop(
-        draw,
-        f"draws from one distribution with a call of `{text}` for each item",
-        f"Draw all items in one call: `{text}{shape}`",
-    )
 
 
 def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
@@ -63,11 +35,11 @@ def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
             return None
     if model.names.qualified(func) not in _PLACES or model.types.type_of(held).tag not in _HELD:
         return None
-    text, function = model.source.text(held), model.source.text(func)
+    text = model.source.text(held)
     return ItemLoop(
         held,
         f"searches `{text}` row by row",
-        f"Search all rows at once, where the places are needed: `rows, columns = {function}({text})`, and "
+        f"Search all rows at once: `rows, columns = np.nonzero({text})`, and where a list is needed, "
         "`np.split(columns, np.cumsum(np.bincount(rows, minlength=n))[:-1])`",
     )
 
@@ -99,23 +71,3 @@ def _unconverted(value: ast.expr, model: SemanticModel) -> ast.expr:
                 value = inner
             case _:
                 return value
-
-
-def _is_invariant(draw: ast.Call) -> bool:
-    """Whether the arguments of a draw call nothing that could return another value each time."""
-    arguments = (*draw.args, *(keyword.value for keyword in draw.keywords))
-    inside = (node for argument in arguments for node in descendants(argument))
-    return not any(
-        isinstance(node, ast.NamedExpr) or (isinstance(node, ast.Call) and not _makes_constant(node))
-        for node in inside
-    )
-
-
-def _makes_constant(call: ast.Call) -> bool:
-    """Whether a call returns equal values each time: `np.ones(n)`, `len(x)`."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in {"ones", "zeros", "full", "array", "len", "ones_like", "zeros_like", "eye"}
-
-
-def _names(value: ast.AST) -> set[str]:
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}
