@@ -13,7 +13,7 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
   (`for i in range(batch_size): path = trajectories[drawn[i]]`);
 - a method of a buffer that calls another one for each item of a batch, which `zip(*batch)` then takes apart,
   or an array is made of (`np.concatenate([self.encode(i)[None] for i in indices])`), or that collects the
-  fields of drawn items in three or more lists;
+  fields of drawn items in three or more lists, also with a counter (`game, place = games[i], places[i]`);
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
 - a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with

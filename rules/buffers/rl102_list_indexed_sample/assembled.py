@@ -15,6 +15,8 @@ _BATCHES = regex(
 _DRAWS = regex(r"sample|(^|_)(ind|indices|idxs?|indexes|rows|batch|minibatch|chosen|drawn|lst|list)(_|$)")
 _JOINS = models.having(Trait.JOINS, "numpy", "torch") | {"numpy.array", "numpy.asarray"}
 _OF_FEW = regex(r"env|agent|worker|head|layer|key|field|name")
+_PARALLEL = 2
+"""Lists that a counted loop reads at the same place: of items and of places in them."""
 _LISTS = 3
 """A transition has at least so many fields."""
 
@@ -63,12 +65,17 @@ def _is_joined(node: ast.ListComp, model: SemanticModel) -> bool:
 
 def assembled_in_loop(loop: ast.For, model: SemanticModel) -> Assembled | None:
     """Return the batch whose fields a loop over drawn items collects in several lists: `for game, place in
-    drawn: boards.append(game.board(place)); values.append(game.value(place)); …`.
+    drawn: boards.append(game.board(place)); values.append(game.value(place)); …`. Also with a counter: `for i
+    in range(batch_size): game, place = games[i], places[i]; …`.
     """
-    if loop.orelse or not _is_of_batches(loop, model) or is_counted(loop.iter, model):
+    if loop.orelse or not _is_of_batches(loop, model):
         return None
-    sources = _sources(loop.iter)
-    if not sources or not any(_DRAWS.search((last_name(source) or "").lower()) for source in sources):
+    counted = is_counted(loop.iter, model)
+    if counted and _OF_FEW.search(model.source.text(loop.iter).lower()):
+        return None
+    sources = _looked_up(loop) if counted else _sources(loop.iter)
+    is_drawn = any(_DRAWS.search((last_name(source) or "").lower()) for source in sources)
+    if not sources or not (is_drawn or (counted and len(sources) >= _PARALLEL)):
         return None
     if any(_OF_FEW.search((last_name(source) or "").lower()) for source in sources):
         return None
@@ -125,7 +132,31 @@ def _sources(iterable: ast.expr) -> list[ast.expr]:
             return [func]
         case ast.Name() | ast.Attribute():
             return [iterable]
+        case ast.Subscript(value=ast.Name() as fields, slice=ast.Constant()):
+            return [fields]
     return []
+
+
+def _looked_up(loop: ast.For) -> list[ast.expr]:
+    """Return the lists of which each iteration of a counted loop begins by taking one item: `game =
+    games[i]`.
+    """
+    taken: list[ast.expr] = []
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name()], value=value):
+                values = [value]
+            case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=values)):
+                pass
+            case _:
+                break
+        for value in values:
+            match value, loop.target:
+                case ast.Subscript(value=ast.Name() as held, slice=ast.Name(id=place)), ast.Name(
+                    id=counter
+                ) if place == counter:
+                    taken.append(held)
+    return taken
 
 
 def _reads(value: ast.AST, names: set[str]) -> bool:

@@ -9,9 +9,9 @@ Flags the following in hot code:
 - A comprehension that does the same and is converted to an array or summed: `np.array([x / 255.0 for x in
   pixels])`, `sum(a * b for a, b in zip(weights, values))`.
 - A loop over a batch that writes into an array element by element (`for i, p in zip(indices, priorities):
-  self.priorities[i] = p`), reduces one window or row after the other (`torch.stack([row.mean() for row in
-  x])`), or computes each item of a batch (importance weights, a softmax per row) only to build one array from
-  them.
+  self.priorities[i] = p`; priorities of an unknown type are likely an array), reduces one window or row
+  after the other (`torch.stack([row.mean() for row in x])`), or computes each item of a batch (importance
+  weights, a softmax per row) only to build one array from them.
 - A loop over a batch, each iteration of which only computes its own row of an array from the same rows of
   others: `for i in range(batch_size): target[i, actions[i]] = rewards[i] + gamma * next_q[i].max()`, or only
   writes to a place in its row: `for i, action in enumerate(actions): one_hot[i, action] = 1`.
@@ -22,14 +22,17 @@ Flags the following in hot code:
   Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.
 - Any other loop over the elements or rows of arrays whose iterations are independent, also with windows and
   conditions: `for j in range(n): D[i, j] = np.linalg.norm(pos[i] - pos[j])`, `if grid[r, c] > 0: count += 1`,
-  `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`. The
-  environments of a simulator that keeps them in tensors count as many, which is an assumption.
+  `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`, also
+  with densities of one distribution (`logs.append(dist.log_prob(samples[:, k]))`). The environments of a
+  simulator that keeps them in tensors count as many, which is an assumption.
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).
 - A loop that appends consecutive items of arrays to lists, of which arrays are made again:
   `for t in range(n): rewards.append(episode["reward"][start + t])`; likely, if the types are unknown. Also a
   list of equal arrays that are stacked (`np.stack([np.arange(n) for _ in range(batch_size)])`).
+- A comprehension that searches the rows of a batch one by one (`[np.nonzero(mask[j])[0] for j in
+  range(batch_size)]`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - Python's `sum`, `max` or `min` of an array.
@@ -149,6 +152,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
+from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 
 Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
@@ -184,6 +188,7 @@ class ScalarLoopOverArray(Rule):
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model) or equal_items(node, model)
+            item = item or places_by_row(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):

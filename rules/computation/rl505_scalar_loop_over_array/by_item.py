@@ -5,8 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models, mutable
-from rlint.rules.computation.rl505_scalar_loop_over_array.grown_arrays import becomes_array
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    axes_of,
+    descendants,
+    frozen,
+    last_name,
+    models,
+    mutable,
+    regex,
+)
+from rlint.rules.computation.rl505_scalar_loop_over_array.grown_arrays import becomes_array, may_be_array
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -16,6 +27,8 @@ _JOINS = models.having(Trait.JOINS, "torch")
 _OF_ITEMS = models.having(Trait.OF_NUMBERS, "builtins") & (
     models.having(Trait.CARRIES, "builtins") | models.having(Trait.TO_NUMBER, "builtins")
 )
+_PRIORITIES = regex(r"priorit")
+_INDEX = regex(r"(^|_)(i|ind|inds|index|indexes|indices|idx|idxs|idxes)(_|$)")
 _SUMS = frozenset({"sum", "mean"})
 _RESHAPES = models.having(Trait.KEEPS_ORDER, TypeTag.NDARRAY, TypeTag.TENSOR)
 _REDUCES = models.having(Trait.REDUCES, TypeTag.NDARRAY, TypeTag.TENSOR)
@@ -82,6 +95,7 @@ def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         f"writes `{text}` element by element",
         f"Assign all of them with an index array: `{text}[indices] = values`"
         + (", of those for which the condition holds" if found.tested else ""),
+        assumes=f"`{text}` is an array" if found.guessed else None,
     )
 
 
@@ -98,6 +112,7 @@ class _Scatter:
     bound: set[str]
     stored: ast.expr | None = None
     tested: bool = False
+    guessed: bool = False
 
     def block(self, statements: list[ast.stmt]) -> bool:
         """Return whether these statements do nothing else."""
@@ -116,7 +131,7 @@ class _Scatter:
                 if (
                     not self._is_place(place)
                     or not self._is_of_item(value)
-                    or not (_is_array(held, self.model) or becomes_array(held, self.model))
+                    or not self._is_filled(held, place)
                 ):
                     return False
                 self.stored = held
@@ -136,6 +151,21 @@ class _Scatter:
             return False
         self.items |= {target.id for target in targets if isinstance(target, ast.Name)}
         return all(isinstance(target, ast.Name) for target in targets)
+
+    def _is_filled(self, held: ast.expr, place: ast.expr) -> bool:
+        """Whether values are written to an array. Priorities of an unknown type at places that are called
+        indices are likely one.
+        """
+        if _is_array(held, self.model) or becomes_array(held, self.model):
+            return True
+        named = place.value if isinstance(place, ast.Subscript) else place
+        self.guessed = (
+            isinstance(held, ast.Attribute)
+            and not self.model.types.type_of(held)
+            and bool(_PRIORITIES.search(held.attr) and _INDEX.search((last_name(named) or "").lower()))
+            and may_be_array(held, self.model)
+        )
+        return self.guessed
 
     def _is_place(self, place: ast.expr) -> bool:
         """Whether an index is a value of the iteration, not its counter: `indices[k]`, `int(index)`."""

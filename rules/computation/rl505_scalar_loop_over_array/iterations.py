@@ -22,7 +22,8 @@ _COMPUTES = models.having(_ON_ELEMENTS | _ON_ROWS, "numpy", "torch", "math") | {
 }
 _METHODS = models.having(
     _ON_ELEMENTS | _ON_ROWS | Trait.TO_HOST | Trait.KEEPS_VALUES, TypeTag.NDARRAY, TypeTag.TENSOR
-)
+) | {"squeeze", "unsqueeze"}
+_OF_DISTRIBUTIONS = frozenset({"log_prob", "cdf"})
 _SINGLE = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.NUMPY_SCALAR})
 _ADDS = (ast.Add, ast.Sub, ast.Mult)
 
@@ -318,6 +319,11 @@ class Iteration:
         match func:
             case ast.Attribute(value=owner, attr=method) if method in _METHODS:
                 return self._reads(owner) and self.model.types.type_of(owner).tag in _MAY_BE_ARRAYS
+            case ast.Attribute(value=ast.Name() as owner, attr=method) if method in _OF_DISTRIBUTIONS:
+                # densities of one distribution at many points, which broadcast
+                kind = self.model.types.type_of(owner).tag
+                is_one = owner.id not in self.bound and self._reads(owner)
+                return is_one and kind in (TypeTag.DISTRIBUTION, TypeTag.UNKNOWN)
         return False
 
     def is_independent(self, body: Iterable[ast.AST]) -> bool:
