@@ -112,7 +112,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
-from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
+from rlint.rule import COMPREHENSIONS, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
@@ -122,7 +122,6 @@ from rlint.rules.computation.rl501_duplicate_extract_call.array_operations impor
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.converted import converted_before, is_moved
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
-    COMPREHENSIONS,
     Invariant,
     invariant_in,
     is_part_of_invariant,

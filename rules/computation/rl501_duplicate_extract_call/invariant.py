@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import (
+    COMPREHENSIONS,
+    AnyLoop,
     Heat,
     SemanticModel,
     Trait,
@@ -23,16 +25,12 @@ _FEW = 5
 """A loop of fewer iterations saves little."""
 _MOST_DOUBTS = 0
 _MOST_APPLIED = 1
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_CONSUME = frozenset(
-    f"builtins.{name}" for name in "all any dict frozenset list max min set sorted sum tuple".split()
-)
+_LAZY = models.having(Trait.PAIRS_ITEMS | Trait.CALLS_BACK, "builtins")
+_CONSUME = models.having(Trait.ITERATES, "builtins") - _LAZY
+"""Functions that evaluate a generator at once: `sum(x / np.mean(xs) for x in xs)`."""
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _LIBRARIES = ("numpy.", "torch.", "scipy.")
 _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"builtins.sum"}
-
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Repeated = ast.For | ast.While | Comprehension
 
 
 @frozen
@@ -41,7 +39,7 @@ class Invariant:
     `applied` calls do not modify them, or that no call of the loop modifies `reads`.
     """
 
-    loop: Repeated
+    loop: AnyLoop
     applied: ast.Call | None = None
     reads: ast.expr | None = None
 
@@ -76,7 +74,7 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     return Invariant(loop, *applied) if len(applied) == len(doubts) else None
 
 
-def _depends_on_item(call: ast.Call, loop: Comprehension) -> bool:
+def _depends_on_item(call: ast.Call, loop: ast.expr) -> bool:
     """Whether a call reads a variable that a comprehension, or an expression in it, binds."""
     bound = {
         node.id
@@ -98,7 +96,7 @@ def _is_operand(call: ast.Call, model: SemanticModel) -> bool:
     return False
 
 
-def _is_lazy(loop: Comprehension, model: SemanticModel) -> bool:
+def _is_lazy(loop: ast.expr, model: SemanticModel) -> bool:
     """Whether a generator expression may be evaluated later, when its variables have other values."""
     match model.parent(loop):
         case ast.Call(func=func) if isinstance(loop, ast.GeneratorExp):
@@ -106,7 +104,7 @@ def _is_lazy(loop: Comprehension, model: SemanticModel) -> bool:
     return isinstance(loop, ast.GeneratorExp)
 
 
-def _applies_item(call: ast.Call, loop: Repeated, model: SemanticModel) -> bool:
+def _applies_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     """Whether a call applies an item of the loop, such as one of several networks, to values, and its result
     is used.
     """
@@ -132,12 +130,12 @@ def is_same_within(call: ast.Call, parts: Sequence[ast.AST], model: SemanticMode
     return doubts is not None and len(doubts) <= _MOST_DOUBTS
 
 
-def _parts(loop: Repeated, call: ast.Call) -> list[ast.AST]:
-    if not isinstance(loop, (ast.For, ast.While)):
+def _parts(loop: AnyLoop, call: ast.Call) -> list[ast.AST]:
+    if isinstance(loop, COMPREHENSIONS):
         items = [loop.key, loop.value] if isinstance(loop, ast.DictComp) else [loop.elt]
         conditions = [part for each in loop.generators for part in each.ifs]
         return [*(each.target for each in loop.generators), *conditions, *items]
-    head = [loop.target] if isinstance(loop, ast.For) else [loop.test]
+    head = [loop.test] if isinstance(loop, ast.While) else [loop.target]
     return [part for part in (*head, *loop.body) if part is not call]
 
 
