@@ -60,7 +60,7 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     if (passes is not None and passes < _FEW) or not hoist_points.is_reached(call, loop, model):
         return None
     if isinstance(loop, COMPREHENSIONS) and (
-        _depends_on_item(call, loop) or _is_lazy(loop, model) or not _is_operand(call, model)
+        _depends_on_item(call, loop, model) or _is_lazy(loop, model) or not _is_operand(call, model)
     ):
         return None
     if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
@@ -74,14 +74,18 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     return Invariant(loop, *applied) if len(applied) == len(doubts) else None
 
 
-def _depends_on_item(call: ast.Call, loop: ast.expr) -> bool:
+def _depends_on_item(call: ast.Call, loop: ast.expr, model: SemanticModel) -> bool:
     """Whether a call reads a variable that a comprehension, or an expression in it, binds."""
-    bound = {
+    bound = model.once(_bound_in, loop)
+    return any(isinstance(node, ast.Name) and node.id in bound for node in descendants(call))
+
+
+def _bound_in(loop: ast.expr, _: SemanticModel) -> frozenset[str]:
+    return frozenset(
         node.id
         for node in descendants(loop)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    }
-    return any(isinstance(node, ast.Name) and node.id in bound for node in descendants(call))
+    )
 
 
 def _is_operand(call: ast.Call, model: SemanticModel) -> bool:
