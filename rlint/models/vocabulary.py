@@ -179,6 +179,11 @@ READS_TENSOR = frozenset(
 )
 """Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
 
+NETWORKS = frozenset(
+    words("actor autoencoder critic decoder encoder model net network policy vae vqvae backbone dynamics")
+)
+"""Words in the names of networks: `self.vae.encode(images)`, `learn_model.recurrent_inference(state)`."""
+
 SCALES = frozenset(words("div div_ divide true_divide mul mul_ multiply"))
 """Methods that multiply or divide a tensor."""
 

@@ -183,8 +183,22 @@ class GradientQueries:
             case ast.Attribute(value=owner, attr=name):
                 if self._types.type_of(owner).tag is TypeTag.MODULE:
                     return not self._program.index.network_methods(name)
-                return name == "forward" or self._analysis.names.is_self(owner)
+                return (
+                    name == "forward"
+                    or self._analysis.names.is_self(owner)
+                    or self._runs_method_of_network(call, owner)
+                )
         return False
+
+    def _runs_method_of_network(self, call: ast.Call, owner: ast.expr) -> bool:
+        """Whether a tensor is passed to a method of an object of unknown class that is named like a network:
+        `self.vae.encode(images)`.
+        """
+        if self._types.type_of(owner) or vocabulary.NETWORKS.isdisjoint(
+            (last_name(owner) or "").lower().split("_")
+        ):
+            return False
+        return any(self._types.type_of(each).tag is TypeTag.TENSOR for each in arguments_of(call))
 
     def _computes_unseen(self, function: FunctionSummary, depth: int) -> bool:
         """Whether a function returns what it computes by a callable that is not known, and leaves the

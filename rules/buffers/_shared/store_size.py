@@ -63,7 +63,10 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
         case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr) as method, args=[], keywords=[]) if (
             model.names.is_self(method.value)
         ):
-            return bool(_COUNTING.search(attr.lower())) and is_store_class(model.class_of(expression), model)
+            cls = model.class_of(expression)
+            return (
+                bool(_COUNTING.search(attr.lower())) or _returns_length(attr, cls, model)
+            ) and is_store_class(cls, model)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             return counts_a_store(left, model, depth - 1) or counts_a_store(right, model, depth - 1)
         case ast.IfExp(body=body, orelse=orelse):
@@ -102,6 +105,15 @@ def _is_length(attribute: ast.Attribute, cls: ast.ClassDef, model: SemanticModel
         and (method.name, [model.source.text(statement) for statement in method.body]) == returned
         for method in cls.body
     )
+
+
+def _returns_length(method: str, cls: ast.ClassDef | None, model: SemanticModel) -> bool:
+    """Whether a method only returns the length of an attribute that holds transitions: `num_rows()`."""
+    function = model.method(cls, method) if cls is not None else None
+    match function.body[-1] if function is not None else None:
+        case ast.Return(value=ast.Call(func=ast.Name(id="len"), args=[ast.Attribute() as held])):
+            return model.names.is_self(held.value) and holds_transitions(held, model)
+    return False
 
 
 def _saturating_counts(cls: ast.ClassDef, _: SemanticModel) -> frozenset[str]:

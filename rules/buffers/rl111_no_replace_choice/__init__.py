@@ -4,8 +4,8 @@
 Flags draws in hot code whose population is a replay buffer:
 
 - `np.random.choice(n, k, replace=False)` and `RandomState.choice`, where `n` is the number of transitions:
-  `len(self.buffer)`, `min(self.mem_cntr, self.mem_size)`, a `size` of a replay memory, or a `range(n)` or
-  `np.arange(n)` of one of these;
+  `len(self.buffer)`, also returned by a method of the buffer, `min(self.mem_cntr, self.mem_size)`, a `size`
+  of a replay memory, or a `range(n)` or `np.arange(n)` of one of these;
 - `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work, also by way of
   `.numpy()` or `.to(device)`;
 - `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions.

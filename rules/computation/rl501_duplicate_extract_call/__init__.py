@@ -8,7 +8,7 @@ already available:
 - in the filter and the value of a comprehension;
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - after a block without gradients (`with torch.no_grad():`) that has evaluated it and what it depends on;
-- in every iteration of a loop that only computes;
+- in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`);
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
   (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two statements that convert the same variable to a tensor, with calls in between that do not seem to
@@ -112,7 +112,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
-from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
+from rlint.rule import COMPREHENSIONS, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
@@ -203,11 +203,12 @@ class DuplicateExtractCall(Rule):
         repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)
         if repeats is not None or sharing.is_meant_twice([call], model) or is_part_of_invariant(call, model):
             return
+        kind = "comprehension" if isinstance(invariant.loop, COMPREHENSIONS) else "loop"
         yield self.finding(
             model,
             shown_text.place_of(call, model),
-            f"{shown_text.shown(call, model)} returns the same value in every iteration of the loop",
-            advice="Evaluate it once, before the loop",
+            f"{shown_text.shown(call, model)} returns the same value in every iteration of the {kind}",
+            advice=f"Evaluate it once, before the {kind}",
             assumes=assumption_of(invariant, model),
             minor=minor_reason(call, model),
         )

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import (
+    COMPREHENSIONS,
+    AnyLoop,
     Heat,
     SemanticModel,
     Trait,
@@ -23,6 +25,9 @@ _FEW = 5
 """A loop of fewer iterations saves little."""
 _MOST_DOUBTS = 0
 _MOST_APPLIED = 1
+_LAZY = models.having(Trait.PAIRS_ITEMS | Trait.CALLS_BACK, "builtins")
+_CONSUME = models.having(Trait.ITERATES, "builtins") - _LAZY
+"""Functions that evaluate a generator at once: `sum(x / np.mean(xs) for x in xs)`."""
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _LIBRARIES = ("numpy.", "torch.", "scipy.")
 _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"builtins.sum"}
@@ -34,7 +39,7 @@ class Invariant:
     `applied` calls do not modify them, or that no call of the loop modifies `reads`.
     """
 
-    loop: ast.For | ast.While
+    loop: AnyLoop
     applied: ast.Call | None = None
     reads: ast.expr | None = None
 
@@ -45,7 +50,7 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     """
     loops = model.frequency.loops(call)
     loop = loops[0] if loops else None
-    if not isinstance(loop, (ast.For, ast.While)) or not _counts(call, model):
+    if not isinstance(loop, (ast.For, ast.While, *COMPREHENSIONS)) or not _counts(call, model):
         return None
     if model.frequency.heat_of(call).level is not Heat.HOT:
         return None
@@ -53,6 +58,10 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
         return None
     passes = trip_count.passes(loop, model)
     if (passes is not None and passes < _FEW) or not hoist_points.is_reached(call, loop, model):
+        return None
+    if isinstance(loop, COMPREHENSIONS) and (
+        _depends_on_item(call, loop, model) or _is_lazy(loop, model) or not _is_operand(call, model)
+    ):
         return None
     if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
         return None
@@ -65,7 +74,41 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
     return Invariant(loop, *applied) if len(applied) == len(doubts) else None
 
 
-def _applies_item(call: ast.Call, loop: ast.For | ast.While, model: SemanticModel) -> bool:
+def _depends_on_item(call: ast.Call, loop: ast.expr, model: SemanticModel) -> bool:
+    """Whether a call reads a variable that a comprehension, or an expression in it, binds."""
+    bound = model.once(_bound_in, loop)
+    return any(isinstance(node, ast.Name) and node.id in bound for node in descendants(call))
+
+
+def _bound_in(loop: ast.expr, _: SemanticModel) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for node in descendants(loop)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+
+
+def _is_operand(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether an item is computed from the result of a call, which does not become part of the item itself:
+    `{name: torch.zeros(n) for name in names}` needs a tensor for each name.
+    """
+    match model.parent(call):
+        case ast.BinOp() | ast.Compare() | ast.UnaryOp() | ast.Subscript():
+            return True
+        case ast.Call(func=func, args=args) if call in args:
+            return model.names.qualified(func) is not None and not model.types.call_targets(call)
+    return False
+
+
+def _is_lazy(loop: ast.expr, model: SemanticModel) -> bool:
+    """Whether a generator expression may be evaluated later, when its variables have other values."""
+    match model.parent(loop):
+        case ast.Call(func=func) if isinstance(loop, ast.GeneratorExp):
+            return model.names.qualified(func) not in _CONSUME
+    return isinstance(loop, ast.GeneratorExp)
+
+
+def _applies_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     """Whether a call applies an item of the loop, such as one of several networks, to values, and its result
     is used.
     """
@@ -91,8 +134,12 @@ def is_same_within(call: ast.Call, parts: Sequence[ast.AST], model: SemanticMode
     return doubts is not None and len(doubts) <= _MOST_DOUBTS
 
 
-def _parts(loop: ast.For | ast.While, call: ast.Call) -> list[ast.AST]:
-    head = [loop.target] if isinstance(loop, ast.For) else [loop.test]
+def _parts(loop: AnyLoop, call: ast.Call) -> list[ast.AST]:
+    if isinstance(loop, COMPREHENSIONS):
+        items = [loop.key, loop.value] if isinstance(loop, ast.DictComp) else [loop.elt]
+        conditions = [part for each in loop.generators for part in each.ifs]
+        return [*(each.target for each in loop.generators), *conditions, *items]
+    head = [loop.test] if isinstance(loop, ast.While) else [loop.target]
     return [part for part in (*head, *loop.body) if part is not call]
 
 

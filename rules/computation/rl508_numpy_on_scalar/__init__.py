@@ -3,7 +3,7 @@
 ## What it does
 Flags NumPy functions in hot code whose arguments are known to be numbers, not arrays:
 
-- `np.clip(x, low, high)` of a number;
+- `np.clip(x, low, high)` of a number, also as the only item of an array (`np.clip(np.array([x]), -1, 1)[0]`);
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
 - `np.sum`, `np.max` and `np.min` of a list that a comprehension makes of numbers (`np.sum([r * gamma**i for
   i, r in enumerate(rewards)])`);
@@ -18,11 +18,11 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 A value of unknown type counts as a number if the function, or the class of an attribute, uses it as one: it
 tests it (`if speed > limit`, `max(speed, limit)`) or converts it (`float(speed)`), or the result of the
 call (`if np.isnan(loss)`, `float(np.sqrt(x + eps))`), or if the class assigns only numbers to the
-attribute. So do parts of a state, a position or a velocity, the reward of one environment (that of a
-wrapper or of `TransformReward`, too, and a parameter `reward` beside `done`), what `x.item()` and
-`x.shape[0]` read, and settings such as `self.eps_decay` in arithmetic. A value of unknown type named like a
-list of actions counts as a list in `np.random.choice(self.config.legal_actions)`. The message states the
-assumption.
+attribute, or Python compares it with a number (`max(1, n - start)`). So do parts of a state, a position or a
+velocity, the reward of one environment (that of a wrapper or of `TransformReward`, too, and a parameter
+`reward` beside `done`), what `x.item()` and `x.shape[0]` read, and settings such as `self.eps_decay` in
+arithmetic. A value of unknown type named like a list of actions counts as a list in
+`np.random.choice(self.config.legal_actions)`. The message states the assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a
 constant, code that only evaluates or renders, and a single call per network update, which takes far longer

@@ -76,6 +76,8 @@ _OF_ONE = models.having(Trait.ELEMENTWISE, "numpy") | {"builtins.abs", "builtins
 """Functions that return a single number for one."""
 _RATES = regex(r"decay|epsilon|(^|_)(eps|gamma|tau|lr|temperature|temp|rate|steps?|frames?)(_|$)")
 """Names of settings that are numbers."""
+_COMPARE = frozenset({"builtins.max", "builtins.min"})
+_ARRAYS_OF = models.having(Trait.FROM_DATA, "numpy")
 _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
 
 
@@ -134,7 +136,7 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
         case ast.BinOp(left=left, right=right):
             return is_single(left, model, depth - 1) and is_single(right, model, depth - 1)
         case ast.Call():
-            return scalar_call(node, model, depth - 1) is not None
+            return _is_compared(node, model) or scalar_call(node, model, depth - 1) is not None
         case ast.Name():
             bindings = model.dataflow.definitions(node)
             values = [
@@ -148,6 +150,13 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
                 and len(values) == len(bindings)
             )
     return False
+
+
+def _is_compared(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether Python compares a value with a number: `max(1, n)`, which raises an error for an array."""
+    if call.keywords or model.names.qualified(call.func) not in _COMPARE:
+        return False
+    return any(numbers.is_number(given, model) for given in call.args[:2]) and len(call.args) > 1
 
 
 def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.expr] | None:
@@ -362,10 +371,30 @@ def _clipped(
             parts += named
     if len(parts) != len(_BOUNDS) or len(call.args) + len(call.keywords) != len(_BOUNDS):
         return None
-    if not all(_is_single_or_likely(part, model, depth, unsure) for part in parts):
+    only = _only_item(parts[0], call, model)
+    given = [only or parts[0], *parts[1:]]
+    if not all(_is_single_or_likely(part, model, depth, unsure) for part in given):
         return None
+    if only is not None:
+        return Scalar(call, tuple(given), "min(max())", None)
     value, low, high = (model.source.text(part) for part in parts)
     return Scalar(call, tuple(parts), "min(max())", f"min(max({value}, {low}), {high})", ("min", "max"))
+
+
+def _only_item(clipped: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return `x` of `np.clip(np.array([x]), low, high)[0]`."""
+    match model.parent(call):
+        case ast.Subscript(value=value, slice=ast.Constant(value=0)) if value is call:
+            pass
+        case _:
+            return None
+    match clipped:
+        case ast.Call(func=func, args=[data, *_]) if model.names.qualified(func) in _ARRAYS_OF:
+            clipped = data
+    match clipped:
+        case ast.List(elts=[only]) | ast.Tuple(elts=[only]) if not isinstance(only, ast.Starred):
+            return only
+    return None
 
 
 def _length(

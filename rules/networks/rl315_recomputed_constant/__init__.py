@@ -10,8 +10,9 @@ objects, and so do parameters for which all callers pass the same setting
 (`to_scalar(x, config.support_size)`; likely). The device and dtype of the tensors that a method receives
 likely do not change, nor do the shapes of those that a grid or table of offsets is built for
 (`torch.linspace(0, (batch_size - 1) * n, batch_size)`). Functions of the project that create a tensor from
-their arguments count as constructors. Also flags tensors of one number on a device that are only created for
-`torch.where`, which accepts the number itself.
+their arguments count as constructors. `np.arange(self.batch_size)` counts where it selects rows of a tensor
+(`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are
+only created for `torch.where`, which accepts the number itself.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or

@@ -27,6 +27,7 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
     MAKERS,
     OF_DATA,
     around,
+    indexes_tensor,
     is_helper,
     is_maker,
     takes_time,
@@ -141,7 +142,7 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
     # filled tensors count if they are inputs of a computation, or if their size is a setting
     computed = any(_is_computed(node, model) for node in descendants(found.node) if node not in makers)
     sized = bool(found.settings) and model.types.type_of(call).tag is TypeTag.TENSOR
-    if computed or sized:
+    if computed or sized or (found.settings and indexes_tensor(found.node, model)):
         return found
     model.silent("{} takes little time", found.node)
     return None

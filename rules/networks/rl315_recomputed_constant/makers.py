@@ -122,6 +122,31 @@ def takes_time(call: ast.Call, model: SemanticModel) -> bool:
     return True
 
 
+def indexes_tensor(made: ast.expr, model: SemanticModel) -> bool:
+    """Whether a consecutive array of numpy selects rows of a tensor, which converts it and copies it to the
+    device each time: `rows = np.arange(n)`, `values[rows, actions]`.
+    """
+    if not isinstance(made, ast.Call) or model.names.qualified(made.func) != "numpy.arange":
+        return False
+    reads: list[ast.expr] = [made]
+    match model.parent(made):
+        case ast.Assign(targets=[ast.Name() as target]):
+            scope = model.names.scope(target).lookup(target.id)
+            reads = [*model.names.reads(target.id, scope)] if scope is not None else []
+    return any(_is_index_of_tensor(read, model) for read in reads)
+
+
+def _is_index_of_tensor(read: ast.expr, model: SemanticModel) -> bool:
+    index = read
+    outer = model.parent(read)
+    if isinstance(outer, ast.Tuple):
+        index, outer = outer, model.parent(outer)
+    match outer:
+        case ast.Subscript(value=owner, slice=used, ctx=ast.Load()) if used is index:
+            return model.types.type_of(owner).tag is TypeTag.TENSOR
+    return False
+
+
 def around(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
     """Yield the expressions that contain a call, from the inside, as long as they are evaluated once at their
     position.

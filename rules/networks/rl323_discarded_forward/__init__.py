@@ -6,7 +6,8 @@ needed on some paths: one branch of a following `if` or conditional expression r
 returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
 action that is computed before the epsilon draw, also by a function of the project that runs the network
 (`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well, also one
-that a function of the project, a lambda or a network that draws random numbers returns (likely).
+that a function of the project, a lambda or a network that draws random numbers returns, or a method of a
+network that is not known and runs again for the same variable (likely).
 
 If a call returns several values, all of them must be unused, or those that are unused must come from
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`. That also holds for
@@ -168,12 +169,13 @@ class DiscardedForward(Rule):
         if not has_branch_after(unit, model) and any(is_read(name, scope, model) for name in names):
             return  # the result is used, or the network runs, wherever it is computed
         is_known = is_forward(node, model, may_draw=True)
-        if not is_forward(node, model, may_draw=True, may_have_unknown=True) or is_inside_forward(
-            node, model
-        ):
+        is_any = is_forward(node, model, may_draw=True, may_have_unknown=True)
+        if is_inside_forward(node, model) or not (is_any or is_called_again(node, names, model)):
             return
         reads = reads_of(names, scope, model)
         if reads is None or not only_computes(unit, model, but=node):
+            return
+        if not is_any and reads:
             return
         draws = not is_forward(node, model)
         if not reads:
@@ -316,7 +318,7 @@ class DiscardedForward(Rule):
         """
         if all(name.id.startswith("_") for name in names) or is_measured(call, model):
             return
-        if not is_sure and is_kept_otherwise(call, model):
+        if not is_sure and is_kept_otherwise(call, model) and not is_called_again(call, names, model):
             return
         edit = model.edit.delete_statement(unit) if is_sure else None
         fix = (
@@ -337,6 +339,18 @@ class DiscardedForward(Rule):
 def has_targets(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs functions of the project, directly or by a lambda of the function around it."""
     return bool(model.types.call_targets(called_by_lambda(call, model) or call))
+
+
+def is_called_again(call: ast.Call, names: list[ast.Name], model: SemanticModel) -> bool:
+    """Whether a method of a network that is not known is called again for a later value of the same variable:
+    `out = net.infer(x)`, and then `out = net.infer(x, task)`.
+    """
+    wanted = ast.dump(call.func)
+    return any(
+        isinstance(other := binding.value, ast.Call) and other is not call and ast.dump(other.func) == wanted
+        for name in names
+        for binding in model.names.bindings(name)
+    )
 
 
 def is_kept_otherwise(call: ast.Call, model: SemanticModel) -> bool:

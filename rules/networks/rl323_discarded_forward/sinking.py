@@ -50,7 +50,8 @@ def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
         case ast.Assign(targets=[ast.Name() as target]):
             return [target]
         case ast.Assign(targets=[ast.Tuple(elts=elements)]):
-            names = [element for element in elements if isinstance(element, ast.Name)]
+            targets = (part.value if isinstance(part, ast.Starred) else part for part in elements)
+            names = [target for target in targets if isinstance(target, ast.Name)]
             return names if len(names) == len(elements) else None
         case ast.With(items=items, body=body):
             found: list[ast.Name] = []

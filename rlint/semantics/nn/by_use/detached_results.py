@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlint import models
+from rlint.models import vocabulary
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
@@ -26,7 +27,8 @@ _BOUND = frozenset({BindingKind.ASSIGN, BindingKind.ANNOTATE, BindingKind.WALRUS
 
 
 class DetachedResults:
-    """Finds the calls whose results are detached from the graph by name (`.detach()`, `.data.numpy()`). They
+    """Finds the calls whose results are detached from the graph by name (`.detach()`, `.data.numpy()`), or
+    passed to a function that is named as one which does (`get_numpy(values)`). They
     show that the function returns tensors that require grad, even if the networks that it runs are unknown.
     """
 
@@ -54,6 +56,9 @@ class DetachedResults:
             after = syntax.parents.get(attribute)
             if isinstance(after, ast.Attribute) and after.attr in _AFTER_DATA:
                 yield attribute.value
+        for name in vocabulary.READS_TENSOR:
+            for call in syntax.written.calls_of((name,)):
+                yield from call.args[:1]
 
     def _terms(self, detached: ast.expr) -> Iterator[ast.Call]:
         """Yield the calls, other than those of libraries, that a value is computed from."""
