@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from rlint.findings import Edit
+from rlint.regex import regex
+
+_WORD = regex(r"\w+")
 
 
 class CannotWriteError(Exception):
@@ -107,3 +110,8 @@ def written(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 def new_code(edit: Edit) -> str:
     """Return the new code in an edit, written or not."""
     return edit.code if isinstance(edit, DeferredEdit) else edit.text
+
+
+def new_words(edits: Iterable[Edit]) -> set[str]:
+    """Return the words of the new code in some edits: its names, keywords and numbers."""
+    return {word for edit in edits for word in _WORD.findall(new_code(edit))}

@@ -89,9 +89,9 @@ def _misread(changed: Sequence[_Changed], pieces: Sequence[Piece], syntax: Synta
             if known is None:
                 known = _known(pieces, syntax)
             is_new = read.id in imported or read.id in bound or read.id not in known
-            if is_new and not (
-                _is_right(read, each, imported, bound) and not _is_for_types(read, each, imported, syntax)
-            ):
+            if not is_new:
+                continue
+            if not _is_right(read, each, imported, bound) or _is_for_types(read, each, imported, syntax):
                 return read.id
     return None
 
@@ -128,12 +128,12 @@ def _is_for_types(read: ast.Name, changed: _Changed, imported: dict[str, Scope],
     if found is None or read.id in imported:
         return False
     return all(
-        binding.kind is BindingKind.IMPORT and is_for_types(binding.statement, syntax)
+        binding.kind is BindingKind.IMPORT and _is_unevaluated(binding.statement, syntax)
         for binding in found.bindings[read.id]
     )
 
 
-def is_for_types(statement: ast.AST, syntax: SyntaxIndex) -> bool:
+def _is_unevaluated(statement: ast.AST, syntax: SyntaxIndex) -> bool:
     """Whether a statement is in a block that only type checkers evaluate, or that never runs."""
     child = statement
     for around in syntax.ancestors(statement):

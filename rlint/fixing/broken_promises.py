@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.edit.deferred_edit import new_code
+from rlint.edit.deferred_edit import new_words
 from rlint.findings import Edit, Fix
 from rlint.models.value_type import TypeTag
-from rlint.regex import regex
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.queries import axes_of
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 from rlint.syntax.walk import descendants
 
-_WORD = regex(r"[^\W\d]\w*")
 _COPYING = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.LIST})
 """Types of an index with which an array gives a copy of its items."""
 
@@ -99,7 +97,7 @@ def _kept_in_attribute(function: Function, edits: list[Edit], model: SemanticMod
         for node in descendants(function)
         if isinstance(node, ast.Attribute) and model.names.is_self(node.value)
         if _is_in_edit(node, edits, model)
-    } | _written(edits)
+    } | new_words(edits)
     return next((parameter for attribute, parameter in kept.items() if attribute in named), None)
 
 
@@ -130,7 +128,7 @@ def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[st
     nodes = [
         node for node in descendants(function) if isinstance(node, (ast.Name, ast.Assign, ast.NamedExpr))
     ]
-    used = _written(edits)
+    used = new_words(edits)
     for node in nodes:
         if isinstance(node, ast.Name) and _is_in_edit(node, edits, model):
             used.add(node.id)
@@ -145,11 +143,6 @@ def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[st
         if more <= used:
             return used
         used |= more
-
-
-def _written(edits: list[Edit]) -> set[str]:
-    """Return the words of the new code."""
-    return {word for edit in edits for word in _WORD.findall(new_code(edit))}
 
 
 def _targets(node: ast.Assign | ast.NamedExpr) -> set[str]:

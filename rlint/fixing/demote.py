@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from rlint import models
-from rlint.edit.deferred_edit import new_code
+from rlint.edit.deferred_edit import new_words
 from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
 from rlint.fixing.added_names import added_name_reason
 from rlint.fixing.broken_promises import broken_promise_reason
@@ -103,12 +103,12 @@ class _Doubts:
         own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
         start, end = min(edit.start for edit in own), max(edit.end for edit in own)
         before = _words([self._model.syntax.text[start:end]])  # including calls in between
-        after = _words(map(new_code, fix.edits))
+        after = new_words(fix.edits)
         replaced = self._methods | self._functions
         noticed = (replaced & (before | after)) | (self._own_functions & (after - before))
         if _MODES & after:
             noticed = replaced | self._own_functions
-        else:
+        elif replaced:
             read = self._model.usage.read_by_called(self._called_within(start, end))
             noticed |= {name for name in replaced & read if not name.startswith("__")}
         for name in sorted(noticed | (replaced & {ANY_NAME})):
@@ -133,7 +133,7 @@ class _Doubts:
     def _mode_reason(self, fix: Fix) -> str | None:
         """Return which code observes the tensors that autograd saves, and so whether it is on."""
         sees = self._model.program.mentions("saved_tensors_hooks")
-        is_concerned = sees and not _MODES.isdisjoint(_words(map(new_code, fix.edits)))
+        is_concerned = sees and not _MODES.isdisjoint(new_words(fix.edits))
         return "`saved_tensors_hooks` is used in this program" if is_concerned else None
 
     def _variable_reason(self, fix: Fix) -> str | None:
@@ -141,7 +141,7 @@ class _Doubts:
         if not self._variables:
             return None
         around = _words(map(self._model.source.text, _around(fix, self._model)))
-        around |= _words(map(new_code, fix.edits))
+        around |= new_words(fix.edits)
         for name in sorted(self._variables & (around | {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "any variable of the module"
             return f"{called} may be set by other code"

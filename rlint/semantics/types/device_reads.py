@@ -25,11 +25,7 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
         return ()
     arguments = function.args
     names = {parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)}
-    returned = [
-        each.value
-        for each in syntax.of_type(ast.Return)
-        if syntax.function(each) is function and each.value is not None
-    ]
+    returned = [each.value for each in syntax.written.returns.get(function, ()) if each.value is not None]
     found = {name for value in returned if (name := _read(value)) in names}
     variables = {value.id for value in returned if isinstance(value, ast.Name)}
     found |= _replaced(function, syntax) & names & variables
