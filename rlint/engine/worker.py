@@ -23,6 +23,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.imports.import_scan import glance_at
 from rlint.semantics.imports.star_exports import starred_names
 from rlint.semantics.imports.test_files import is_test_file
+from rlint.semantics.interprocedural.compaction import Compactor
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 KEPT_BYTES = 2_000_000
 """Trees of this many bytes of source are kept between summarising and checking, in up to 120 MB of memory;
 the rest is parsed and walked again, which is a tenth of the work on a file.
+"""
+LARGE_BYTES = 2 * KEPT_BYTES
+"""From this size of a share on, memory counts: summaries are compacted, which takes 3 % of the time, and no
+trees are kept, which would save as much.
 """
 
 
@@ -67,7 +72,10 @@ class Worker:
         """
         summaries = {}
         intern = Interner()
-        for job in jobs:
+        share = list(jobs)
+        compactor = Compactor() if sum(job.size for job in share) > LARGE_BYTES else None
+        room = KEPT_BYTES if compactor is None else 0
+        for job in share:
             self._jobs.append(job)
             known = kept.load(job) if kept is not None and job.judged and job.text is None else None
             if known is not None:
@@ -89,6 +97,8 @@ class Worker:
                 summaries[job.name] = summarise(analysis, job.name, intern)
                 summaries[job.name].measured = job.measured
                 declare(job, analysis.syntax.text, summaries[job.name])
+                if compactor is not None:
+                    compactor.compact(summaries[job.name])
             except RecursionError:
                 self._problems[job.name] = Problem(
                     job.name, "expressions are nested too deeply to be checked"
@@ -100,7 +110,7 @@ class Worker:
             if kept is not None and job.text is None and _is_of(job, analysis.syntax.text):
                 kept.store(job, summaries[job.name])
             size = len(analysis.syntax.text)
-            if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= KEPT_BYTES:
+            if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= room:
                 self._kept += size
                 self._knowledge[job.name] = analysis
             else:
