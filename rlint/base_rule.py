@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rlint.findings import Confidence, Finding, Fix, Heat, Related, TrainingStep
+from rlint.findings import CodeExtent, Confidence, Finding, Fix, Heat, Related, TrainingStep
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -45,6 +45,10 @@ class Rule:
     """Whether the pattern is about evaluations. Findings of other rules have a low impact in code that only
     evaluates or shows a trained policy.
     """
+    one_change_mends: ClassVar[CodeExtent | None] = None
+    """The code in which one change usually mends all findings: only the first of them has an impact."""
+    mended_with: ClassVar[tuple[str, ...]] = ()
+    """The codes of rules: the change for a finding of theirs in the same file mends those of this rule."""
     visits: ClassVar[tuple[type, ...]] = ()
     """The node types to check: the engine passes nodes of exactly these `ast` types, in source order. They
     may be LibCST types instead: the statements of nodes that pass the filters below are then parsed by
@@ -125,6 +129,8 @@ class Rule:
             minor=minor,
             workload=workload,
             throughout=throughout is not None,
+            one_change_mends=self.one_change_mends,
+            mended_with=self.mended_with,
             related=tuple(_related(model, place, said) for place, said in related),
         )
 

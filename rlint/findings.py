@@ -61,6 +61,14 @@ class Heat(IntEnum):
         return self.name.lower()
 
 
+class CodeExtent(Enum):
+    """The code that a change affects."""
+
+    FUNCTION = "function"
+    FILE = "file"
+    PROJECT = "project"
+
+
 class TrainingStep(Enum):
     """The units of a training loop, with which the cost of a line is compared."""
 
@@ -287,6 +295,10 @@ class Finding:
     """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
     throughout: bool = False
     """Whether its line runs once, but its cost arises in each of the steps from then on."""
+    one_change_mends: CodeExtent | None = None
+    """The code in which one change usually mends all findings of the rule."""
+    mended_with: tuple[str, ...] = ()
+    """The codes of rules: the change for a finding of theirs in the same file mends this one."""
     advice_needs: tuple[Requirement, ...] = ()
     """The library versions that the code in `advice` needs."""
     impact: Impact | None = field(default=None, compare=False)

@@ -6,6 +6,7 @@ from rlint.edit.lazy_libcst import cst
 from rlint.enums import Enum
 from rlint.findings import (
     Applicability,
+    CodeExtent,
     Confidence,
     Edit,
     Finding,
@@ -115,6 +116,7 @@ __all__ = [
     "Cause",
     "ChannelMaker",
     "ClassSummary",
+    "CodeExtent",
     "Confidence",
     "Constant",
     "ConstantValue",

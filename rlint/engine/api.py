@@ -10,6 +10,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint.engine.counted_once import counted_once_in_project
 from rlint.engine.plan import Plan
 from rlint.findings import Applicability, Confidence, Finding
 from rlint.fixing.source_map import SourceMap, taken_along
@@ -374,7 +375,8 @@ class _Run:
 
     def report(self, results: dict[str, FileResult], texts: dict[str, str] | None = None) -> Report:
         """Return one report of the results of all files, sorted by file and line."""
-        findings = sorted((f for r in results.values() for f in r.findings), key=lambda f: f.sort_key)
+        every = counted_once_in_project(f for result in results.values() for f in result.findings)
+        findings = sorted(every, key=lambda finding: finding.sort_key)
         met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
         problems = sorted(met, key=lambda p: (p.path, p.cell.index if p.cell else 0, p.line or 0, p.message))
         checked = sum(1 for result in results.values() if result.checked)

@@ -54,6 +54,7 @@ class _Places:
         message = self._with_cell_lines(finding.message, cell)
         advice = self._with_cell_lines(finding.advice, cell) if finding.advice else None
         assumption = self._with_cell_lines(finding.assumption, cell) if finding.assumption else None
+        minor = self._with_cell_lines(finding.minor, cell) if finding.minor else None
         related = tuple(
             replace(
                 place, cell=self._cell(place.start.line), message=self._with_cell_lines(place.message, cell)
@@ -67,6 +68,7 @@ class _Places:
             cell=cell,
             fix=fix,
             assumption=assumption,
+            minor=minor,
             related=related,
         )
 

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint.engine.counted_once import counted_once
 from rlint.engine.declarations import declare
 from rlint.engine.dispatch import NodeDispatch
 from rlint.engine.likely_findings import likely_findings
@@ -23,8 +24,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.imports.import_scan import glance_at
 from rlint.semantics.imports.star_exports import starred_names
 from rlint.semantics.imports.test_files import is_test_file
-from rlint.semantics.interprocedural.compaction import Compactor
-from rlint.semantics.interprocedural.interning import Interner
+from rlint.semantics.interprocedural.compaction import Compactor, Interner
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -196,6 +196,7 @@ class Worker:
                     problems.append(seen)
                 else:
                     found += seen
+            found = counted_once(found, model.analysis.syntax)
             del visits
             likely.release()
             model.release()

@@ -95,6 +95,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     LOOPS,
     AnyLoop,
+    CodeExtent,
     EffectKind,
     Finding,
     Heat,
@@ -117,6 +118,7 @@ class PythonSumTree(Rule):
     name = "python-sum-tree"
     claims = ("time",)
     heat = Heat.HOT
+    one_change_mends = CodeExtent.FILE
     visits = (ast.Call, ast.For, ast.While, ast.Subscript)
     triggers = ("for", "while")
 

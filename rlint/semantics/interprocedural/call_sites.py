@@ -16,9 +16,9 @@ from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.handed_lengths import whole
+from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.decorator_sites import decorated
 from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
-from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.items_read import items_read
 from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
 from rlint.semantics.interprocedural.summary import CallSite

@@ -5,7 +5,8 @@ The summaries of a large program fill most of the memory of a run: without this,
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, TypeVar
 
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.forward.forward_summary import ForwardSummary
@@ -13,6 +14,20 @@ from rlint.semantics.nn.forward.forward_summary import ForwardSummary
 _MUTABLE = frozenset({ClassSummary, ForwardSummary, FunctionSummary, ModuleSummary})
 """The classes whose objects are changed after their creation: two equal ones remain two."""
 _NOTHING: frozenset[Any] = frozenset()
+_Value = TypeVar("_Value", bound=Hashable)
+
+
+class Interner:
+    """Returns the first of all equal values. For strings, types, and sets and tuples of them: numbers of
+    different types may be equal, but must not be exchanged.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Hashable] = {}
+
+    def __call__(self, value: _Value) -> _Value:
+        """Return the first value that was equal to this one."""
+        return self._known.setdefault(value, value)  # type: ignore[return-value] # it is equal
 
 
 class Compactor:

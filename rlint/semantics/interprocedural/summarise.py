@@ -40,8 +40,8 @@ from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
+from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.given_attributes import given_attributes
-from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.lambda_summaries import reading_lambdas
 from rlint.semantics.interprocedural.mentions.classes_used import classes_used
 from rlint.semantics.interprocedural.mentions.definition_uses import definition_uses

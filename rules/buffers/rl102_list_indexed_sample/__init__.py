@@ -90,7 +90,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, Type, TypeTag, descendants, last_names, same_code
+from rlint.rule import (
+    CodeExtent,
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    descendants,
+    last_names,
+    same_code,
+)
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
@@ -147,6 +158,8 @@ class ListIndexedSample(Rule):
     seeds = ("S1.T1",)
     claims = ("time",)
     heat = Heat.HOT
+    one_change_mends = CodeExtent.FUNCTION
+    mended_with = ("RL104",)
     visits = (ast.ListComp, ast.Call, ast.For)
     callees = last_names(
         *_DRAWS,

@@ -88,6 +88,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    CodeExtent,
     Driver,
     Finding,
     Fix,
@@ -120,6 +121,7 @@ class LogEveryStep(Rule):
     seeds = ("S1.IO1",)
     claims = ("time",)
     heat = Heat.WARM
+    one_change_mends = CodeExtent.FUNCTION
     visits = (ast.Call,)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:

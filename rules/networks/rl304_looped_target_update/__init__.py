@@ -98,7 +98,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, weight_sync
+from rlint.rule import CodeExtent, Finding, Heat, Rule, SemanticModel, weight_sync
 from rlint.rules.networks.rl304_looped_target_update.blend_fixes import fix_of, in_one_call, is_complement
 from rlint.rules.networks.rl304_looped_target_update.blends import (
     Blend,
@@ -133,6 +133,7 @@ class LoopedTargetUpdate(Rule):
     seeds = ("S1.T4",)
     claims = ("time", "alloc")
     heat = Heat.WARM
+    one_change_mends = CodeExtent.FUNCTION
     visits = (ast.For, ast.ListComp, ast.DictComp)
     triggers = ("copy_", "parameters", "state_dict")
 

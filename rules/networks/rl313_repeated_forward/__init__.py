@@ -92,7 +92,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import AnyLoop, Finding, GuardKind, Heat, Rule, SemanticModel
+from rlint.rule import AnyLoop, CodeExtent, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.networks._shared.same_input import (
     architecture_of,
     has_seen_the_same,
@@ -126,6 +126,7 @@ class RepeatedForward(Rule):
     claims = ("time",)
     scales_with_network = True
     heat = Heat.WARM
+    one_change_mends = CodeExtent.FUNCTION
     visits = (ast.Call,)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:

@@ -90,6 +90,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     ClassSummary,
+    CodeExtent,
     Finding,
     Fix,
     Heat,
@@ -154,6 +155,7 @@ class ValidatedDistribution(Rule):
     name = "validated-distribution"
     claims = ("time",)
     heat = Heat.WARM
+    one_change_mends = CodeExtent.PROJECT
     visits = (ast.Call,)
     triggers = ("distributions", "softmax")
 

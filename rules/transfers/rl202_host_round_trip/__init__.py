@@ -131,6 +131,7 @@ from rlint.rule import (
     COMPREHENSIONS,
     AnyLoop,
     Autograd,
+    CodeExtent,
     Device,
     Finding,
     Function,
@@ -197,6 +198,7 @@ class HostRoundTrip(Rule):
     seeds = ("S0.2",)
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
+    one_change_mends = CodeExtent.FUNCTION
     visits = (
         ast.Call,
         ast.BinOp,

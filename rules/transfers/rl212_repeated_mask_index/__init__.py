@@ -72,7 +72,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Device, EscapeLevel, Finding, Fix, Rule, SemanticModel, TypeTag
+from rlint.rule import (
+    Applicability,
+    CodeExtent,
+    Device,
+    EscapeLevel,
+    Finding,
+    Fix,
+    Rule,
+    SemanticModel,
+    TypeTag,
+)
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     is_mask,
@@ -96,6 +106,7 @@ class RepeatedMaskIndex(Rule):
     code = "RL212"
     name = "repeated-mask-index"
     claims = ("time:cuda", "sync:cuda")
+    one_change_mends = CodeExtent.FUNCTION
     visits = (ast.Assign, ast.Subscript)
     triggers = ("torch",)
 
