@@ -14,13 +14,14 @@ that all see the same machine, and medians are compared. Memory is that of all p
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from commands import Measured
+from commands import ROOT, Measured
 from growth import Growth
 
 CHECK = [sys.executable, "-m", "rlint", "check", "--isolated"]
@@ -50,6 +51,14 @@ def size_of(folders: list[str]) -> tuple[int, int]:
     """The number of files and lines of Python in folders."""
     files = [path for folder in folders for path in Path(folder).rglob("*.py") if path.is_file()]
     return len(files), sum(path.read_bytes().count(b"\n") for path in files)
+
+
+def compile_own_modules() -> None:
+    """Compile the modules of this checkout, as pip does for an installed package: otherwise, each run would
+    compile them again if `PYTHONDONTWRITEBYTECODE` is set.
+    """
+    for part in ("rlint", "rules"):
+        compileall.compile_dir(Path(ROOT) / part, quiet=1)
 
 
 def compare(folders: list[str], where: str | None, rounds: int, scratch: Path) -> Measured:
@@ -98,6 +107,7 @@ def main() -> int:
     parser.add_argument("--plot")
     arguments = parser.parse_args()
     folders = [os.path.abspath(folder) for folder in arguments.folders]
+    compile_own_modules()
     files, lines = size_of(folders)
     print(f"{files} files, {lines} lines, {os.cpu_count()} cores, {arguments.rounds} rounds\n")
     with tempfile.TemporaryDirectory() as folder:

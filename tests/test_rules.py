@@ -207,6 +207,23 @@ def test_advice_can_be_followed(rule: RuleEntry, before: Workspace, workspace: B
     assert render_findings(found).decode() == ""
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [each for each in RULES if (FIXTURES / each.name / "advised.py").is_file()],
+    ids=lambda each: each.code,
+)
+def test_further_advice_can_be_followed(rule: RuleEntry, workspace: Build) -> None:
+    """If a rule with fixes also has advice that was measured, `advised.py` is the program after both, and has
+    no findings.
+    """
+    assert rule.fixes != "none"
+    advised = read(rule, "advised.py")
+    assert advised != read(rule, "after.py")
+    compile(advised, "advised.py", "exec")
+    found = workspace({"advised.py": advised}).findings({rule.code})
+    assert render_findings(found).decode() == ""
+
+
 @every_rule
 def test_fixing_is_done_once(rule: RuleEntry, before: Workspace) -> None:
     """Fixing again changes nothing, no fixable finding is left, and there are no new findings."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rlint.registry.catalogue import RuleEntry
 
 PROGRAM, WORKLOAD, ADVISED = "before.py", "workload.py", "after.py"
+FIXED_AND_ADVISED = "advised.py"
+"""The result of a rule's fixes, with its other advice followed by hand."""
 """The files of a rule's fixture folder that are run; the last only for a rule that only has advice."""
 
 
@@ -50,8 +52,9 @@ def fixture_folder(entry: RuleEntry) -> Path:
 def fixtures_of(entries: Sequence[RuleEntry]) -> Iterator[list[Experiment]]:
     """Copy the fixtures of rules into a temporary folder, and fix the copies.
 
-    For a rule that only has advice, a program rewritten by hand as advised is the fixed text. Raises
-    RlintError for a rule without a fixture or workload, or one whose fixer changes nothing.
+    For a rule that only has advice, a program rewritten by hand as advised is the fixed text; a rule with both
+    may have one, too. Raises RlintError for a rule without a fixture or workload, or one whose fixer changes
+    nothing.
     """
     with TemporaryDirectory(prefix="rlint-verify-") as folder:
         yield [_of_rule(entry, Path(os.path.realpath(folder), entry.name)) for entry in entries]
@@ -68,8 +71,9 @@ def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
     program.write_bytes((origin / PROGRAM).read_bytes())
     target = Target(None, program, PROGRAM, frozenset({entry.code}))
     texts, fixes = _texts([target], unsafe=True)
-    if by_hand:
-        texts[AFTER] = {**texts[BEFORE], str(program): _text(origin / ADVISED)}
+    advised = origin / (ADVISED if by_hand else FIXED_AND_ADVISED)
+    if advised.is_file():
+        texts[AFTER] = {**texts[AFTER], str(program): _text(advised)}
     subject = Subject(
         main=str(program),
         module=program.stem,

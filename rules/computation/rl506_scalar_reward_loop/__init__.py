@@ -161,6 +161,7 @@ class ScalarRewardLoop(Rule):
                     f"on it costs many times as much as on a Python number",
                     advice="Call `.tolist()` once before the loop (if no gradient is needed), compute with "
                     "Python numbers, and create one tensor from the results",
+                    workload="advantages",
                 )
             elif discounted and model.frequency.heat_of(node).level is Heat.HOT:
                 yield self.finding(
@@ -181,6 +182,7 @@ class ScalarRewardLoop(Rule):
                 f"operations on it: with so few numbers, dispatching them takes longer than computing them",
                 advice=f"Convert `{held}` once before the loop (`.item()`, or `.cpu().numpy()` for several "
                 "environments, if no gradient is needed), and create one tensor from the results",
+                workload="advantages",
             )
         if recurrence.by_pairs:
             return self.finding(
@@ -191,6 +193,7 @@ class ScalarRewardLoop(Rule):
                 advice="Iterate over the steps once, backwards (a lambda return is "
                 "`ret = r[t] + gamma * ((1 - lam) * v[t + 1] + lam * ret)`), or compute all pairs of one "
                 "distance at once: `table[:, :-n]`",
+                workload="advantages",
             )
         if recurrence.by_window:
             return self.finding(
@@ -200,6 +203,7 @@ class ScalarRewardLoop(Rule):
                 f"with short rows, dispatching them (and launching kernels) takes longer than computing them",
                 advice="Compute all steps of one distance at once (`ret[:, :-n] += gamma**n * r[:, n:]`), or "
                 "convert once before the loops (`.cpu().numpy()`, if no gradient is needed)",
+                workload="advantages",
             )
         return self.finding(
             model,
@@ -209,6 +213,7 @@ class ScalarRewardLoop(Rule):
             f"computing them",
             advice="Convert once before the loop (`.cpu().numpy()`, if no gradient is needed), compute row "
             "by row with NumPy, and create one tensor from the results",
+            workload="advantages",
         )
 
     def _front(self, front: GrownFront, model: SemanticModel) -> Iterator[Finding]:
