@@ -473,3 +473,26 @@ class Discrete(gym.ActionWrapper):
 def test_the_parts_of_one_action_are_few(tmp_path: Path) -> None:
     """A wrapper converts one action in each step of its environment."""
     assert levels(tmp_path, "RL505", CHOSEN) == ["low"]
+
+
+@pytest.mark.parametrize(("rows", "level"), [("[[row]]", "low"), ("[row, row + 1, row + 2]", "high")])
+def test_a_single_row_is_converted_in_microseconds(rows: str, level: str, tmp_path: Path) -> None:
+    """A list with one array, whatever the nesting, is one observation."""
+    (tmp_path / "train.py").write_text(
+        f"""\
+import gymnasium as gym
+import numpy as np
+import torch
+
+
+def train(net):
+    env = gym.make("CartPole-v1")
+    observation, _ = env.reset()
+    while True:
+        row = np.append(observation, 1.0)
+        values = net(torch.tensor({rows}))
+        observation, reward, done, truncated, _ = env.step(int(values.argmax()))
+"""
+    )
+    found = [each for each in findings_in(tmp_path, "RL103") if each["code"] == "RL103"]
+    assert [each["impact"]["level"] for each in found] == [level]

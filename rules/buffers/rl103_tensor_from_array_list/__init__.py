@@ -133,7 +133,7 @@ class TensorFromArrayList(Rule):
             items, assumed = Type(), f"the items of {shown_name(data, model)} are arrays"
         if items is None and is_image(node, data, model):
             items = Type()
-        minor = None
+        minor = _SHORT if items is not None and items != Type() and holds_one_row(data) else None
         if items is None and (only := short_row(node, data, maker, model)) is not None:
             items, minor, assumed = Type(), _SHORT, f"`{model.source.text(only)}` is an array"
         if items is None:
@@ -151,6 +151,15 @@ class TensorFromArrayList(Rule):
             assumes=assumed,
             minor=minor,
         )
+
+
+def holds_one_row(data: ast.expr) -> bool:
+    """Whether a list, however nested, is written with a single item, such as one observation: `[[state]]`."""
+    while isinstance(data, (ast.List, ast.Tuple)) and len(data.elts) == 1:
+        data = data.elts[0]
+        if not isinstance(data, (ast.List, ast.Tuple, ast.ListComp, ast.Starred)):
+            return True
+    return False
 
 
 def data_of(call: ast.Call) -> ast.expr | None:
