@@ -52,9 +52,9 @@ def fixture_folder(entry: RuleEntry) -> Path:
 def fixtures_of(entries: Sequence[RuleEntry]) -> Iterator[list[Experiment]]:
     """Copy the fixtures of rules into a temporary folder, and fix the copies.
 
-    For a rule that only has advice, a program rewritten by hand as advised is the fixed text; a rule with both
-    may have one, too. Raises RlintError for a rule without a fixture or workload, or one whose fixer changes
-    nothing.
+    For a rule that only has advice, a program rewritten by hand as advised is the fixed text; a rule with
+    both may have one, too. Raises RlintError for a rule without a fixture or workload, or one whose fixer
+    changes nothing.
     """
     with TemporaryDirectory(prefix="rlint-verify-") as folder:
         yield [_of_rule(entry, Path(os.path.realpath(folder), entry.name)) for entry in entries]
