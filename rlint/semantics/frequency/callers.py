@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import field
 from typing import Generic, Protocol, TypeVar
@@ -16,6 +17,7 @@ MOST_CALLERS = 8
 """Maximum number of calls of one function that a walk follows."""
 LONGEST_WAY = 6
 """Maximum number of functions on a path up the callers, including the line's own."""
+_ANY_LENGTH = -1
 
 AnswerT = TypeVar("AnswerT")
 
@@ -110,7 +112,7 @@ class CallerWalk(Generic[AnswerT]):
 
     def __init__(self, calls: Callers) -> None:
         self._calls = calls
-        self._known: dict[str, list[_Walk[AnswerT]]] = {}
+        self._known: dict[tuple[str, int], deque[_Walk[AnswerT]]] = {}  # with the length of the way
         self._now: list[_Walk[AnswerT]] = []  # the walks that are being made, from the original place up
 
     def ask(self, place: CodePlace, seen: tuple[str, ...] = ()) -> AnswerT | None:
@@ -123,11 +125,14 @@ class CallerWalk(Generic[AnswerT]):
 
     def _of_callers(self, function: FunctionSummary, seen: tuple[str, ...]) -> AnswerT | None:
         """Return the answer from the calls of a function, which is the same for all of its lines."""
-        known = self._known.setdefault(function.path, [])
+        lengths = (_ANY_LENGTH, len(seen))
+        known = (walk for length in lengths for walk in self._known.get((function.path, length), ()))
         walk = next((walk for walk in known if walk.holds(seen)), None)
         if walk is None:
             walk = self._walk(function, seen)
-            known.append(walk)
+            length = walk.seen if walk.is_too_long else _ANY_LENGTH
+            # the next way to the function is likely similar to this one
+            self._known.setdefault((function.path, length), deque()).appendleft(walk)
         if self._now:
             self._now[-1].add(walk)
         return walk.answer

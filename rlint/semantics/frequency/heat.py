@@ -30,6 +30,7 @@ from rlint.semantics.frequency.roles import (
     tries,
 )
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
+from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
 from rlint.semantics.nn.checkpoints import savers
@@ -418,8 +419,9 @@ class HeatMap:
                 if (len(once[caller]), len(many[caller])) != before and caller not in queued:
                     queued.add(caller)
                     pending.append(edge.caller)
-        self._once = {path: frozenset(drivers) for path, drivers in once.items()}
-        self._many = {path: frozenset(drivers) for path, drivers in many.items()}
+        first_equal = Interner()  # most of them are empty
+        self._once = {path: first_equal(frozenset(drivers)) for path, drivers in once.items()}
+        self._many = {path: first_equal(frozenset(drivers)) for path, drivers in many.items()}
 
     def _learning_calls(self, function: FunctionSummary) -> list[CallSite]:
         """Return the calls that take a gradient step judging only by their name (`agent.learn(batch)`, where
