@@ -63,6 +63,11 @@ def together(importer: str, text: str) -> set[str]:
         ("train.py", "import gym\n", set()),
         ("train.py", "# import utils\nimportant = 'utils'\n", set()),
         ("train.py", "import torch.utils.data\n", set()),
+        # a program that starts in the folder above `src`, which names of modules leave out
+        ("train.py", "from src.utils import seed\n", {"utils.py"}),
+        ("agents/dqn.py", "from src.agents import nets\n", {"agents/__init__.py", "agents/nets/__init__.py"}),
+        ("agents/dqn.py", "from src import agents\n", {"agents/__init__.py"}),
+        ("train.py", "from lib.utils import seed\n", set()),
     ],
 )
 def test_what_an_import_line_connects(importer: str, text: str, meant: set[str]) -> None:

@@ -97,6 +97,20 @@ def test_an_attribute_is_read_wherever_a_file_of_the_project_reads_it() -> None:
     assert read == ["seen", "kept"]
 
 
+@pytest.mark.parametrize("folder", ["src.", ""])
+def test_an_import_may_name_the_folder_of_the_source(folder: str) -> None:
+    """Modules are named without a leading `src`, also if programs start in the folder above."""
+    files = {
+        "agents/__init__.py": "",
+        "agents/dqn.py": "def act(state):\n    return state\n",
+        "train.py": f"from {folder}agents.dqn import act\n\nact(1)\n",
+    }
+    model = build(files)["train.py"]
+    call = expression(model, "act(1)")
+    assert isinstance(call, ast.Call)
+    assert [target.path for target in model.types.call_targets(call)] == ["agents.dqn.act"]
+
+
 def test_a_name_that_another_file_imports_is_known() -> None:
     """Names that other files may change or need are known, by name or through a star import."""
     files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}

@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.overriding import Overriding
-from rlint.syntax.import_statements import is_named
+from rlint.syntax.import_statements import is_named, without_source_folder
 
 MOST_ANCESTORS = 100
 """Maximum number of ancestors of a class that are examined. Examining all of them for each class would take
@@ -114,6 +114,8 @@ class SymbolTable:
                 return found
             package = package.rpartition(".")[0]
         named = [module for module in candidates if is_named(module.module, dotted, self.modules)]
+        if not named and (shorter := without_source_folder(dotted)) != dotted:
+            return self.module(shorter, "")
         return named[0] if len(named) == 1 else None
 
     def _member(
