@@ -111,6 +111,42 @@ def test_an_import_may_name_the_folder_of_the_source(folder: str) -> None:
     assert [target.path for target in model.types.call_targets(call)] == ["agents.dqn.act"]
 
 
+@pytest.mark.parametrize(
+    ("package", "text", "call", "target"),
+    [
+        ("from .DQN import DQN", "from agents import DQN", "DQN(1)", "agents.DQN.DQN.__init__"),
+        ("from .DQN import *", "from agents import DQN", "DQN(1)", "agents.DQN.DQN.__init__"),
+        ("from .DQN import DQN", "from agents.DQN import DQN", "DQN(1)", "agents.DQN.DQN.__init__"),
+        ("from .DQN import DQN", "from agents import DQN", "DQN.load(1)", "agents.DQN.DQN.load"),
+        ("from .DQN import DQN", "from agents.DQN import helper", "helper(1)", "agents.DQN.helper"),
+        ("", "from agents import DQN", "DQN.helper(1)", "agents.DQN.helper"),
+        ("", "from agents import DQN", "DQN(1)", None),
+    ],
+)
+def test_a_package_may_replace_a_module_by_what_the_module_defines(
+    package: str, text: str, call: str, target: str | None
+) -> None:
+    """After `from .DQN import DQN`, the name `DQN` of the package is the class, not the module."""
+    module = """\
+        class DQN:
+            def __init__(self, size):
+                self.size = size
+
+            @staticmethod
+            def load(path):
+                return DQN(path)
+
+
+        def helper(size):
+            return size
+        """
+    files = {"agents/__init__.py": package, "agents/DQN.py": module, "train.py": f"{text}\n\n{call}\n"}
+    model = build(files)["train.py"]
+    called = expression(model, call)
+    assert isinstance(called, ast.Call)
+    assert [each.path for each in model.types.call_targets(called)] == ([target] if target else [])
+
+
 def test_a_name_that_another_file_imports_is_known() -> None:
     """Names that other files may change or need are known, by name or through a star import."""
     files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}

@@ -92,8 +92,22 @@ class SymbolTable:
                 continue
             module = self.module(".".join(parts[:cut]), importer)
             if module is not None:
-                return self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
+                found = self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
+                if (found is None or found is module) and self._is_replaced(module):
+                    return self._member(module, parts[cut - 1 :], seen, depth) or found
+                return found
         return None
+
+    def _is_replaced(self, module: ModuleSummary) -> bool:
+        """Whether a module's name means, in its package, what the module defines with the same name: the
+        package runs `from .DQN import DQN`.
+        """
+        package, _, name = module.module.rpartition(".")
+        above = self.modules.get(package)
+        if above is None or name not in (*module.classes, *module.functions):
+            return False
+        is_starred = module.module in above.star_imports
+        return is_starred or above.imports.get(name) == f"{module.module}.{name}"
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
         """Return the module that `import dotted` means: of that name, beside the importer, or the only one
