@@ -18,6 +18,7 @@ FILES = {
     "agents/nets/gym.py": "agents.nets.gym",
     "scripts/plot.py": "scripts.plot",
     "scripts/helpers.py": "scripts.helpers",
+    "scripts/utils.py": "scripts.utils",
 }
 PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets"}
 
@@ -68,6 +69,8 @@ def together(importer: str, text: str) -> set[str]:
         ("agents/dqn.py", "from src.agents import nets\n", {"agents/__init__.py", "agents/nets/__init__.py"}),
         ("agents/dqn.py", "from src import agents\n", {"agents/__init__.py"}),
         ("train.py", "from lib.utils import seed\n", set()),
+        # the file beside a script, or that of the folder above: the index decides
+        ("scripts/plot.py", "import utils\n", {"utils.py", "scripts/utils.py"}),
     ],
 )
 def test_what_an_import_line_connects(importer: str, text: str, meant: set[str]) -> None:

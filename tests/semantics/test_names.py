@@ -147,6 +147,26 @@ def test_a_package_may_replace_a_module_by_what_the_module_defines(
     assert [each.path for each in model.types.call_targets(called)] == ([target] if target else [])
 
 
+@pytest.mark.parametrize(
+    ("other", "text", "target"),
+    [
+        ({}, "from agent import act", "search.agent.act"),
+        ({}, "import agent\nact = agent.act", "search.agent.act"),
+        ({"search/__init__.py": ""}, "from agent import act", "agent.act"),
+        ({"main.py": "from search.train import run"}, "from agent import act", "agent.act"),
+        ({"search/agent.py": ""}, "from agent import act", None),
+    ],
+)
+def test_a_script_imports_the_files_beside_it(other: dict[str, str], text: str, target: str | None) -> None:
+    """A folder that is no package holds another program, which may have files of the same names."""
+    act = "def act(state):\n    return state\n"
+    files = {"agent.py": act, "search/agent.py": act, "search/train.py": f"{text}\n\nact(1)\n", **other}
+    model = build(files)["search/train.py"]
+    call = expression(model, "act(1)")
+    assert isinstance(call, ast.Call)
+    assert [each.path for each in model.types.call_targets(call)] == ([target] if target else [])
+
+
 def test_a_name_that_another_file_imports_is_known() -> None:
     """Names that other files may change or need are known, by name or through a star import."""
     files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}

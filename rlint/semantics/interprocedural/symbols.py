@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -110,18 +111,20 @@ class SymbolTable:
         return is_starred or above.imports.get(name) == f"{module.module}.{name}"
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """Return the module that `import dotted` means: of that name, beside the importer, or the only one
-        with that name relative to a folder that is not a package (`import_groups.py` assumes the same).
+        """Return the module that `import dotted` means: of that name (beside the importer, if that is a
+        script), in a folder around the importer, or the only one with that name relative to a folder that is
+        not a package (`import_groups.py` assumes the same).
         """
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:
             return None
-        found = self.modules.get(dotted)
-        if found is not None:
-            return found
         # `program/torch/` is not what `import torch.distributions` means in its files
         near = dotted.partition(".")[0] not in models.NEVER_VENDORED
         package = importer.rpartition(".")[0] if near else ""
+        found = self.modules.get(dotted)
+        if found is not None:
+            beside = self.modules.get(f"{package}.{dotted}") if package else None
+            return beside if beside is not None and self._holds_scripts(package) else found
         while package:
             found = self.modules.get(f"{package}.{dotted}")
             if found is not None:
@@ -131,6 +134,21 @@ class SymbolTable:
         if not named and (shorter := without_source_folder(dotted)) != dotted:
             return self.module(shorter, "")
         return named[0] if len(named) == 1 else None
+
+    def _holds_scripts(self, folder: str) -> bool:
+        """Whether a folder is no package: its files run as scripts, which import the files beside them."""
+        return folder not in self.modules and folder not in self._imported_folders
+
+    @functools.cached_property
+    def _imported_folders(self) -> frozenset[str]:
+        """Return the folders that an import names, as packages."""
+        found: set[str] = set()
+        for module in self.modules.values():
+            for target in map(without_source_folder, (*module.imports.values(), *module.star_imports)):
+                while target and target not in found:
+                    found.add(target)
+                    target = target.rpartition(".")[0]
+        return frozenset(found)
 
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
