@@ -71,8 +71,8 @@ class _Meanings:
         """Return the modules that a name may mean, of those whose last part is the same."""
         near = self._near(dotted, package)
         if near is not None:
-            beside = f"{package}.{dotted}"
-            return [near, beside] if near == dotted and beside in self._files else [near]
+            adjacent = f"{package}.{dotted}"
+            return [near, adjacent] if near == dotted and adjacent in self._files else [near]
         return [module for module in candidates if is_named(module, dotted, self._files)]
 
     def _near(self, dotted: str, package: str) -> str | None:

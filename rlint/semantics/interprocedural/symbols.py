@@ -123,8 +123,8 @@ class SymbolTable:
         package = importer.rpartition(".")[0] if near else ""
         found = self.modules.get(dotted)
         if found is not None:
-            beside = self.modules.get(f"{package}.{dotted}") if package else None
-            return beside if beside is not None and self._holds_scripts(package) else found
+            adjacent = self.modules.get(f"{package}.{dotted}") if package else None
+            return adjacent if adjacent is not None and self._holds_scripts(package) else found
         while package:
             found = self.modules.get(f"{package}.{dotted}")
             if found is not None:

@@ -49,7 +49,8 @@ These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float(
 tensor; a tensor that is printed, formatted
 (`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
 bound of a slice (`rows[first:last]`); and a call of a function or lambda of the project that does one of
-these (`to_np(action)`).
+these (`to_np(action)`). A value of unknown type with an `.item()` likely is a tensor of a device if the file
+imports no NumPy, or if the line belongs to a gradient step or a forward pass.
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
@@ -143,6 +144,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
 )
+from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
@@ -151,7 +153,6 @@ from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_mes
 from rlint.rules.transfers.rl202_host_round_trip.discarded import discarding_caller
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     NEEDED,
-    is_in_layer,
     why_cheap,
     why_few_parts,
 )
@@ -316,9 +317,9 @@ class HostRoundTrip(Rule):
         if loop is not None:
             first = first_in(loop, model)
             if first is not None and first is read.node:
-                yield self.finding(
+                yield self._found(
+                    read,
                     model,
-                    first,
                     of_elements(read, model),
                     advice=advice_for_elements(read, loop, model),
                     minor=why_few_parts(loop, model),
@@ -404,11 +405,32 @@ class HostRoundTrip(Rule):
             return self._of_collected(read, collected[1], model)
         return self._of_repeated(read, model) if is_repeated(read, model) else None
 
-    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
-        """Return a finding for an array that is copied to the device for a little arithmetic."""
+    def _found(
+        self,
+        read: HostRead,
+        model: SemanticModel,
+        message: str,
+        *,
+        advice: str,
+        related: Sequence[tuple[ast.AST, str]] = (),
+        minor: str | None = None,
+    ) -> Finding:
+        """Return a finding for one read, with what it assumes about the tensor."""
         return self.finding(
             model,
             read.node,
+            message,
+            advice=advice,
+            assumes=placed([read], model),
+            related=related,
+            minor=minor,
+        )
+
+    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for an array that is copied to the device for a little arithmetic."""
+        return self._found(
+            read,
+            model,
             f"`{shown(read.node, model)}` synchronises with the device to read what was computed, by "
             f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
             advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
@@ -419,9 +441,9 @@ class HostRoundTrip(Rule):
         """Return a finding for what is computed on the host from a tensor, and copied back to the device."""
         back = trip.back
         assert isinstance(back, ast.expr)
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device, and line "
             f"{model.span_of(back)[0].line} copies what is computed from it back to the device",
             advice="Keep it on the device, and compute it there with torch",
@@ -431,9 +453,9 @@ class HostRoundTrip(Rule):
 
     def _of_inner_loop(self, read: HostRead, loop: Loop, model: SemanticModel) -> Finding:
         """Return a finding for a read in a loop that only stores what it reads."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             of_elements(read, model),
             advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
             minor=why_few_parts(loop, model),
@@ -441,18 +463,18 @@ class HostRoundTrip(Rule):
 
     def _of_sample(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a read of what is computed for each transition of a sampled batch."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device for each transition of the batch",
             advice="Stack the transitions, compute the batch at once, and keep the result on the device",
         )
 
     def _of_discarded(self, read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Finding:
         """Return a finding for a read whose result a caller discards."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
             f"`{caller.shown}`, which discards the result",
             advice="Return the tensor, and read it in the callers that need it",
@@ -461,9 +483,9 @@ class HostRoundTrip(Rule):
 
     def _of_collected(self, read: HostRead, collected: ast.Name, model: SemanticModel) -> Finding:
         """Return a finding for a read that a loop only collects in a list."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, though "
             f"`{collected.id}` is not used before the loop ends",
             advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
@@ -475,9 +497,9 @@ class HostRoundTrip(Rule):
 
     def _of_repeated(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a read in a function that a step calls several times."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
             f"several calls",
             advice="Return the tensor (`.detach()`), and read the results of all calls together: "
@@ -486,9 +508,9 @@ class HostRoundTrip(Rule):
 
     def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
         """Return a finding for a condition on a buffer or parameter of a network."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
             advice="Keep a Python number or bool beside it, and use that",
@@ -497,9 +519,9 @@ class HostRoundTrip(Rule):
 
     def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:
         """Return a finding for a number that only arithmetic with device tensors uses."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, though the number is "
             f"only used in arithmetic with tensors of the device",
             advice="Keep it on the device, as a tensor: `.detach()`",
@@ -509,9 +531,9 @@ class HostRoundTrip(Rule):
 
     def _of_called(self, read: HostRead, calls: int, model: SemanticModel) -> Finding:
         """Return a finding for a read in a function that is called several times in a step."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
             f"{calls} calls or more",
             advice="Keep the tensors (`.detach()`) and read them later, or all together: "
@@ -522,9 +544,9 @@ class HostRoundTrip(Rule):
     def _of_message(self, read: HostRead, message: ast.Call, model: SemanticModel) -> Finding:
         """Return a finding for a tensor in the text of a debug message."""
         function = shown(message.func, model)
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
             f"if `{function}` writes nothing",
             advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
@@ -533,9 +555,9 @@ class HostRoundTrip(Rule):
 
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a check of a device tensor, which nothing else depends on."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
             advice="Remove the check, check in every few steps only, or on the device with "
             "`torch._assert_async`",
@@ -544,9 +566,9 @@ class HostRoundTrip(Rule):
 
     def _of_ended_loop(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a condition that ends a loop over inner work."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
             f"decide whether it goes on",
             advice="Test it in every few iterations only, or run a fixed number of iterations",
@@ -555,9 +577,9 @@ class HostRoundTrip(Rule):
 
     def _of_choice(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a condition that selects the best result of the iterations of a loop."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
             f"to select values",
             advice="Select them on the device: `torch.where`, `torch.maximum`",
@@ -568,9 +590,9 @@ class HostRoundTrip(Rule):
         if chain[0].node is not read.node:
             model.silent("{} is reported with the first condition of its chain", read.node)
             return
-        yield self.finding(
+        yield self._found(
+            read,
             model,
-            read.node,
             of_step(chain, model),
             advice="Read what they test once, before the `if`; `torch.where` selects without reading",
             minor=why_cheap(chain, model),
@@ -584,9 +606,9 @@ class HostRoundTrip(Rule):
         more = f"`{shown(others[0].node, model)}`"
         if len(others) > 1:
             more += f" and {len(others) - 1} more in other methods"
-        yield self.finding(
+        yield self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in the middle of every step, as does "
             f"{more}: later kernels cannot be queued meanwhile",
             advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
@@ -643,14 +665,16 @@ def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return the assumption under which enough of the reads synchronise with a device in each step."""
     switch = log_switch(group[0], model)
     on = f"`{shown(switch, model)}` is on" if switch is not None else None
-    assumed = [text for text in (_placed(group, model), on) if text is not None]
+    assumed = [text for text in (placed(group, model, fewest(group)), on) if text is not None]
     return " and ".join(assumed) or None
 
 
-def _placed(group: Sequence[HostRead], model: SemanticModel) -> str | None:
-    """Return the assumption about the devices of the tensors that are read."""
+def placed(group: Sequence[HostRead], model: SemanticModel, least: int = 1) -> str | None:
+    """Return the assumption about the devices of the tensors that are read, if fewer than `least` of them are
+    known to be tensors.
+    """
     supposed = [read for read in group if is_supposed(read, model)]
-    if len(group) - len(supposed) >= fewest(group):
+    if len(group) - len(supposed) >= least:
         return None
     names = list(dict.fromkeys(f"`{shown(read.tensor, model)}`" for read in supposed))
     if len(names) == 1:

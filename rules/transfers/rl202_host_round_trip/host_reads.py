@@ -25,10 +25,11 @@ from rlint.rule import (
     last_names,
     models,
     regex,
-    root_of,
+    root_name,
     target_of_move,
     vocabulary,
 )
+from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
@@ -65,6 +66,8 @@ _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _BOUNDS = (ast.Name, ast.Subscript)
 _SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm")
 _SHOWN = frozenset({"print", "log"})
+_OF_ARRAYS = frozenset({"numpy", "jax", "pandas"})
+"""Libraries whose arrays and scalars have an `item` method, too."""
 _DEPTH = 7
 _ON_CONDITION = (GuardKind.OTHER, GuardKind.SWITCH)
 _OF_REPORTS = regex(r"statistic|diagnostic|debug|report")
@@ -602,21 +605,40 @@ def _is_forced(method: ast.Attribute, model: SemanticModel) -> bool:
 
 def is_supposed(read: HostRead, model: SemanticModel) -> bool:
     """Whether the only known fact about a value is that `.item()` is called on it in a function that takes a
-    gradient step. Few other objects than tensors have that method there.
+    gradient step or is part of a forward pass, or in a file without NumPy. Few other objects than tensors
+    have that method there.
     """
     if read.method != "item" or where(read.tensor, model) is not None:
         return False
     value = reduced(read.tensor)
     if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN or _is_of_update(value, model):
         return False
-    root = root_of(value)
-    if not isinstance(root, ast.Name) or model.names.qualified(root) is not None:
+    root = root_name(value)
+    if root is None or model.names.qualified(root) is not None:
         return False
-    summary = model.symbols.function_at(read.node)
-    if summary is None or model.function(read.node) is None:
+    if model.types.type_of(root).tag in (TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR):
         return False
+    if any(_steps_environment(binding.value, model) for binding in model.dataflow.definitions(root)):
+        return False
+    return model.once(_has_tensors_only, model.function(read.node))
+
+
+def _steps_environment(value: ast.expr | None, model: SemanticModel) -> bool:
+    return isinstance(value, ast.Call) and model.analysis.loops.driver_of(value) is Driver.ENVIRONMENT_STEP
+
+
+def _has_tensors_only(function: Function | None, model: SemanticModel) -> bool:
+    """Whether numbers of a function that are read by `.item()` are likely those of tensors."""
+    summary = model.symbols.function_at(function.body[0]) if function is not None else None
+    if function is None or summary is None:
+        return False
+    if not any(path.partition(".")[0] in _OF_ARRAYS for path in model.module.imports.values()):
+        return True
     steps = summary.drivers.union(*(loop.drivers for loop in summary.loops))
-    return Driver.GRADIENT_STEP in steps
+    if Driver.GRADIENT_STEP in steps or is_in_layer(function.body[0], model):
+        return True
+    cadence = model.frequency.cadence(function.body[0])
+    return cadence is not None and cadence.drivers == {Driver.GRADIENT_STEP}
 
 
 def reduced(value: ast.expr) -> ast.expr:
