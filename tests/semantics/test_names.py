@@ -157,7 +157,7 @@ def test_a_package_may_replace_a_module_by_what_the_module_defines(
         ({"search/agent.py": ""}, "from agent import act", None),
     ],
 )
-def test_a_script_imports_the_files_beside_it(other: dict[str, str], text: str, target: str | None) -> None:
+def test_a_script_imports_the_adjacent_files(other: dict[str, str], text: str, target: str | None) -> None:
     """A folder that is no package holds another program, which may have files of the same names."""
     act = "def act(state):\n    return state\n"
     files = {"agent.py": act, "search/agent.py": act, "search/train.py": f"{text}\n\nact(1)\n", **other}
