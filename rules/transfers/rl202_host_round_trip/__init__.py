@@ -31,6 +31,9 @@ Flags the following in hot code of programs that use accelerators:
   that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
   torch.zeros(4, 8)`.
+- `min`, `max`, `sorted`, `any` or `all` of Python on a tensor, which compare element by element.
+- A number on the device that is the index in each iteration of a loop (`for name in fields: rows[name][place]
+  = values[name]`).
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
@@ -46,11 +49,12 @@ Flags the following in hot code of programs that use accelerators:
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
 These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
-tensor; a tensor that is printed, formatted
-(`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
-bound of a slice (`rows[first:last]`); and a call of a function or lambda of the project that does one of
-these (`to_np(action)`). A value of unknown type with an `.item()` likely is a tensor of a device if the file
-imports no NumPy, or if the line belongs to a gradient step or a forward pass.
+tensor; a tensor that is printed, formatted (`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a
+tensor in a condition, as the bound of a slice (`rows[first:last]`) or, without dimensions, as an index
+(`rows[place] = row`); a tensor that `min`, `max`, `sorted`, `any`, `all` or `range` of Python compares or
+counts with; and a call of a function or lambda of the project that does one of these (`to_np(action)`). A
+value of unknown type with an `.item()` likely is a tensor of a device if the file imports no NumPy, or if the
+line belongs to a gradient step or a forward pass.
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
@@ -143,6 +147,7 @@ from rlint.rule import (
     SinkKind,
     TypeTag,
     descendants,
+    is_in,
 )
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.reads import read_of
@@ -177,6 +182,7 @@ from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
 )
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
+    drives,
     element_loop,
     others_of_step,
     step_of,
@@ -188,7 +194,7 @@ from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_stat
 from rlint.rules.transfers.rl202_host_round_trip.value_trips import ValueTrip, value_trip
 
 LONGEST_SHOWN = 40
-NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
+NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice", "index"}
 """Reads of tensors that hold a single number."""
 
 
@@ -207,6 +213,7 @@ class HostRoundTrip(Rule):
         ast.IfExp,
         ast.Assert,
         ast.Slice,
+        ast.Subscript,
         ast.comprehension,
         ast.Assign,
     )
@@ -313,6 +320,9 @@ class HostRoundTrip(Rule):
 
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the reads in the same loop or step."""
+        if read.method == "each":
+            yield self._of_compared(read, model)
+            return
         loop = model.once(element_loop, read)
         if loop is not None:
             first = first_in(loop, model)
@@ -339,6 +349,10 @@ class HostRoundTrip(Rule):
                 return
             if only_checks(read, model):
                 yield self._of_check(read, model)
+                return
+            if read.method == "index":
+                if is_bound_before(read, model):
+                    yield self._of_index(read, model)
                 return
             scaled = use_with_tensor(read, model)
             if scaled is not None:
@@ -424,6 +438,30 @@ class HostRoundTrip(Rule):
             assumes=placed([read], model),
             related=related,
             minor=minor,
+        )
+
+    def _of_compared(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a tensor whose elements Python compares one by one."""
+        assert isinstance(read.node, ast.Call)
+        function, tensor = shown(read.node.func, model), shown(read.tensor, model)
+        better = f"`{tensor}.sort()`" if function == "sorted" else f"`{tensor}.{function}()`"
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` compares the elements of a tensor one by one, and synchronises "
+            f"with the device for each",
+            advice=f"Compute it on the device, and read the result: {better}",
+        )
+
+    def _of_index(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a number on the device that selects an element in each iteration of a loop."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` is a tensor: as an index it is read from the device in every "
+            f"iteration of the loop",
+            advice=f"Read it once, before the loop: `int({shown(read.tensor, model)})`; a counter can be a "
+            f"number of Python",
         )
 
     def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
@@ -629,7 +667,7 @@ def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
 def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
     """Return the reads of a step that one finding names."""
     own = (read for read in step if not model.once(is_others, read))
-    return [read for read in own if model.once(element_loop, read) is None]
+    return [read for read in own if read.method != "each" and model.once(element_loop, read) is None]
 
 
 def differentiated_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
@@ -727,6 +765,15 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
     if whole is not None:
         return f"Read all of it before the {where}: `{shown(whole, model)}.tolist()`"
     return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
+
+
+def is_bound_before(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a loop around a read does not bind the variable that is read."""
+    loops = model.frequency.loops(read.node)
+    if not loops or not isinstance(read.tensor, ast.Name) or drives(loops[0], model):
+        return False
+    bound = model.dataflow.definitions(read.tensor)
+    return not any(is_in(binding.node, loops[0]) for binding in bound)
 
 
 def iterated(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:

@@ -54,7 +54,7 @@ def is_needed(read: HostRead, model: SemanticModel) -> bool:
     """Whether the program needs what is read before it goes on: a condition tests it, or it is an array that
     the host computes with. Losses and other statistics are read to be logged.
     """
-    if read.method in ("if", "bool", "slice"):
+    if read.method in ("if", "bool", "slice", "index"):
         return True
     uses = _uses(read.node, model)
     if any(_is_tested(use, model) for use in uses):

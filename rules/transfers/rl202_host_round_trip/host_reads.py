@@ -31,6 +31,7 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host
+from rlint.rules.transfers.rl202_host_round_trip import hidden_reads
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 COPIES = frozenset({"cpu", "to"})
@@ -45,13 +46,17 @@ _READING = frozenset(
         ast.IfExp,
         ast.Assert,
         ast.Slice,
+        ast.Subscript,
         ast.comprehension,
     }
 )
 _TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
 WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
 READERS = (
-    models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"} | vocabulary.READS_TENSOR
+    models.having(Trait.TO_HOST, TypeTag.TENSOR)
+    | {"bool", "float", "int", "print"}
+    | hidden_reads.NAMES
+    | vocabulary.READS_TENSOR
 ) | {*WRITES_NUMBERS, *last_names(*_TRACKERS)}
 """The calls that `reads_at` recognises, by name."""
 _KEEP_TENSORS = (
@@ -81,7 +86,8 @@ class HostRead:
     tensor: ast.expr
     method: str
     """"item", "tolist", "numpy", "float", "int", "bool", "cpu" for a copy that stays a tensor, "print", "log"
-    for a tensor that is passed to a logger, "if" for a condition, or "slice" for the bound of a slice.
+    for a tensor that is passed to a logger, "if" for a condition, "slice" for the bound of a slice, "index"
+    for a number that selects an element, or "each" if Python compares the elements one by one.
     """
 
 
@@ -109,6 +115,9 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         return _read_by_format(node.left, shown, model) if isinstance(node.op, ast.Mod) else []
     if isinstance(node, ast.FormattedValue):
         return [HostRead(node.value, original(node.value, model)[0], "print")]
+    if isinstance(node, ast.Subscript):
+        index = hidden_reads.indexed_by(node, model)
+        return [HostRead(index, index, "index")] if index is not None else []
     if isinstance(node, ast.Slice):
         bounds = (node.lower, node.upper, node.step)
         return [HostRead(bound, bound, "slice") for bound in bounds if isinstance(bound, _BOUNDS)]
@@ -214,6 +223,9 @@ def _read_by_writer(call: ast.Call, model: SemanticModel) -> list[HostRead]:
 def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) -> list[HostRead]:
     if called.id == "print" and model.names.qualified(called) == "builtins.print":
         return [HostRead(value, original(value, model)[0], "print") for value in call.args]
+    if called.id in hidden_reads.NAMES:
+        hidden = hidden_reads.compared_by(call, model)
+        return [HostRead(call, *hidden)] if hidden is not None else []
     if called.id not in ("float", "int", "bool") or len(call.args) != 1 or call.keywords:
         return []
     if model.names.qualified(called) not in _CONVERSIONS:
