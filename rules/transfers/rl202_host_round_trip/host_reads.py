@@ -56,7 +56,7 @@ READERS = (
     models.having(Trait.TO_HOST, TypeTag.TENSOR)
     | {"bool", "float", "int", "print"}
     | hidden_reads.NAMES
-    | vocabulary.READS_TENSOR
+    | vocabulary.COPIES_TENSOR
 ) | {*WRITES_NUMBERS, *last_names(*_TRACKERS)}
 """The calls that `reads_at` recognises, by name."""
 _KEEP_TENSORS = (
@@ -95,7 +95,7 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
     """Return the reads of a node by its syntax only; whether a device is involved is determined elsewhere."""
     if isinstance(node, ast.Call):
         called = node.func
-        if last_name(called) in vocabulary.READS_TENSOR:
+        if last_name(called) in vocabulary.COPIES_TENSOR:
             return _read_by_helper(node, model)
         if _writes_numbers(called, model):
             return _read_by_writer(node, model)
@@ -184,8 +184,9 @@ def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
         return []
     places = [{target.place_of(parameter) for parameter in target.reads} for target in targets]
     read = set.intersection(*places)
+    method = "numpy" if last_name(call.func) in vocabulary.READS_TENSOR else "cpu"
     return [
-        HostRead(call, original(argument, model)[0], "numpy")
+        HostRead(call, original(argument, model)[0], method)
         for place, argument in enumerate(call.args)
         if place in read
     ]
