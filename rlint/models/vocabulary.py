@@ -174,10 +174,14 @@ NOTHING_THERE = frozenset(
 """Last names of exceptions for an empty queue or the like: `except queue.Empty:`."""
 
 READS_TENSOR = frozenset(
-    words("""as_numpy asnumpy detach_numpy get_numpy np_from_torch t2n _t2n tensor2np tensor2numpy
-    tensor_to_numpy to_host to_np to_numpy tonumpy torch_to_numpy""")
+    words("""as_np as_numpy asnumpy detach_numpy get_numpy np_from_torch numpify t2n _t2n tensor2np
+    tensor2numpy tensor_to_numpy to_host to_np to_numpy tonumpy torch_to_numpy _as_numpy _tensor_to_numpy
+    _to_np _to_numpy""")
 )
-"""Custom functions that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""
+"""Custom functions that return the numbers of a tensor: `_t2n(action)`, `ptu.get_numpy(loss)`."""
+
+COPIES_TENSOR = READS_TENSOR | frozenset(words("CPU to_cpu _to_cpu"))
+"""Custom functions that copy a tensor to the host, also as a tensor: `CPU(model(states))`."""
 
 NETWORKS = frozenset(
     words("actor autoencoder critic decoder encoder model net network policy vae vqvae backbone dynamics")

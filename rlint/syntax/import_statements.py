@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+SOURCE_FOLDER = "src"
+"""A leading folder of this name is no part of the names of modules."""
+
 
 def absolute_module(module: str, level: int, package: str) -> str:
     """Return the dotted name of an imported module; `package` is that of the importing file."""
@@ -19,3 +22,10 @@ def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
     if module == dotted:
         return True
     return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules
+
+
+def without_source_folder(dotted: str) -> str:
+    """Return the dotted name as modules are named, without a leading `src`: programs that start in the folder
+    above import `src.agents`, others `agents`.
+    """
+    return dotted.removeprefix(f"{SOURCE_FOLDER}.")

@@ -18,6 +18,7 @@ FILES = {
     "agents/nets/gym.py": "agents.nets.gym",
     "scripts/plot.py": "scripts.plot",
     "scripts/helpers.py": "scripts.helpers",
+    "scripts/utils.py": "scripts.utils",
 }
 PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets"}
 
@@ -63,6 +64,13 @@ def together(importer: str, text: str) -> set[str]:
         ("train.py", "import gym\n", set()),
         ("train.py", "# import utils\nimportant = 'utils'\n", set()),
         ("train.py", "import torch.utils.data\n", set()),
+        # a program that starts in the folder above `src`, which names of modules leave out
+        ("train.py", "from src.utils import seed\n", {"utils.py"}),
+        ("agents/dqn.py", "from src.agents import nets\n", {"agents/__init__.py", "agents/nets/__init__.py"}),
+        ("agents/dqn.py", "from src import agents\n", {"agents/__init__.py"}),
+        ("train.py", "from lib.utils import seed\n", set()),
+        # the file beside a script, or that of the folder above: the index decides
+        ("scripts/plot.py", "import utils\n", {"utils.py", "scripts/utils.py"}),
     ],
 )
 def test_what_an_import_line_connects(importer: str, text: str, meant: set[str]) -> None:

@@ -97,6 +97,76 @@ def test_an_attribute_is_read_wherever_a_file_of_the_project_reads_it() -> None:
     assert read == ["seen", "kept"]
 
 
+@pytest.mark.parametrize("folder", ["src.", ""])
+def test_an_import_may_name_the_folder_of_the_source(folder: str) -> None:
+    """Modules are named without a leading `src`, also if programs start in the folder above."""
+    files = {
+        "agents/__init__.py": "",
+        "agents/dqn.py": "def act(state):\n    return state\n",
+        "train.py": f"from {folder}agents.dqn import act\n\nact(1)\n",
+    }
+    model = build(files)["train.py"]
+    call = expression(model, "act(1)")
+    assert isinstance(call, ast.Call)
+    assert [target.path for target in model.types.call_targets(call)] == ["agents.dqn.act"]
+
+
+@pytest.mark.parametrize(
+    ("package", "text", "call", "target"),
+    [
+        ("from .DQN import DQN", "from agents import DQN", "DQN(1)", "agents.DQN.DQN.__init__"),
+        ("from .DQN import *", "from agents import DQN", "DQN(1)", "agents.DQN.DQN.__init__"),
+        ("from .DQN import DQN", "from agents.DQN import DQN", "DQN(1)", "agents.DQN.DQN.__init__"),
+        ("from .DQN import DQN", "from agents import DQN", "DQN.load(1)", "agents.DQN.DQN.load"),
+        ("from .DQN import DQN", "from agents.DQN import helper", "helper(1)", "agents.DQN.helper"),
+        ("", "from agents import DQN", "DQN.helper(1)", "agents.DQN.helper"),
+        ("", "from agents import DQN", "DQN(1)", None),
+    ],
+)
+def test_a_package_may_replace_a_module_by_what_the_module_defines(
+    package: str, text: str, call: str, target: str | None
+) -> None:
+    """After `from .DQN import DQN`, the name `DQN` of the package is the class, not the module."""
+    module = """\
+        class DQN:
+            def __init__(self, size):
+                self.size = size
+
+            @staticmethod
+            def load(path):
+                return DQN(path)
+
+
+        def helper(size):
+            return size
+        """
+    files = {"agents/__init__.py": package, "agents/DQN.py": module, "train.py": f"{text}\n\n{call}\n"}
+    model = build(files)["train.py"]
+    called = expression(model, call)
+    assert isinstance(called, ast.Call)
+    assert [each.path for each in model.types.call_targets(called)] == ([target] if target else [])
+
+
+@pytest.mark.parametrize(
+    ("other", "text", "target"),
+    [
+        ({}, "from agent import act", "search.agent.act"),
+        ({}, "import agent\nact = agent.act", "search.agent.act"),
+        ({"search/__init__.py": ""}, "from agent import act", "agent.act"),
+        ({"main.py": "from search.train import run"}, "from agent import act", "agent.act"),
+        ({"search/agent.py": ""}, "from agent import act", None),
+    ],
+)
+def test_a_script_imports_the_adjacent_files(other: dict[str, str], text: str, target: str | None) -> None:
+    """A folder that is no package holds another program, which may have files of the same names."""
+    act = "def act(state):\n    return state\n"
+    files = {"agent.py": act, "search/agent.py": act, "search/train.py": f"{text}\n\nact(1)\n", **other}
+    model = build(files)["search/train.py"]
+    call = expression(model, "act(1)")
+    assert isinstance(call, ast.Call)
+    assert [each.path for each in model.types.call_targets(call)] == ([target] if target else [])
+
+
 def test_a_name_that_another_file_imports_is_known() -> None:
     """Names that other files may change or need are known, by name or through a star import."""
     files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from rlint.syntax.import_statements import is_named
+from rlint.syntax.import_statements import is_named, without_source_folder
 
 
 def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:
@@ -63,10 +63,17 @@ class _Meanings:
             candidates = self._by_tail.get(parts[cut - 1])
             if candidates:
                 dotted = ".".join(parts[:cut])
-                near = self._near(dotted, package)
-                for module in candidates if near is None else [near]:
-                    if near or is_named(module, dotted, self._files):
-                        yield from self._files[module]
+                named = self._named(dotted, package, candidates)
+                for module in named or self._named(without_source_folder(dotted), "", candidates):
+                    yield from self._files[module]
+
+    def _named(self, dotted: str, package: str, candidates: list[str]) -> list[str]:
+        """Return the modules that a name may mean, of those whose last part is the same."""
+        near = self._near(dotted, package)
+        if near is not None:
+            adjacent = f"{package}.{dotted}"
+            return [near, adjacent] if near == dotted and adjacent in self._files else [near]
+        return [module for module in candidates if is_named(module, dotted, self._files)]
 
     def _near(self, dotted: str, package: str) -> str | None:
         """Return the module of exactly that name, or the one beside the importer, which takes precedence."""

@@ -12,6 +12,7 @@ from rlint.regex import regex
 from rlint.semantics.imports.import_graph import closest
 from rlint.semantics.imports.import_scan import ImportScan
 from rlint.source.files import NOTEBOOK, display_name
+from rlint.syntax.import_statements import SOURCE_FOLDER
 
 _MARKERS = (
     "pyproject.toml",
@@ -116,7 +117,7 @@ def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
         parts = stem.split(os.sep) if top else list(Path(stem).parts)
         if suffix == NOTEBOOK:
             parts[-1] += "-notebook"  # not a name that an import could mean
-        if len(parts) > 1 and parts[0] == "src":
+        if len(parts) > 1 and parts[0] == SOURCE_FOLDER:
             parts = parts[1:]
         is_package = parts[-1] == "__init__" and len(parts) > 1
         if is_package:

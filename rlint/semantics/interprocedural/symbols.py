@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -10,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.overriding import Overriding
-from rlint.syntax.import_statements import is_named
+from rlint.syntax.import_statements import is_named, without_source_folder
 
 MOST_ANCESTORS = 100
 """Maximum number of ancestors of a class that are examined. Examining all of them for each class would take
@@ -92,29 +93,62 @@ class SymbolTable:
                 continue
             module = self.module(".".join(parts[:cut]), importer)
             if module is not None:
-                return self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
+                found = self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
+                if (found is None or found is module) and self._is_replaced(module):
+                    return self._member(module, parts[cut - 1 :], seen, depth) or found
+                return found
         return None
 
+    def _is_replaced(self, module: ModuleSummary) -> bool:
+        """Whether a module's name means, in its package, what the module defines with the same name: the
+        package runs `from .DQN import DQN`.
+        """
+        package, _, name = module.module.rpartition(".")
+        above = self.modules.get(package)
+        if above is None or name not in (*module.classes, *module.functions):
+            return False
+        is_starred = module.module in above.star_imports
+        return is_starred or above.imports.get(name) == f"{module.module}.{name}"
+
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """Return the module that `import dotted` means: of that name, beside the importer, or the only one
-        with that name relative to a folder that is not a package (`import_groups.py` assumes the same).
+        """Return the module that `import dotted` means: of that name (beside the importer, if that is a
+        script), in a folder around the importer, or the only one with that name relative to a folder that is
+        not a package (`import_groups.py` assumes the same).
         """
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:
             return None
-        found = self.modules.get(dotted)
-        if found is not None:
-            return found
         # `program/torch/` is not what `import torch.distributions` means in its files
         near = dotted.partition(".")[0] not in models.NEVER_VENDORED
         package = importer.rpartition(".")[0] if near else ""
+        found = self.modules.get(dotted)
+        if found is not None:
+            adjacent = self.modules.get(f"{package}.{dotted}") if package else None
+            return adjacent if adjacent is not None and self._holds_scripts(package) else found
         while package:
             found = self.modules.get(f"{package}.{dotted}")
             if found is not None:
                 return found
             package = package.rpartition(".")[0]
         named = [module for module in candidates if is_named(module.module, dotted, self.modules)]
+        if not named and (shorter := without_source_folder(dotted)) != dotted:
+            return self.module(shorter, "")
         return named[0] if len(named) == 1 else None
+
+    def _holds_scripts(self, folder: str) -> bool:
+        """Whether a folder is no package: its files run as scripts, which import the files beside them."""
+        return folder not in self.modules and folder not in self._imported_folders
+
+    @functools.cached_property
+    def _imported_folders(self) -> frozenset[str]:
+        """Return the folders that an import names, as packages."""
+        found: set[str] = set()
+        for module in self.modules.values():
+            for target in map(without_source_folder, (*module.imports.values(), *module.star_imports)):
+                while target and target not in found:
+                    found.add(target)
+                    target = target.rpartition(".")[0]
+        return frozenset(found)
 
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int

@@ -9,11 +9,11 @@ import ast
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
-from rlint.models.vocabulary import READS_TENSOR
+from rlint.models.vocabulary import COPIES_TENSOR
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _MOST_STATEMENTS = 8
-_READS = models.having(Trait.TO_HOST, TypeTag.TENSOR)
+_READS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"cpu"}
 _OF_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | _READS
 
 
@@ -21,15 +21,23 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
     """Return the parameters whose numbers a small function copies to the host and returns, if its name
     suggests that.
     """
-    if function.name not in READS_TENSOR or len(function.body) > _MOST_STATEMENTS:
+    if function.name not in COPIES_TENSOR or len(function.body) > _MOST_STATEMENTS:
         return ()
     arguments = function.args
     names = {parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)}
     returned = [each.value for each in syntax.written.returns.get(function, ()) if each.value is not None]
     found = {name for value in returned if (name := _read(value)) in names}
-    variables = {value.id for value in returned if isinstance(value, ast.Name)}
+    variables = {value.id for value in map(_converted, returned) if isinstance(value, ast.Name)}
     found |= _replaced(function, syntax) & names & variables
     return tuple(sorted(found))
+
+
+def _converted(value: ast.expr) -> ast.expr:
+    """Return `x` of `np.asarray(x)`, which is `x` itself if that is an array."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr="asarray" | "array"), args=[given, *_]):
+            return given
+    return value
 
 
 def _replaced(function: Function, syntax: SyntaxIndex) -> set[str]:
@@ -49,7 +57,7 @@ def parameter_read_by_lambda(name: str, function: ast.Lambda) -> str | None:
     """Return the parameter whose numbers a lambda copies to the host, if the name of its variable suggests
     that.
     """
-    if name not in READS_TENSOR:
+    if name not in COPIES_TENSOR:
         return None
     read = _read(function.body)
     arguments = function.args

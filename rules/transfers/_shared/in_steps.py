@@ -31,3 +31,9 @@ def is_only_in_environment_steps(node: ast.AST, model: SemanticModel) -> bool:
     """
     cadence = model.frequency.cadence(node)
     return cadence is not None and cadence.only_steps_environment
+
+
+def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is part of the forward pass of a module, of which a network may have many."""
+    function = model.function(node)
+    return function is not None and function.name == "forward" and model.class_of(node) is not None

@@ -31,6 +31,9 @@ Flags the following in hot code of programs that use accelerators:
   that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
   torch.zeros(4, 8)`.
+- `min`, `max`, `sorted`, `any` or `all` of Python on a tensor, which compare element by element.
+- A number on the device that is the index in each iteration of a loop (`for name in fields: rows[name][place]
+  = values[name]`).
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
@@ -46,10 +49,12 @@ Flags the following in hot code of programs that use accelerators:
   log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
 These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
-tensor; a tensor that is printed, formatted
-(`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the
-bound of a slice (`rows[first:last]`); and a call of a function or lambda of the project that does one of
-these (`to_np(action)`).
+tensor; a tensor that is printed, formatted (`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a
+tensor in a condition, as the bound of a slice (`rows[first:last]`) or, without dimensions, as an index
+(`rows[place] = row`); a tensor that `min`, `max`, `sorted`, `any`, `all` or `range` of Python compares or
+counts with; and a call of a function or lambda of the project that does one of these (`to_np(action)`). A
+value of unknown type with an `.item()` likely is a tensor of a device if the file imports no NumPy, or if the
+line belongs to a gradient step or a forward pass.
 
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
@@ -143,7 +148,9 @@ from rlint.rule import (
     SinkKind,
     TypeTag,
     descendants,
+    is_in,
 )
+from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
@@ -152,7 +159,6 @@ from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_mes
 from rlint.rules.transfers.rl202_host_round_trip.discarded import discarding_caller
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     NEEDED,
-    is_in_layer,
     why_cheap,
     why_few_parts,
 )
@@ -177,6 +183,7 @@ from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
 )
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
+    drives,
     element_loop,
     others_of_step,
     step_of,
@@ -188,7 +195,7 @@ from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_stat
 from rlint.rules.transfers.rl202_host_round_trip.value_trips import ValueTrip, value_trip
 
 LONGEST_SHOWN = 40
-NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
+NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice", "index"}
 """Reads of tensors that hold a single number."""
 
 
@@ -208,6 +215,7 @@ class HostRoundTrip(Rule):
         ast.IfExp,
         ast.Assert,
         ast.Slice,
+        ast.Subscript,
         ast.comprehension,
         ast.Assign,
     )
@@ -314,13 +322,16 @@ class HostRoundTrip(Rule):
 
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the reads in the same loop or step."""
+        if read.method == "each":
+            yield self._of_compared(read, model)
+            return
         loop = model.once(element_loop, read)
         if loop is not None:
             first = first_in(loop, model)
             if first is not None and first is read.node:
-                yield self.finding(
+                yield self._found(
+                    read,
                     model,
-                    first,
                     of_elements(read, model),
                     advice=advice_for_elements(read, loop, model),
                     minor=why_few_parts(loop, model),
@@ -340,6 +351,10 @@ class HostRoundTrip(Rule):
                 return
             if only_checks(read, model):
                 yield self._of_check(read, model)
+                return
+            if read.method == "index":
+                if is_bound_before(read, model):
+                    yield self._of_index(read, model)
                 return
             scaled = use_with_tensor(read, model)
             if scaled is not None:
@@ -406,11 +421,56 @@ class HostRoundTrip(Rule):
             return self._of_collected(read, collected[1], model)
         return self._of_repeated(read, model) if is_repeated(read, model) else None
 
-    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
-        """Return a finding for an array that is copied to the device for a little arithmetic."""
+    def _found(
+        self,
+        read: HostRead,
+        model: SemanticModel,
+        message: str,
+        *,
+        advice: str,
+        related: Sequence[tuple[ast.AST, str]] = (),
+        minor: str | None = None,
+    ) -> Finding:
+        """Return a finding for one read, with what it assumes about the tensor."""
         return self.finding(
             model,
             read.node,
+            message,
+            advice=advice,
+            assumes=placed([read], model),
+            related=related,
+            minor=minor,
+        )
+
+    def _of_compared(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a tensor whose elements Python compares one by one."""
+        assert isinstance(read.node, ast.Call)
+        function, tensor = shown(read.node.func, model), shown(read.tensor, model)
+        better = f"`{tensor}.sort()`" if function == "sorted" else f"`{tensor}.{function}()`"
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` compares the elements of a tensor one by one, and synchronises "
+            f"with the device for each",
+            advice=f"Compute it on the device, and read the result: {better}",
+        )
+
+    def _of_index(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a number on the device that selects an element in each iteration of a loop."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` is a tensor: as an index it is read from the device in every "
+            f"iteration of the loop",
+            advice=f"Read it once, before the loop: `int({shown(read.tensor, model)})`; a counter can be a "
+            f"number of Python",
+        )
+
+    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for an array that is copied to the device for a little arithmetic."""
+        return self._found(
+            read,
+            model,
             f"`{shown(read.node, model)}` synchronises with the device to read what was computed, by "
             f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
             advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
@@ -421,9 +481,9 @@ class HostRoundTrip(Rule):
         """Return a finding for what is computed on the host from a tensor, and copied back to the device."""
         back = trip.back
         assert isinstance(back, ast.expr)
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device, and line "
             f"{model.span_of(back)[0].line} copies what is computed from it back to the device",
             advice="Keep it on the device, and compute it there with torch",
@@ -433,9 +493,9 @@ class HostRoundTrip(Rule):
 
     def _of_inner_loop(self, read: HostRead, loop: Loop, model: SemanticModel) -> Finding:
         """Return a finding for a read in a loop that only stores what it reads."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             of_elements(read, model),
             advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
             minor=why_few_parts(loop, model),
@@ -443,18 +503,18 @@ class HostRoundTrip(Rule):
 
     def _of_sample(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a read of what is computed for each transition of a sampled batch."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device for each transition of the batch",
             advice="Stack the transitions, compute the batch at once, and keep the result on the device",
         )
 
     def _of_discarded(self, read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Finding:
         """Return a finding for a read whose result a caller discards."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
             f"`{caller.shown}`, which discards the result",
             advice="Return the tensor, and read it in the callers that need it",
@@ -463,9 +523,9 @@ class HostRoundTrip(Rule):
 
     def _of_collected(self, read: HostRead, collected: ast.Name, model: SemanticModel) -> Finding:
         """Return a finding for a read that a loop only collects in a list."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, though "
             f"`{collected.id}` is not used before the loop ends",
             advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
@@ -477,9 +537,9 @@ class HostRoundTrip(Rule):
 
     def _of_repeated(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a read in a function that a step calls several times."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
             f"several calls",
             advice="Return the tensor (`.detach()`), and read the results of all calls together: "
@@ -488,9 +548,9 @@ class HostRoundTrip(Rule):
 
     def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
         """Return a finding for a condition on a buffer or parameter of a network."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step: "
             f"`{shown(state, model)}` is a tensor that moves to the device with its network",
             advice="Keep a Python number or bool beside it, and use that",
@@ -499,9 +559,9 @@ class HostRoundTrip(Rule):
 
     def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:
         """Return a finding for a number that only arithmetic with device tensors uses."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, though the number is "
             f"only used in arithmetic with tensors of the device",
             advice="Keep it on the device, as a tensor: `.detach()`",
@@ -511,9 +571,9 @@ class HostRoundTrip(Rule):
 
     def _of_called(self, read: HostRead, calls: int, model: SemanticModel) -> Finding:
         """Return a finding for a read in a function that is called several times in a step."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
             f"{calls} calls or more",
             advice="Keep the tensors (`.detach()`) and read them later, or all together: "
@@ -524,9 +584,9 @@ class HostRoundTrip(Rule):
     def _of_message(self, read: HostRead, message: ast.Call, model: SemanticModel) -> Finding:
         """Return a finding for a tensor in the text of a debug message."""
         function = shown(message.func, model)
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
             f"if `{function}` writes nothing",
             advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
@@ -535,9 +595,9 @@ class HostRoundTrip(Rule):
 
     def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a check of a device tensor, which nothing else depends on."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
             advice="Remove the check, check in every few steps only, or on the device with "
             "`torch._assert_async`",
@@ -546,9 +606,9 @@ class HostRoundTrip(Rule):
 
     def _of_ended_loop(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a condition that ends a loop over inner work."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
             f"decide whether it goes on",
             advice="Test it in every few iterations only, or run a fixed number of iterations",
@@ -557,9 +617,9 @@ class HostRoundTrip(Rule):
 
     def _of_choice(self, read: HostRead, model: SemanticModel) -> Finding:
         """Return a finding for a condition that selects the best result of the iterations of a loop."""
-        return self.finding(
+        return self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
             f"to select values",
             advice="Select them on the device: `torch.where`, `torch.maximum`",
@@ -570,9 +630,9 @@ class HostRoundTrip(Rule):
         if chain[0].node is not read.node:
             model.silent("{} is reported with the first condition of its chain", read.node)
             return
-        yield self.finding(
+        yield self._found(
+            read,
             model,
-            read.node,
             of_step(chain, model),
             advice="Read what they test once, before the `if`; `torch.where` selects without reading",
             minor=why_cheap(chain, model),
@@ -586,9 +646,9 @@ class HostRoundTrip(Rule):
         more = f"`{shown(others[0].node, model)}`"
         if len(others) > 1:
             more += f" and {len(others) - 1} more in other methods"
-        yield self.finding(
+        yield self._found(
+            read,
             model,
-            read.node,
             f"`{shown(read.node, model)}` synchronises with the device in the middle of every step, as does "
             f"{more}: later kernels cannot be queued meanwhile",
             advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
@@ -609,7 +669,7 @@ def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
 def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
     """Return the reads of a step that one finding names."""
     own = (read for read in step if not model.once(is_others, read))
-    return [read for read in own if model.once(element_loop, read) is None]
+    return [read for read in own if read.method != "each" and model.once(element_loop, read) is None]
 
 
 def differentiated_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
@@ -645,14 +705,16 @@ def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return the assumption under which enough of the reads synchronise with a device in each step."""
     switch = log_switch(group[0], model)
     on = f"`{shown(switch, model)}` is on" if switch is not None else None
-    assumed = [text for text in (_placed(group, model), on) if text is not None]
+    assumed = [text for text in (placed(group, model, fewest(group)), on) if text is not None]
     return " and ".join(assumed) or None
 
 
-def _placed(group: Sequence[HostRead], model: SemanticModel) -> str | None:
-    """Return the assumption about the devices of the tensors that are read."""
+def placed(group: Sequence[HostRead], model: SemanticModel, least: int = 1) -> str | None:
+    """Return the assumption about the devices of the tensors that are read, if fewer than `least` of them are
+    known to be tensors.
+    """
     supposed = [read for read in group if is_supposed(read, model)]
-    if len(group) - len(supposed) >= fewest(group):
+    if len(group) - len(supposed) >= least:
         return None
     names = list(dict.fromkeys(f"`{shown(read.tensor, model)}`" for read in supposed))
     if len(names) == 1:
@@ -705,6 +767,15 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
     if whole is not None:
         return f"Read all of it before the {where}: `{shown(whole, model)}.tolist()`"
     return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
+
+
+def is_bound_before(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a loop around a read does not bind the variable that is read."""
+    loops = model.frequency.loops(read.node)
+    if not loops or not isinstance(read.tensor, ast.Name) or drives(loops[0], model):
+        return False
+    bound = model.dataflow.definitions(read.tensor)
+    return not any(is_in(binding.node, loops[0]) for binding in bound)
 
 
 def iterated(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:

@@ -54,7 +54,7 @@ def is_needed(read: HostRead, model: SemanticModel) -> bool:
     """Whether the program needs what is read before it goes on: a condition tests it, or it is an array that
     the host computes with. Losses and other statistics are read to be logged.
     """
-    if read.method in ("if", "bool", "slice"):
+    if read.method in ("if", "bool", "slice", "index"):
         return True
     uses = _uses(read.node, model)
     if any(_is_tested(use, model) for use in uses):
@@ -115,12 +115,6 @@ def _tests_around(statement: ast.stmt, model: SemanticModel) -> Iterator[ast.exp
 def _is_set(test: ast.expr) -> bool:
     """Whether a test asks for a setting: `self.limit is not None`, `self.stops_early`."""
     return is_given(test) or isinstance(test, ast.Attribute)
-
-
-def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node is part of the forward pass of a module, of which a network may have many."""
-    function = model.function(node)
-    return function is not None and function.name == "forward" and model.class_of(node) is not None
 
 
 def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:

@@ -25,11 +25,13 @@ from rlint.rule import (
     last_names,
     models,
     regex,
-    root_of,
+    root_name,
     target_of_move,
     vocabulary,
 )
+from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host
+from rlint.rules.transfers.rl202_host_round_trip import hidden_reads
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 COPIES = frozenset({"cpu", "to"})
@@ -44,13 +46,17 @@ _READING = frozenset(
         ast.IfExp,
         ast.Assert,
         ast.Slice,
+        ast.Subscript,
         ast.comprehension,
     }
 )
 _TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
 WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
 READERS = (
-    models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"} | vocabulary.READS_TENSOR
+    models.having(Trait.TO_HOST, TypeTag.TENSOR)
+    | {"bool", "float", "int", "print"}
+    | hidden_reads.NAMES
+    | vocabulary.COPIES_TENSOR
 ) | {*WRITES_NUMBERS, *last_names(*_TRACKERS)}
 """The calls that `reads_at` recognises, by name."""
 _KEEP_TENSORS = (
@@ -65,6 +71,8 @@ _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _BOUNDS = (ast.Name, ast.Subscript)
 _SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm")
 _SHOWN = frozenset({"print", "log"})
+_OF_ARRAYS = frozenset({"numpy", "jax", "pandas"})
+"""Libraries whose arrays and scalars have an `item` method, too."""
 _DEPTH = 7
 _ON_CONDITION = (GuardKind.OTHER, GuardKind.SWITCH)
 _OF_REPORTS = regex(r"statistic|diagnostic|debug|report")
@@ -78,7 +86,8 @@ class HostRead:
     tensor: ast.expr
     method: str
     """"item", "tolist", "numpy", "float", "int", "bool", "cpu" for a copy that stays a tensor, "print", "log"
-    for a tensor that is passed to a logger, "if" for a condition, or "slice" for the bound of a slice.
+    for a tensor that is passed to a logger, "if" for a condition, "slice" for the bound of a slice, "index"
+    for a number that selects an element, or "each" if Python compares the elements one by one.
     """
 
 
@@ -86,7 +95,7 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
     """Return the reads of a node by its syntax only; whether a device is involved is determined elsewhere."""
     if isinstance(node, ast.Call):
         called = node.func
-        if last_name(called) in vocabulary.READS_TENSOR:
+        if last_name(called) in vocabulary.COPIES_TENSOR:
             return _read_by_helper(node, model)
         if _writes_numbers(called, model):
             return _read_by_writer(node, model)
@@ -106,6 +115,9 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         return _read_by_format(node.left, shown, model) if isinstance(node.op, ast.Mod) else []
     if isinstance(node, ast.FormattedValue):
         return [HostRead(node.value, original(node.value, model)[0], "print")]
+    if isinstance(node, ast.Subscript):
+        index = hidden_reads.indexed_by(node, model)
+        return [HostRead(index, index, "index")] if index is not None else []
     if isinstance(node, ast.Slice):
         bounds = (node.lower, node.upper, node.step)
         return [HostRead(bound, bound, "slice") for bound in bounds if isinstance(bound, _BOUNDS)]
@@ -172,8 +184,9 @@ def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
         return []
     places = [{target.place_of(parameter) for parameter in target.reads} for target in targets]
     read = set.intersection(*places)
+    method = "numpy" if last_name(call.func) in vocabulary.READS_TENSOR else "cpu"
     return [
-        HostRead(call, original(argument, model)[0], "numpy")
+        HostRead(call, original(argument, model)[0], method)
         for place, argument in enumerate(call.args)
         if place in read
     ]
@@ -211,6 +224,9 @@ def _read_by_writer(call: ast.Call, model: SemanticModel) -> list[HostRead]:
 def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) -> list[HostRead]:
     if called.id == "print" and model.names.qualified(called) == "builtins.print":
         return [HostRead(value, original(value, model)[0], "print") for value in call.args]
+    if called.id in hidden_reads.NAMES:
+        hidden = hidden_reads.compared_by(call, model)
+        return [HostRead(call, *hidden)] if hidden is not None else []
     if called.id not in ("float", "int", "bool") or len(call.args) != 1 or call.keywords:
         return []
     if model.names.qualified(called) not in _CONVERSIONS:
@@ -602,21 +618,40 @@ def _is_forced(method: ast.Attribute, model: SemanticModel) -> bool:
 
 def is_supposed(read: HostRead, model: SemanticModel) -> bool:
     """Whether the only known fact about a value is that `.item()` is called on it in a function that takes a
-    gradient step. Few other objects than tensors have that method there.
+    gradient step or is part of a forward pass, or in a file without NumPy. Few other objects than tensors
+    have that method there.
     """
     if read.method != "item" or where(read.tensor, model) is not None:
         return False
     value = reduced(read.tensor)
     if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN or _is_of_update(value, model):
         return False
-    root = root_of(value)
-    if not isinstance(root, ast.Name) or model.names.qualified(root) is not None:
+    root = root_name(value)
+    if root is None or model.names.qualified(root) is not None:
         return False
-    summary = model.symbols.function_at(read.node)
-    if summary is None or model.function(read.node) is None:
+    if model.types.type_of(root).tag in (TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR):
         return False
+    if any(_steps_environment(binding.value, model) for binding in model.dataflow.definitions(root)):
+        return False
+    return model.once(_has_tensors_only, model.function(read.node))
+
+
+def _steps_environment(value: ast.expr | None, model: SemanticModel) -> bool:
+    return isinstance(value, ast.Call) and model.analysis.loops.driver_of(value) is Driver.ENVIRONMENT_STEP
+
+
+def _has_tensors_only(function: Function | None, model: SemanticModel) -> bool:
+    """Whether numbers of a function that are read by `.item()` are likely those of tensors."""
+    summary = model.symbols.function_at(function.body[0]) if function is not None else None
+    if function is None or summary is None:
+        return False
+    if not any(path.partition(".")[0] in _OF_ARRAYS for path in model.module.imports.values()):
+        return True
     steps = summary.drivers.union(*(loop.drivers for loop in summary.loops))
-    return Driver.GRADIENT_STEP in steps
+    if Driver.GRADIENT_STEP in steps or is_in_layer(function.body[0], model):
+        return True
+    cadence = model.frequency.cadence(function.body[0])
+    return cadence is not None and cadence.drivers == {Driver.GRADIENT_STEP}
 
 
 def reduced(value: ast.expr) -> ast.expr:

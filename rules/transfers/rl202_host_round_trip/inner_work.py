@@ -13,6 +13,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    is_in,
     models,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device
@@ -20,6 +21,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import drives, is
 
 _DRAWS = models.having(Trait.PICKS, "random") & {"random.sample", "random.choices"}
 _PASS_ON = frozenset({"builtins.enumerate", "builtins.list", "tqdm.tqdm"})
+_STEPS = 4
 _SEQUENTIAL = frozenset({Driver.GENERATION, Driver.ENVIRONMENT_STEP, Driver.MESSAGE})
 
 
@@ -35,7 +37,7 @@ def storing_loop(read: HostRead, model: SemanticModel) -> Loop | None:
         return loop if _is_stored(model.syntax.statement(read.node)) else None
     if drives(loop, model) or loop is model.frequency.driving_loop(read.node):
         return None
-    return loop if _is_stored(model.syntax.statement(read.node)) else None
+    return loop if _is_only_stored(read, loop, model) else None
 
 
 def _is_over_losses(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> bool:
@@ -66,6 +68,69 @@ def sample_loop(read: HostRead, model: SemanticModel) -> Loop | None:
         case ast.Call(func=func) if model.names.qualified(func) in _DRAWS:
             return loops[0]
     return None
+
+
+def _is_only_stored(read: HostRead, loop: Loop, model: SemanticModel) -> bool:
+    """Whether an iteration of a loop only stores what it reads, or what arithmetic makes of it if a variable
+    holds the result of a call that is read: `out = net(x).cpu().numpy()`, `outs.append(out * scale)`.
+    """
+    statement = model.syntax.statement(read.node)
+    if _is_stored(statement):
+        return True
+    return _is_result(read.tensor, model) and _are_uses_stored(read.node, statement, loop, model, _STEPS)
+
+
+def _is_result(tensor: ast.expr, model: SemanticModel) -> bool:
+    """Whether a tensor is the result of a call."""
+    if not isinstance(tensor, ast.Name):
+        return isinstance(tensor, ast.Call)
+    bound = model.dataflow.definitions(tensor)
+    return bool(bound) and all(isinstance(each.value, ast.Call) and not each.path for each in bound)
+
+
+def _are_uses_stored(
+    value: ast.expr, statement: ast.stmt, loop: Loop, model: SemanticModel, depth: int
+) -> bool:
+    """Whether all uses of the variable that an assignment computes from a value only store it."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=computed) if depth > 0:
+            scope = model.names.scope(target).lookup(name)
+            if scope is None or not scope.is_function or not _is_arithmetic(value, computed, model):
+                return False
+            uses = [
+                use
+                for use in model.names.reads(name, scope)
+                if any(binding.value is computed for binding in model.dataflow.definitions(use))
+            ]
+            return bool(uses) and all(
+                is_in(use, loop) and _is_use_stored(use, loop, model, depth - 1) for use in uses
+            )
+    return False
+
+
+def _is_use_stored(use: ast.Name, loop: Loop, model: SemanticModel, depth: int) -> bool:
+    statement = model.syntax.statement(use)
+    match statement:
+        case (
+            ast.Expr(value=ast.Call(args=[value]))
+            | ast.Assign(targets=[ast.Subscript()], value=value)
+            | ast.AugAssign(value=value)
+        ):
+            return _is_stored(statement) and _is_arithmetic(use, value, model)
+    return _are_uses_stored(use, statement, loop, model, depth)
+
+
+def _is_arithmetic(value: ast.expr, computed: ast.expr, model: SemanticModel) -> bool:
+    """Whether an expression is computed from one of its parts by arithmetic and methods of arrays."""
+    for around in model.ancestors(value):
+        if value is computed:
+            return True
+        if not isinstance(around, (ast.BinOp, ast.Attribute, ast.Subscript, ast.Call, ast.UnaryOp)):
+            return False
+        if isinstance(around, ast.Call) and value is not around.func:
+            return False
+        value = around
+    return False
 
 
 def _is_stored(statement: ast.stmt) -> bool:

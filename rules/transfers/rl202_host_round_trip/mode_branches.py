@@ -47,7 +47,7 @@ def branch_of(read: HostRead, model: SemanticModel) -> tuple[Guard, ...] | None:
         returning = model.once(_exits, function)
         exits = {line for line, branch in returning.items() if not is_in(read.node, branch)}
         steps = bool(exits) and model.once(takes_step, function)
-        kinds = _EXITS if steps else (GuardKind.INTERVAL,)
+        kinds = _EXITS if steps else ()
         found = tuple(guard for guard in found if not _is_due(guard, exits, kinds))
         if not found:
             return ()

@@ -18,7 +18,7 @@ def tested_state(read: HostRead, model: SemanticModel) -> ast.Attribute | None:
     count also where they are no conditions: `start = int(self.queue_start)`.
     """
     is_test = read.method == "if" or _is_in_test(read.node, model)
-    if not is_test and read.method not in ("item", "int", "bool"):
+    if not is_test and read.method not in ("item", "int", "bool", "index"):
         return None
     names = [node for node in descendants(read.tensor) if isinstance(node, ast.Name)]
     if not all(model.names.is_self(name) or model.names.qualified(name) for name in names):

@@ -48,7 +48,7 @@ _METHODS = (
 ) - models.having(Trait.FILLS, TypeTag.TENSOR)
 _COPIES = frozenset({"numpy", "cpu"})
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
-_WITHOUT_RESULT = frozenset({"print", "log", "if", "slice"})
+_WITHOUT_RESULT = frozenset({"print", "log", "if", "slice", "index", "each"})
 _PARTS = frozenset({"T", "data"})
 _NOT_COMPUTED = ("numpy.random.seed", "numpy.save", "numpy.testing.", "torch.save", "torch.distributed.")
 _FILLS = models.having(Trait.FILLS | Trait.FILLS_LIKE | Trait.MEASURES, "numpy", "torch")

@@ -7,6 +7,7 @@ import ast
 from rlint.rule import (
     COMPREHENSIONS,
     LOOPS,
+    BindingKind,
     Function,
     Scope,
     SemanticModel,
@@ -56,11 +57,29 @@ def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
             return is_mask(left, model, depth - 1) or is_mask(right, model, depth - 1)
         case ast.Call(func=ast.Attribute(attr="bool"), args=[], keywords=[]):
             return True
+        case ast.Call(func=ast.Attribute(attr="to" | "type"), args=args, keywords=keywords):
+            given = (*args, *(keyword.value for keyword in keywords))
+            if any(model.analysis.types.dtype_of(each) == "bool" for each in given):
+                return True
+        case ast.Name() if depth:
+            return _holds_mask(value, model, depth - 1) or model.types.type_of(value).dtype == "bool"
         case ast.Call(func=called):
             path = model.names.qualified(called)
             if path in _COMPARES if path else last_name(called) in _COMPARES:
                 return True
     return model.types.type_of(value).dtype == "bool" or is_named_mask(value, model)
+
+
+def _holds_mask(name: ast.Name, model: SemanticModel, depth: int) -> bool:
+    """Whether each value of a variable is a mask."""
+    made = model.dataflow.definitions(name)
+    return bool(made) and all(
+        each.kind is BindingKind.ASSIGN
+        and not each.path
+        and each.value is not None
+        and is_mask(each.value, model, depth)
+        for each in made
+    )
 
 
 def is_named_mask(value: ast.expr, model: SemanticModel) -> bool:
