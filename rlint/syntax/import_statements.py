@@ -15,7 +15,9 @@ def absolute_module(module: str, level: int, package: str) -> str:
 
 
 def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
-    """Whether `import dotted` may name a module, relative to a parent folder that is not a package."""
-    if module == dotted:
+    """Whether `import dotted` may name a module, relative to a parent folder that is not a package. Names of
+    modules lack a leading `src` (see `module_names`), which scripts started beside `src` import by.
+    """
+    if module in (dotted, dotted.removeprefix("src.")):
         return True
     return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules
