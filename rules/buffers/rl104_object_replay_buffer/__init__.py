@@ -2,15 +2,16 @@
 
 ## What it does
 Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from
-which batches are drawn at random, or in an array of objects (`np.empty(capacity, dtype=object)`). The list
-may belong to a buffer class, be an attribute of the agent, or be a variable of the script. The rule
+which batches are drawn at random, in an array of objects (`np.empty(capacity, dtype=object)`), or in the
+leaves of a sum tree (`self.tree.add(priority, transition)`). The list may belong to a buffer class, be an
+attribute of the agent, or be a variable of the script. The rule
 recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
 sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
 are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`.
 
 The rule does not flag:
 
-- lists that are emptied during training, such as on-policy rollouts;
+- lists that are emptied during training by the code that samples them, such as on-policy rollouts;
 - lists that are not sampled at random: queues, n-step windows, episodes that are read in order;
 - items that are whole episodes, sequences of other kinds, or texts;
 - buffers that hold fewer than a thousand items;
@@ -92,9 +93,8 @@ from collections.abc import Iterator, Sequence
 
 from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
-    is_drawn_and_unpacked,
+    StoredItem,
     is_of_episodes,
-    is_replay,
     is_transition,
     many_written_by,
     may_be_transition,
@@ -102,6 +102,12 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     takes_sequences_apart,
     uses_of,
     written_by,
+)
+from rlint.rules.buffers.rl104_object_replay_buffer.replay_list import is_drawn_and_unpacked, is_replay
+from rlint.rules.buffers.rl104_object_replay_buffer.tree_store import (
+    drawn_from_tree,
+    given_to_tree,
+    is_reported_there,
 )
 
 _PIXELS = "images take nearly all of the memory in any case"
@@ -129,11 +135,15 @@ class ObjectReplayBuffer(Rule):
     claims = ("mem", "time")
     heat = Heat.WARM
     visits = (ast.Call, ast.Assign)
-    callees = frozenset({"append", "extend"})
-    triggers = ("sample", "choice", "rand", "integers")
+    callees = frozenset({"append", "extend", "add", "insert", "push", "store", "put"})
+    triggers = ("sample", "choice", "rand", "integers", "uniform")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first statement of a buffer that stores a transition."""
+        kept_by_tree = given_to_tree(node, model)
+        if kept_by_tree is not None:
+            yield from self.in_tree(node, kept_by_tree, model)
+            return
         written = written_by(node)
         holder = written.holder if written is not None else many_written_by(node)
         if holder is None:
@@ -157,16 +167,37 @@ class ObjectReplayBuffer(Rule):
         known = known or (sequence and takes_sequences_apart(draw, model))
         if not known and not is_drawn_and_unpacked(draw, model):
             return
+        yield self.report(node, holder, draw, tensors if shared else 0, model)
+
+    def in_tree(self, node: ast.AST, stored: StoredItem, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a transition that is stored in a leaf of a sum tree."""
+        tensors = one_number_tensors(stored.value, model) if shares_frames(model) else 0
+        if shares_frames(model) and tensors < _FEWEST:
+            return
+        if model.frequency.heat_of(node).level is Heat.COLD or is_reported_there(stored, model):
+            return
+        draw = drawn_from_tree(stored, model)
+        if draw is not None:
+            yield self.report(node, stored.holder, draw, tensors, model)
+
+    def report(
+        self, node: ast.AST, holder: ast.expr, draw: ast.AST, tensors: int, model: SemanticModel
+    ) -> Finding:
+        """Return the finding. `tensors` is the number of tensors of one number in each transition, if these
+        are what makes it large.
+        """
         drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
-        does = "looks up one by one" if isinstance(draw, ast.Subscript) else "unpacks again"
-        stores = f"with {tensors} tensors of one number" if shared else "as Python objects"
-        yield self.finding(
+        one_by_one = isinstance(draw, ast.Subscript)
+        one_by_one = one_by_one or given_to_tree(node, model) is not None
+        does = "looks up one by one" if one_by_one else "unpacks again"
+        stores = f"with {tensors} tensors of one number" if tensors else "as Python objects"
+        return self.finding(
             model,
             node,
             f"`{model.source.text(holder)}` stores each transition {stores}, which {where} {does} for every "
             "batch",
-            advice=NUMBERS if shared else ADVICE,
+            advice=NUMBERS if tensors else ADVICE,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
         )
 
