@@ -21,3 +21,10 @@ def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
     if module in (dotted, dotted.removeprefix("src.")):
         return True
     return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules
+
+
+def is_beside(folder: str, dotted: str, modules: Container[str]) -> bool:
+    """Whether `import dotted`, in a script of a folder that is not a package, means the module of this folder
+    rather than one of the same name elsewhere.
+    """
+    return bool(folder) and folder not in modules and f"{folder}.{dotted}" in modules

@@ -18,6 +18,7 @@ FILES = {
     "agents/nets/gym.py": "agents.nets.gym",
     "scripts/plot.py": "scripts.plot",
     "scripts/helpers.py": "scripts.helpers",
+    "scripts/utils.py": "scripts.utils",
 }
 PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets"}
 
@@ -57,6 +58,8 @@ def together(importer: str, text: str) -> set[str]:
         ("agents/nets/gym.py", "from ..dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
         # next to the importer, as scripts of one folder import each other
         ("scripts/plot.py", "import helpers\n", {"scripts/helpers.py"}),
+        # … rather than a module of the same name elsewhere
+        ("scripts/plot.py", "import utils\n", {"scripts/utils.py"}),
         # seen from a folder that is no package
         ("train.py", "import helpers\n", {"scripts/helpers.py"}),
         # named with the `src` that names of modules lack

@@ -80,3 +80,21 @@ def test_modules_are_found_by_names_with_the_folder_of_all_sources() -> None:
     model = build(files)["train.py"]
     assert model.types.type_of(expression(model, "limits")).tag is TypeTag.NDARRAY
     assert model.types.type_of(expression(model, "parts.limits")).tag is TypeTag.NDARRAY
+
+
+def test_scripts_import_the_modules_of_their_folder() -> None:
+    """`import parts` in `other/train.py` means `other/parts.py`, although there is a `parts.py` above it."""
+    files = {
+        "parts.py": "limits = [3]\n",
+        "other/parts.py": "import numpy as np\nlimits = np.zeros(3)\n",
+        "other/train.py": "import parts\nprint(parts.limits)\n",
+        "train.py": "import parts\nprint(parts.limits)\n",
+    }
+    models = build(files)
+    assert (
+        models["other/train.py"].types.type_of(expression(models["other/train.py"], "parts.limits")).tag
+        is TypeTag.NDARRAY
+    )
+    assert (
+        models["train.py"].types.type_of(expression(models["train.py"], "parts.limits")).tag is TypeTag.LIST
+    )

@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.overriding import Overriding
-from rlint.syntax.import_statements import is_named
+from rlint.syntax.import_statements import is_beside, is_named
 
 MOST_ANCESTORS = 100
 """Maximum number of ancestors of a class that are examined. Examining all of them for each class would take
@@ -102,11 +102,13 @@ class SymbolTable:
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:
             return None
-        found = self.modules.get(dotted)
-        if found is not None:
-            return found
         # `program/torch/` is not what `import torch.distributions` means in its files
         near = dotted.partition(".")[0] not in models.NEVER_VENDORED
+        folder = importer.rpartition(".")[0]
+        beside = near and is_beside(folder, dotted, self.modules)
+        found = self.modules.get(f"{folder}.{dotted}" if beside else dotted)
+        if found is not None:
+            return found
         package = importer.rpartition(".")[0] if near else ""
         while package:
             found = self.modules.get(f"{package}.{dotted}")
