@@ -23,7 +23,7 @@ def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
     return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules
 
 
-def is_beside(folder: str, dotted: str, modules: Container[str]) -> bool:
+def is_in_same_folder(folder: str, dotted: str, modules: Container[str]) -> bool:
     """Whether `import dotted`, in a script of a folder that is not a package, means the module of this folder
     rather than one of the same name elsewhere.
     """

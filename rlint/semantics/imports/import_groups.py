@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from rlint.syntax.import_statements import is_beside, is_named
+from rlint.syntax.import_statements import is_in_same_folder, is_named
 
 
 def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:
@@ -70,7 +70,7 @@ class _Meanings:
 
     def _near(self, dotted: str, package: str) -> str | None:
         """Return the module of exactly that name, or the one beside the importer, which takes precedence."""
-        named = f"{package}.{dotted}" if is_beside(package, dotted, self._files) else dotted
+        named = f"{package}.{dotted}" if is_in_same_folder(package, dotted, self._files) else dotted
         while named not in self._files and package:
             named = f"{package}.{dotted}"
             package = package.rpartition(".")[0]

@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.overriding import Overriding
-from rlint.syntax.import_statements import is_beside, is_named
+from rlint.syntax.import_statements import is_in_same_folder, is_named
 
 MOST_ANCESTORS = 100
 """Maximum number of ancestors of a class that are examined. Examining all of them for each class would take
@@ -105,8 +105,8 @@ class SymbolTable:
         # `program/torch/` is not what `import torch.distributions` means in its files
         near = dotted.partition(".")[0] not in models.NEVER_VENDORED
         folder = importer.rpartition(".")[0]
-        beside = near and is_beside(folder, dotted, self.modules)
-        found = self.modules.get(f"{folder}.{dotted}" if beside else dotted)
+        adjacent = near and is_in_same_folder(folder, dotted, self.modules)
+        found = self.modules.get(f"{folder}.{dotted}" if adjacent else dotted)
         if found is not None:
             return found
         package = importer.rpartition(".")[0] if near else ""

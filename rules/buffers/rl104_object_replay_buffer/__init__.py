@@ -7,13 +7,15 @@ leaves of a sum tree (`self.tree.add(priority, transition)`). The list may belon
 attribute of the agent, or be a variable of the script. The rule
 recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
 sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
-are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`.
+are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`. Whole episodes or games
+count if a method of the buffer builds batches from their steps, one by one: by methods of each drawn game
+(`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`).
 
 The rule does not flag:
 
 - lists that are emptied during training by the code that samples them, such as on-policy rollouts;
 - lists that are not sampled at random: queues, n-step windows, episodes that are read in order;
-- items that are whole episodes, sequences of other kinds, or texts;
+- items that are sequences of other kinds, or texts, and episodes of which batches are cut as slices;
 - buffers that hold fewer than a thousand items;
 - files with `LazyFrames` or `FrameStack`, whose observations share their images, unless each transition also
   holds several tensors of one number.
@@ -92,6 +94,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel
+from rlint.rules.buffers.rl104_object_replay_buffer.episodes import converted_by
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     StoredItem,
     is_of_episodes,
@@ -121,6 +124,10 @@ NUMBERS = (
     "Keep actions, rewards and ends of episodes in one preallocated array each, beside the frames, and "
     "create one tensor of each for a whole batch"
 )
+EPISODES = (
+    "Keep each field of the steps in one preallocated array for all episodes, with the row at which each "
+    "episode begins, and index all fields with the drawn rows"
+)
 _FEWEST = 2
 """So many tensors of one number in each transition take more memory than shared frames save."""
 LAZY = frozenset({"LazyFrames", "FrameStack"})
@@ -139,6 +146,28 @@ class ObjectReplayBuffer(Rule):
     triggers = ("sample", "choice", "rand", "integers", "uniform")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first statement of a buffer that stores a transition or an episode."""
+        found = list(self.transitions(node, model))
+        yield from found or self.episodes(node, model)
+
+    def episodes(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first statement of a buffer that stores an episode as an object."""
+        written = written_by(node)
+        if written is None or shares_frames(model) or model.frequency.heat_of(node).level is Heat.COLD:
+            return
+        method = converted_by(written, model)
+        if method is None or not is_first(node, uses_of(written.holder, model), model):
+            return
+        yield self.finding(
+            model,
+            node,
+            f"`{model.source.text(written.holder)}` stores whole episodes as Python objects, whose steps "
+            f"`{method.name}` collects one by one for every batch",
+            advice=EPISODES,
+            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+        )
+
+    def transitions(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first statement of a buffer that stores a transition."""
         kept_by_tree = given_to_tree(node, model)
         if kept_by_tree is not None:

@@ -40,7 +40,20 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
     """Return where batches are drawn at random from a list that is created empty, is not small, and is never
     replaced or emptied during training by the code that draws; None otherwise.
     """
-    begins = objects = False
+    draws = [draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model)]
+    stores = (use for use in uses if isinstance(use.ctx, ast.Store))
+    if not draws and any(is_object_array(model.names.assigned(use), model) for use in stores):
+        draws = [read for use in uses for read in _item_reads(use, model)]
+    return first_of_kept(draws, uses, model)
+
+
+def first_of_kept(
+    draws: Sequence[ast.AST], uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel
+) -> ast.AST | None:
+    """Return the first draw from a list, if the code around it keeps the list for the whole training."""
+    if not draws:
+        return None
+    begins = False
     emptied: list[ast.AST] = []
     for use in uses:
         parent = model.parent(use)
@@ -60,13 +73,10 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
                 emptied.append(use)
             # it may be loaded from a file before training starts
             begins = begins or _is_empty(value, model)
-            objects = objects or is_object_array(value, model)
         elif _empties(parent) and _runs_often(use, model):
             emptied.append(use)
     if not begins:
         return None
-    draws = [draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model)]
-    draws += [read for use in uses if objects and not draws for read in _item_reads(use, model)]
     return next((draw for draw in draws if not is_emptied(draw, emptied, model)), None)
 
 
