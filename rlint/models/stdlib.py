@@ -426,7 +426,7 @@ _CONCURRENCY: Table = table(
     makers("multiprocessing", PURE, TypeTag.QUEUE, "JoinableQueue Queue SimpleQueue"),
     makers("multiprocessing", PURE, TypeTag.PROCESS, "Process", takes="group target() name args kwargs"),
     makers("multiprocessing", PURE, TypeTag.SHARED_VALUE, "Array RawArray RawValue Value"),
-    makers("multiprocessing", _PROCESSES, TypeTag.POOL, "Pool pool.ThreadPool"),
+    makers("multiprocessing", _PROCESSES, TypeTag.POOL, "Pool pool.Pool pool.ThreadPool"),
     facts("multiprocessing", PURE, Type(TypeTag.TUPLE, item=Type(TypeTag.CONNECTION), fresh=True), "Pipe"),
     # A context has the same functions as the module.
     facts("multiprocessing", READS, Type(TypeTag.PYTHON_MODULE, of="multiprocessing"), "get_context"),

@@ -113,6 +113,13 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return self._heat.ways_from_training(place) if place is not None else []
 
+    def calls_leading_to(self, node: ast.AST) -> frozenset[tuple[str, str]]:
+        """Return the calls on all known paths to a node: the paths of the caller and of the function that it
+        calls. Empty if no call of its function is known.
+        """
+        place = self._model.frequency.place(node)
+        return self._heat.calls_leading_to(place) if place is not None else frozenset()
+
     def is_exploration(self, node: ast.AST) -> bool:
         """Whether a node runs only when an agent explores at random, which late in training is rare."""
         return any(explores(test, self._model, taken=taken) for test, taken in self._tests.of(node))

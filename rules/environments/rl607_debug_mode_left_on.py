@@ -3,7 +3,7 @@
 ## What it does
 Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a torch profiler
 around a whole training loop, and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they are unconditional
-and gradient steps follow.
+and gradient steps follow. Also flags monitors of GPUs (`nvidia-smi`) that hot code starts as a process.
 
 The rule does not flag modes enabled by a flag or an argument, modes that are disabled again, a profiler
 with a `schedule`, functions written to profile or debug, and tests.
@@ -11,7 +11,8 @@ with a `schedule`, functions written to profile or debug, and tests.
 ## Why is it slow
 Anomaly detection stores the traceback of each forward operation, and checks every gradient for NaN. A
 profiler records every operation and keeps the records in memory. With `CUDA_LAUNCH_BLOCKING` the host
-synchronises after each kernel, and no longer queues the next ones while the GPU works.
+synchronises after each kernel, and no longer queues the next ones while the GPU works. `nvidia-smi` is a
+process that opens the driver: each start takes tens to hundreds of milliseconds.
 
 ## Example
 ```python
@@ -83,6 +84,15 @@ _PROFILERS = frozenset(
     torch.autograd.profiler.emit_itt""".split()
 )
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
+_STARTS = frozenset(
+    """subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.getoutput
+    subprocess.Popen os.system os.popen""".split()
+)
+_MONITORS = regex(r"\b(nvidia-smi|rocm-smi|gpustat)\b")
+_MEMORY = (
+    "`torch.cuda.memory_allocated()` and `torch.cuda.mem_get_info()` answer at once; for the load of the "
+    "GPU, ask once in many steps, or in another thread"
+)
 _ON_PURPOSE = regex(r"profil|bench|debug|trace|diagnos|test|check|anomal|nan", re.IGNORECASE)
 _ENTRY = frozenset({"", "main", "__init__", "run", "train", "learn", "fit"})
 _TRACES = "stores a traceback of each operation and checks every gradient for NaN during the whole training"
@@ -97,11 +107,18 @@ class DebugModeLeftOn(Rule):
     claims = ("time",)
     heat = Heat.COLD
     visits = (ast.Call, ast.Assign)
-    callees = last_names(_SETS, _DETECTS, *_PROFILERS)
-    triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING)
+    callees = last_names(_SETS, _DETECTS, *_PROFILERS, *_STARTS)
+    triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING, "-smi", "gpustat")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for code that enables the debugging."""
+        monitor = started_monitor(node, model) if isinstance(node, ast.Call) else None
+        if monitor is not None and isinstance(node, ast.Call):
+            if model.frequency.heat_of(node).level is Heat.HOT and not model.usage.is_evaluation(node):
+                started = model.source.text(node.func)
+                message = f"`{started}` starts `{monitor}` in each step, which takes tens of milliseconds"
+                yield self.finding(model, node, message, advice=_MEMORY)
+            return
         if isinstance(node, ast.Assign):
             found = blocking_launches(node, model)
         else:
@@ -115,6 +132,22 @@ class DebugModeLeftOn(Rule):
 
 
 _Found = tuple[str, str, list[Edit] | None]
+
+
+def started_monitor(call: ast.Call, model: SemanticModel) -> str | None:
+    """Return the monitor of GPUs that a call starts in a process of its own: `nvidia-smi`."""
+    if model.names.qualified(call.func) not in _STARTS or not call.args:
+        return None
+    command: ast.expr | None = call.args[0]
+    if isinstance(command, ast.Name):
+        bindings = model.dataflow.definitions(command)
+        command = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
+    for node in descendants(command) if command is not None else ():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named = _MONITORS.search(node.value)
+            if named is not None:
+                return named[1]
+    return None
 
 
 def anomaly_mode(call: ast.Call, model: SemanticModel) -> _Found | None:

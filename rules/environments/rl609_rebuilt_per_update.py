@@ -7,8 +7,8 @@ processes or threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and dat
 that each gradient step creates only to copy the weights of another one into them.
 
 The rule does not flag objects created from values that the loop assigns or changes (a new network in each
-iteration, the data of the last rollout), objects created under a condition, and the optimizer of a function
-that runs a whole training with it.
+iteration, the data of the last rollout), objects created under a condition (pools: under one that seldom
+holds), and the optimizer of a function that runs a whole training with it.
 
 ## Why is it slow
 A new optimizer iterates over all parameters and has no state: Adam restarts its moving averages. A module
@@ -66,7 +66,9 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import (
+    LOOPS,
     Applicability,
+    Driver,
     Finding,
     Fix,
     Heat,
@@ -78,8 +80,14 @@ from rlint.rule import (
     models,
     regex,
 )
-from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
+from rlint.rules.environments._shared.each_pass import (
+    Again,
+    is_guarded,
+    is_in_usual_branch,
+    made_again,
+)
 from rlint.rules.environments._shared.moved import moved_before
+from rlint.rules.environments._shared.steps import is_called_training
 
 _REASONS = {
     "optimizer": "the optimizer keeps its averages and momentum between iterations",
@@ -107,6 +115,7 @@ _TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
 _OVERWRITES = regex(
     r"(^|_)(load|copy|set|sync|synchroni[sz]e|update|assign|restore|hard|soft|transfer)(_|$)", re.IGNORECASE
 )
+_POOLS = frozenset({"Pool", "ThreadPool", "ProcessPoolExecutor", "ThreadPoolExecutor"})
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
 
@@ -125,10 +134,8 @@ class RebuiltPerUpdate(Rule):
         if what is None or model.frequency.heat_of(node).level < (Heat.HOT if what in _BRIEF else Heat.WARM):
             return
         again = made_again(node, model, may_leave=True, may_branch=what == "loss", likely=what == "network")
-        if again is None and what == "pool" and not model.frequency.loops(node) and not node.args[1:]:
-            function = model.function(node)  # of any size each time
-            if function is not None and all(keyword.arg in _SIZES for keyword in node.keywords):
-                again = None if is_guarded(node, function, model) else Again(node, None)
+        if again is None and what == "pool":
+            again = pool_of_any_size(node, model)
         if again is None or not is_often(again, what, model):
             return
         text = " ".join(model.source.text(node.func).split())
@@ -163,13 +170,27 @@ def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
         return "loss"
     if kind.tag is TypeTag.MODULE and is_made(call, model):
         return "network" if is_overwritten(call, model) else None
-    if kind.tag is TypeTag.POOL and isinstance(call.func, (ast.Name, ast.Attribute)):
-        return "pool" if path or last(call.func) in ("Pool", "ThreadPool") else None
+    if kind.tag is TypeTag.POOL:
+        return "pool" if last(call.func) in _POOLS else None
     if kind.tag is TypeTag.LOADER and path.startswith("torch.utils.data."):
         return "loader"
     if kind.tag is TypeTag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, model)):
         return "dataset"
     return None
+
+
+def pool_of_any_size(call: ast.Call, model: SemanticModel) -> Again | None:
+    """Return a pool that differs from the last one in its size at most, in a branch that runs usually."""
+    if call.args[1:] or any(keyword.arg not in _SIZES for keyword in call.keywords):
+        return None
+    looped = model.frequency.loops(call)
+    loop = looped[0] if looped else None
+    around = loop or model.function(call)
+    if around is None or not (loop is None or isinstance(loop, LOOPS)):
+        return None
+    if is_guarded(call, around, model, may_leave=True) and not is_in_usual_branch(call, model):
+        return None
+    return Again(call, loop if isinstance(loop, LOOPS) else None)
 
 
 def last(func: ast.expr) -> str:
@@ -253,8 +274,21 @@ def is_often(again: Again, what: str, model: SemanticModel) -> bool:
             return False
         if stored(call, model):
             return False
+        if what == "pool" and is_part_of_training(call, model):
+            return True
         return model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call)
     return True
+
+
+def is_part_of_training(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether training calls the method around a call repeatedly, under conditions that are not known to
+    hold seldom. A function called `main` or `train` is a whole training.
+    """
+    function, beat = model.function(call), model.frequency.cadence(call)
+    if function is None or beat is None or model.class_of(call) is None or is_called_training(function.name):
+        return False
+    learns = Driver.GRADIENT_STEP in beat.drivers | beat.nested
+    return learns and is_in_usual_branch(call, model) and not model.usage.is_evaluation(call)
 
 
 def is_returned(call: ast.Call, model: SemanticModel) -> bool:

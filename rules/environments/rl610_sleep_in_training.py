@@ -1,15 +1,15 @@
 """A `time.sleep` in a training loop that waits for nothing.
 
 ## What it does
-Flags `time.sleep` with a constant number of seconds that a training loop runs unconditionally in every
-environment step, gradient step or episode. Such pauses are usually left over from watching the environment
-or from debugging.
+Flags `time.sleep` with a constant number of seconds, also one that a file of settings sets, that a training
+loop runs unconditionally in every environment step, gradient step or episode. Such pauses are usually left
+over from watching the environment or from debugging.
 
 The rule does not flag:
 
 - pauses in loops that wait for something (`busy-wait-sleep`), and pauses under a condition;
 - pauses in evaluation, and in scripts that play or record;
-- pauses whose length is computed or read from the configuration, because they keep a pace;
+- pauses whose length is computed or passed by the user, because they keep a pace;
 - `step` and other methods of environments;
 - files that communicate with robots or servers, which set the pace.
 
@@ -67,6 +67,8 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    Type,
+    TypeTag,
     numbers,
     regex,
     roles,
@@ -100,18 +102,21 @@ class SleepInTraining(Rule):
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
         seconds = pause_of(node, model)
-        if not seconds or is_timed_by_environment(node, model):
+        named = constant_of(node, model) if seconds is None else None
+        if not (seconds or named) or is_timed_by_environment(node, model):
             return
         when = how_often(statement, model)
         if when is None:
             return
         text = model.source.text(node)
+        long = f" for {seconds:g} s" if seconds else ""
         yield self.finding(
             model,
             node,
-            f"`{text}` pauses training for {seconds:g} s in every {when} without waiting for anything",
+            f"`{text}` pauses training{long} in every {when} without waiting for anything",
             fix=build_fix(statement, model),
             advice="Remove it, or run it only if a flag enables rendering",
+            assumes=f"`{named}` is not 0" if named else None,
         )
 
 
@@ -121,6 +126,19 @@ def pause_of(call: ast.Call, model: SemanticModel) -> float | None:
         return None
     number = numbers.number_of(call.args[0], model)
     return number.value if number is not None and number.fixed else None
+
+
+def constant_of(call: ast.Call, model: SemanticModel) -> str | None:
+    """Return the source of the argument of a `time.sleep` if it is a number that another file of the project
+    sets at module level: `time.sleep(config.pause)`.
+    """
+    match call:
+        case ast.Call(func=func, args=[ast.Name() | ast.Attribute() as named], keywords=[]):
+            path = model.names.qualified(named) if model.names.qualified(func) == "time.sleep" else None
+            found = model.index.symbol(path, model.analysis.name) if path is not None else None
+            is_number = isinstance(found, Type) and found.tag in (TypeTag.INT, TypeTag.FLOAT)
+            return model.source.text(named) if is_number else None
+    return None
 
 
 def is_timed_by_environment(call: ast.Call, model: SemanticModel) -> bool:

@@ -9,7 +9,8 @@ functions passed to pools across all files of the project.
 The rule does not flag:
 
 - programs that mention `set_num_threads`, `OMP_NUM_THREADS` or similar settings anywhere;
-- workers whose files use a CUDA device, or that receive a device;
+- workers that run convolutions only, if their files use a CUDA device or they receive a device; workers that
+  learn are reported, on the assumption that there is no GPU, if their files test whether there is one;
 - workers that only step environments;
 - workers that only run a few linear layers for one observation, which never use a second thread.
 
@@ -86,6 +87,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     Finding,
     Heat,
+    ModuleSummary,
     Rule,
     SemanticModel,
     TrainingStep,
@@ -96,6 +98,7 @@ from rlint.rule import (
 )
 
 _DEVICE = regex(r"device|dvc|cuda|gpu")
+_TESTS = frozenset({"is_available", "device_count"})
 
 
 class WorkerOversubscription(Rule):
@@ -119,7 +122,12 @@ class WorkerOversubscription(Rule):
             for other in model.threads.worker_starts()
         ):
             return
-        name = busy[0].target.shown
+        first = busy[0]
+        if any(
+            each.target is first.target and is_before(each, first) for each in model.threads.worker_starts()
+        ):
+            return  # one finding for all lines that start the same workers
+        name = first.target.shown
         others = "each of the processes" if busy[0].many else "this process, like the others started here,"
         yield self.finding(
             model,
@@ -129,24 +137,46 @@ class WorkerOversubscription(Rule):
             advice=f"Call `torch.set_num_threads(1)`, or with the worker's share of the cores, at the start "
             f"of `{name}`",
             throughout=TrainingStep.GRADIENT,
+            assumes="the workers compute on the CPU" if may_use_device(first, model) else None,
         )
 
 
 def computes(start: WorkerStart, model: SemanticModel) -> bool:
-    """Whether the workers use the threads of torch, on the CPU as far as is known."""
+    """Whether the workers use the threads of torch, on the CPU as far as is known: they take gradient steps,
+    or run convolutions without any choice of a device.
+    """
     if start.sort != spawn.PROCESS:
         return False
+    if model.nn.learns(start.target):
+        return not may_use_device(start, model) or tests_for_cuda(start, model)
+    convolve = any(map(model.nn.convolves, model.threads.run_with(start.target)))
+    return convolve and not may_use_device(start, model)
+
+
+def modules_of(start: WorkerStart, model: SemanticModel) -> list[ModuleSummary]:
+    """Return the files of the functions that start a worker, or that it runs."""
+    names = {function.module for function in model.threads.run_with(start.target)}
+    return [model.index.modules[name] for name in names | {start.launcher.module}]
+
+
+def may_use_device(start: WorkerStart, model: SemanticModel) -> bool:
+    """Whether the files of the workers mention CUDA, or read or receive a device."""
+    modules = modules_of(start, model)
+    if any(torch_settings.CUDA in module.speedups for module in modules):
+        return True
     functions = model.threads.run_with(start.target)
-    if not model.nn.learns(start.target) and not any(map(model.nn.convolves, functions)):
-        return False
-    modules = {function.module for function in functions} | {start.launcher.module}
-    if any(torch_settings.CUDA in model.index.modules[module].speedups for module in modules):
-        return False
     described = any(_DEVICE.search(parameter) for function in functions for parameter in function.parameters)
-    read = any(
-        _DEVICE.search(name) for module in modules for name in model.index.modules[module].attributes_read
-    )
-    return not described and not read
+    return described or any(_DEVICE.search(name) for module in modules for name in module.attributes_read)
+
+
+def tests_for_cuda(start: WorkerStart, model: SemanticModel) -> bool:
+    """Whether one of these files tests if there is a CUDA device, so that the workers run without one."""
+    return any(not _TESTS.isdisjoint(module.attributes_read) for module in modules_of(start, model))
+
+
+def is_before(other: WorkerStart, start: WorkerStart) -> bool:
+    """Whether a line of the same file starts the same workers earlier."""
+    return other.launcher.module == start.launcher.module and other.line < start.line
 
 
 def starts_other_worker(other: WorkerStart, start: WorkerStart) -> bool:

@@ -60,6 +60,8 @@ def together(importer: str, text: str) -> set[str]:
         ("scripts/plot.py", "import helpers\n", {"scripts/helpers.py"}),
         # seen from a folder that is no package
         ("train.py", "import helpers\n", {"scripts/helpers.py"}),
+        # named with the `src` that names of modules lack
+        ("train.py", "from src.agents.dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
         # in a package, `gym` is `agents.nets.gym` and nothing else
         ("train.py", "import gym\n", set()),
         ("train.py", "# import utils\nimportant = 'utils'\n", set()),

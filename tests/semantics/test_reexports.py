@@ -68,3 +68,33 @@ def test_a_folder_of_the_program_named_like_torch_does_not_hide_torch() -> None:
     summary = model.module.classes["Distribution"]
     bases = [base for base in model.index.ancestry(summary) if isinstance(base, str)]
     assert bases == ["torch.distributions.Distribution"]
+
+
+def test_modules_are_found_by_names_with_the_folder_of_all_sources() -> None:
+    """`from src.nets.parts import limits` names `src/nets/parts.py`, whose module is `nets.parts`."""
+    files = {
+        "nets/parts.py": "import numpy as np\nlimits = np.zeros(3)\n",
+        "train.py": "from src.nets.parts import limits\nimport src.nets.parts as parts\n"
+        "print(limits, parts.limits)\n",
+    }
+    model = build(files)["train.py"]
+    assert model.types.type_of(expression(model, "limits")).tag is TypeTag.NDARRAY
+    assert model.types.type_of(expression(model, "parts.limits")).tag is TypeTag.NDARRAY
+
+
+def test_scripts_import_the_modules_of_their_folder() -> None:
+    """`import parts` in `other/train.py` means `other/parts.py`, although there is a `parts.py` above it."""
+    files = {
+        "parts.py": "limits = [3]\n",
+        "other/parts.py": "import numpy as np\nlimits = np.zeros(3)\n",
+        "other/train.py": "import parts\nprint(parts.limits)\n",
+        "train.py": "import parts\nprint(parts.limits)\n",
+    }
+    models = build(files)
+    assert (
+        models["other/train.py"].types.type_of(expression(models["other/train.py"], "parts.limits")).tag
+        is TypeTag.NDARRAY
+    )
+    assert (
+        models["train.py"].types.type_of(expression(models["train.py"], "parts.limits")).tag is TypeTag.LIST
+    )

@@ -108,6 +108,28 @@ class WaysFromTraining(CallerWalk["list[Way]"]):
         return [(*way, place.function.path) for way in answer]
 
 
+class CallsLeadingTo(CallerWalk[frozenset[tuple[str, str]]]):
+    """The calls on all known paths to a line, as pairs of the paths of the caller and the function called."""
+
+    def here(self, place: CodePlace) -> frozenset[tuple[str, str]] | None:
+        """Return no calls for a function that nothing calls."""
+        return None if self._calls.callers(place.function) else frozenset()
+
+    def join(
+        self, answers: Iterator[tuple[IncomingCall, frozenset[tuple[str, str]]]]
+    ) -> frozenset[tuple[str, str]]:
+        """Return the calls that lead to the callers, and the callers with a function yet to be named."""
+        found: set[tuple[str, str]] = set()
+        for call, earlier in answers:
+            found.update(earlier)
+            found.add((call.edge.caller.path, ""))
+        return frozenset(found)
+
+    def past(self, place: CodePlace, answer: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """Return the calls with the function that the last of them run."""
+        return frozenset((caller, called or place.function.path) for caller, called in answer)
+
+
 class InEvaluation(CallerWalk[bool]):
     """Whether a line runs only in evaluations and demonstrations: on all call paths to it there is a function
     with a loop or a script that evaluates, judging by its name, or a loop that renders and never learns.

@@ -11,7 +11,14 @@ from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, GRANULARITIES, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence, Cadences
-from rlint.semantics.frequency.caller_questions import ByRole, EachPass, InEvaluation, Way, WaysFromTraining
+from rlint.semantics.frequency.caller_questions import (
+    ByRole,
+    CallsLeadingTo,
+    EachPass,
+    InEvaluation,
+    Way,
+    WaysFromTraining,
+)
 from rlint.semantics.frequency.callers import MOST_CALLERS, CodePlace, IncomingCall, ProgramCalls
 from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
@@ -60,6 +67,7 @@ class HeatMap:
         self._each_pass = {level: EachPass(self, level) for level in Heat}
         self._by_role = ByRole(self)
         self._ways = WaysFromTraining(self)
+        self._leading = CallsLeadingTo(self)
         self._in_evaluation = InEvaluation(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
@@ -315,6 +323,10 @@ class HeatMap:
     def ways_from_training(self, place: CodePlace) -> list[Way]:
         """Return the call paths to a place from the loops that take gradient steps."""
         return self._ways.ask(place) or []
+
+    def calls_leading_to(self, place: CodePlace) -> frozenset[tuple[str, str]]:
+        """Return the calls on all known paths to a place: the caller and the function that it calls."""
+        return self._leading.ask(place) or frozenset()
 
     def is_evaluation(self, place: CodePlace) -> bool:
         """Whether a place runs only in evaluations and demonstrations."""

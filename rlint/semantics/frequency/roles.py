@@ -82,7 +82,8 @@ _ANSWER = regex(
 
 _LOOKS_ON = regex(
     r"(^|_)(eval\w*|plot\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*"
-    r"|benchmark\w*|profil\w*|debug\w*|inference|infer|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
+    r"|benchmark\w*|profil\w*|debug\w*|(?<!initial_)(?<!recurrent_)(?<!mcts_)inference|infer"
+    r"|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
 )
 
 

@@ -35,7 +35,7 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
         case ast.Call(func=func, args=[_, _, *_] as parts, keywords=[]) if (
             model.names.qualified(func) in _CHOICES
         ):
-            return _all(parts, model, depth)
+            return _any_likely(parts, model, depth)
         case ast.BinOp(
             left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Mod(), right=right
         ):
@@ -85,3 +85,17 @@ def _all(parts: list[ast.expr], model: SemanticModel, depth: int) -> bool | None
     if None in found:
         return None
     return all(found)
+
+
+def _any_likely(parts: list[ast.expr], model: SemanticModel, depth: int) -> bool | None:
+    """Return the answer for the least of several numbers: an integer, judging by names, if one of them is and
+    nothing is known of the others (`min(self.buffer_size, self.pos)`).
+    """
+    found = [is_integer(part, model, depth - 1) for part in parts]
+    unknown = [part for part, answer in zip(parts, found, strict=True) if answer is None]
+    if not unknown:
+        return all(found)
+    plain = all(
+        isinstance(part, (ast.Name, ast.Attribute)) and not model.types.type_of(part) for part in unknown
+    )
+    return False if plain and len(unknown) < len(parts) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, descendants, last_name, numbers, regex
 from rlint.rules.buffers._shared.store_class import is_store_class
@@ -22,6 +23,8 @@ _SIZE_OF_STORE = regex(
 _FEW = regex(
     r"env|agent|action|batch|ensemble|critic|layer|head|net|model|task|episode|worker|dim|feature|epoch|step|goal"
 )
+_LABELLED = regex(r"preference|feedback|quer(y|ies)|label", re.IGNORECASE)
+"""Classes that hold what people label, which are a few hundred items."""
 _ROWS = regex(
     r"^_*(current_|cur_)?(size|len|length|count|counter|cntr|cnt|ctr|capacity|n|pos|position|ptr|idx|index|filled"
     r"|total|n_entries|max_size)$"
@@ -93,7 +96,8 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
                 cls is not None
                 and (_is_length(expression, cls, model) or attr in model.once(_saturating_counts, cls))
             )
-            return counts and is_store_class(cls, model)
+            of_labels = cls is not None and _LABELLED.search(cls.name)
+            return counts and not of_labels and is_store_class(cls, model)
     return False
 
 

@@ -118,6 +118,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
     Assembled,
     assembled_by_calls,
     assembled_in_loop,
+    drawn_in_turn,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
@@ -307,7 +308,7 @@ class ListIndexedSample(Rule):
         picked = picked_in_loop(node, model)
         if picked is None:
             return (
-                self.assembled(assembled_in_loop(node, model), model)
+                self.assembled(assembled_in_loop(node, model) or drawn_in_turn(node, model), model)
                 or self.apart(unpacked_in_loop(node, model), model)
                 or self.placed(node, model)
             )

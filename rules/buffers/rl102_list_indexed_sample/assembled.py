@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, descendants, frozen, last_name, models, regex
-from rlint.rules.buffers._shared.held import is_counted
+from rlint.rules.buffers._shared.held import are_few, is_counted
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers.rl102_list_indexed_sample.drawn import number_drawn
 
 _BATCHES = regex(
     r"^_*(sample|(get|make|build|prepare|next|collect|encode)_(\w+_)?(batch|minibatch|samples?))"
 )
 _DRAWS = regex(r"sample|(^|_)(ind|indices|idxs?|indexes|rows|batch|minibatch|chosen|drawn|lst|list)(_|$)")
 _JOINS = models.having(Trait.JOINS, "numpy", "torch") | {"numpy.array", "numpy.asarray"}
+_RANDOM = ("random.", "numpy.random.")
 _OF_FEW = regex(r"env|agent|worker|head|layer|key|field|name")
 _PARALLEL = 2
 """Lists that a counted loop reads at the same place: of items and of places in them."""
@@ -47,12 +49,69 @@ def assembled_by_calls(node: ast.ListComp, model: SemanticModel) -> Assembled | 
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Name() as owner)):
             known = model.names.is_self(owner) and bool(model.types.call_targets(call))
+            if known and _is_drawn_in_store(clause.iter, model):
+                return Assembled(node, call.func)
             if not known or not _is_of_batches(node, model):
                 return None
             joined = not is_counted(clause.iter, model) and _is_joined(node, model)
             if joined or (call is row and model.once(is_unpacked, node)):
                 return Assembled(node, call.func)
     return None
+
+
+def _is_drawn_in_store(indices: ast.expr, model: SemanticModel) -> bool:
+    """Whether a method of a class that stores transitions draws the indices of a batch, and not a few."""
+    if not isinstance(indices, ast.Name) or not is_store_class(model.class_of(indices), model):
+        return False
+    drawn = [binding.value for binding in model.dataflow.definitions(indices) if not binding.path]
+    sizes = [number_drawn(draw, model) for draw in drawn if isinstance(draw, ast.Call)]
+    known = bool(sizes) and len(sizes) == len(model.dataflow.definitions(indices))
+    return known and all(size is not None and not are_few(size, model) for size in sizes)
+
+
+def drawn_in_turn(loop: ast.For, model: SemanticModel) -> Assembled | None:
+    """Return the batch of `for _ in range(batch_size): rows.append(self.draw_one())` in a class that stores
+    transitions, where `draw_one` draws an item at random.
+    """
+    if loop.orelse or not is_counted(loop.iter, model) or not is_store_class(model.class_of(loop), model):
+        return None
+    size = loop.iter.args[-1] if isinstance(loop.iter, ast.Call) and loop.iter.args else None
+    if size is None or are_few(size, model) or _OF_FEW.search(model.source.text(size).lower()):
+        return None
+    for statement in loop.body:
+        for node in descendants(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name() as owner)) as call if (
+                    model.names.is_self(owner) and _draws_one(call, model) and _is_gathered(call, loop, model)
+                ):
+                    return Assembled(call, call.func)
+    return None
+
+
+def _draws_one(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a method of this file draws at random which item of the store it reads."""
+    targets = model.types.call_targets(call)
+    method = model.types.definition(targets[0]) if len(targets) == 1 else None
+    if method is None:
+        return False
+    calls = [node for node in descendants(method) if isinstance(node, ast.Call)]
+    draws = any((model.names.qualified(call.func) or "").startswith(_RANDOM) for call in calls)
+    return draws and any(
+        model.names.is_self(node.value.value)
+        for node in descendants(method)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)
+    )
+
+
+def _is_gathered(call: ast.Call, loop: ast.For, model: SemanticModel) -> bool:
+    """Whether a loop appends the result of a call to a list, directly or by a variable."""
+    names = {target.id for target in model.names.targets(call) if isinstance(target, ast.Name)}
+    for statement in loop.body:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[value])):
+                if value is call or (isinstance(value, ast.Name) and value.id in names):
+                    return True
+    return False
 
 
 def _is_joined(node: ast.ListComp, model: SemanticModel) -> bool:

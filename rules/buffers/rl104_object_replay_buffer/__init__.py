@@ -2,17 +2,20 @@
 
 ## What it does
 Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from
-which batches are drawn at random, or in an array of objects (`np.empty(capacity, dtype=object)`). The list
-may belong to a buffer class, be an attribute of the agent, or be a variable of the script. The rule
+which batches are drawn at random, in an array of objects (`np.empty(capacity, dtype=object)`), or in the
+leaves of a sum tree (`self.tree.add(priority, transition)`). The list may belong to a buffer class, be an
+attribute of the agent, or be a variable of the script. The rule
 recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
 sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
-are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`.
+are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`. Whole episodes or games
+count if a method of the buffer builds batches from their steps, one by one: by methods of each drawn game
+(`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`).
 
 The rule does not flag:
 
-- lists that are emptied during training, such as on-policy rollouts;
+- lists that are emptied during training by the code that samples them, such as on-policy rollouts;
 - lists that are not sampled at random: queues, n-step windows, episodes that are read in order;
-- items that are whole episodes, sequences of other kinds, or texts;
+- items that are sequences of other kinds, or texts, and episodes of which batches are cut as slices;
 - buffers that hold fewer than a thousand items;
 - files with `LazyFrames` or `FrameStack`, whose observations share their images, unless each transition also
   holds several tensors of one number.
@@ -91,10 +94,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel
+from rlint.rules.buffers.rl104_object_replay_buffer.episodes import converted_by
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
-    is_drawn_and_unpacked,
+    StoredItem,
     is_of_episodes,
-    is_replay,
     is_transition,
     many_written_by,
     may_be_transition,
@@ -102,6 +105,12 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     takes_sequences_apart,
     uses_of,
     written_by,
+)
+from rlint.rules.buffers.rl104_object_replay_buffer.replay_list import is_drawn_and_unpacked, is_replay
+from rlint.rules.buffers.rl104_object_replay_buffer.tree_store import (
+    drawn_from_tree,
+    given_to_tree,
+    is_reported_there,
 )
 
 _PIXELS = "images take nearly all of the memory in any case"
@@ -114,6 +123,10 @@ ADVICE = (
 NUMBERS = (
     "Keep actions, rewards and ends of episodes in one preallocated array each, beside the frames, and "
     "create one tensor of each for a whole batch"
+)
+EPISODES = (
+    "Keep each field of the steps in one preallocated array for all episodes, with the row at which each "
+    "episode begins, and index all fields with the drawn rows"
 )
 _FEWEST = 2
 """So many tensors of one number in each transition take more memory than shared frames save."""
@@ -129,11 +142,37 @@ class ObjectReplayBuffer(Rule):
     claims = ("mem", "time")
     heat = Heat.WARM
     visits = (ast.Call, ast.Assign)
-    callees = frozenset({"append", "extend"})
-    triggers = ("sample", "choice", "rand", "integers")
+    callees = frozenset({"append", "extend", "add", "insert", "push", "store", "put"})
+    triggers = ("sample", "choice", "rand", "integers", "uniform")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first statement of a buffer that stores a transition or an episode."""
+        found = list(self.transitions(node, model))
+        yield from found or self.episodes(node, model)
+
+    def episodes(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first statement of a buffer that stores an episode as an object."""
+        written = written_by(node)
+        if written is None or shares_frames(model) or model.frequency.heat_of(node).level is Heat.COLD:
+            return
+        method = converted_by(written, model)
+        if method is None or not is_first(node, uses_of(written.holder, model), model):
+            return
+        yield self.finding(
+            model,
+            node,
+            f"`{model.source.text(written.holder)}` stores whole episodes as Python objects, whose steps "
+            f"`{method.name}` collects one by one for every batch",
+            advice=EPISODES,
+            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+        )
+
+    def transitions(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first statement of a buffer that stores a transition."""
+        kept_by_tree = given_to_tree(node, model)
+        if kept_by_tree is not None:
+            yield from self.in_tree(node, kept_by_tree, model)
+            return
         written = written_by(node)
         holder = written.holder if written is not None else many_written_by(node)
         if holder is None:
@@ -157,16 +196,37 @@ class ObjectReplayBuffer(Rule):
         known = known or (sequence and takes_sequences_apart(draw, model))
         if not known and not is_drawn_and_unpacked(draw, model):
             return
+        yield self.report(node, holder, draw, tensors if shared else 0, model)
+
+    def in_tree(self, node: ast.AST, stored: StoredItem, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a transition that is stored in a leaf of a sum tree."""
+        tensors = one_number_tensors(stored.value, model) if shares_frames(model) else 0
+        if shares_frames(model) and tensors < _FEWEST:
+            return
+        if model.frequency.heat_of(node).level is Heat.COLD or is_reported_there(stored, model):
+            return
+        draw = drawn_from_tree(stored, model)
+        if draw is not None:
+            yield self.report(node, stored.holder, draw, tensors, model)
+
+    def report(
+        self, node: ast.AST, holder: ast.expr, draw: ast.AST, tensors: int, model: SemanticModel
+    ) -> Finding:
+        """Return the finding. `tensors` is the number of tensors of one number in each transition, if these
+        are what makes it large.
+        """
         drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
-        does = "looks up one by one" if isinstance(draw, ast.Subscript) else "unpacks again"
-        stores = f"with {tensors} tensors of one number" if shared else "as Python objects"
-        yield self.finding(
+        one_by_one = isinstance(draw, ast.Subscript)
+        one_by_one = one_by_one or given_to_tree(node, model) is not None
+        does = "looks up one by one" if one_by_one else "unpacks again"
+        stores = f"with {tensors} tensors of one number" if tensors else "as Python objects"
+        return self.finding(
             model,
             node,
             f"`{model.source.text(holder)}` stores each transition {stores}, which {where} {does} for every "
             "batch",
-            advice=NUMBERS if shared else ADVICE,
+            advice=NUMBERS if tensors else ADVICE,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
         )
 

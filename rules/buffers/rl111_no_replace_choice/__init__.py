@@ -8,6 +8,8 @@ Flags draws in hot code whose population is a replay buffer:
   of a replay memory, or a `range(n)` or `np.arange(n)` of one of these;
 - `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work, also by way of
   `.numpy()` or `.to(device)`;
+- `random.sample(list(range(n)), k)`, where the range itself would serve, and ranges that are shuffled to
+  take the first `k`;
 - `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions.
 
 The rule does not flag:
@@ -95,6 +97,7 @@ from rlint.rule import (
     defaults_of,
     descendants,
     is_constant,
+    last_name,
     last_names,
     models,
 )
@@ -102,6 +105,7 @@ from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
+from rlint.rules.buffers.rl111_no_replace_choice.listed import ListedIndices, listed_to_draw
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
 
 TREE = "Keep the priorities in a sum tree, which finds an index in logarithmic time"
@@ -112,6 +116,7 @@ GENERATOR = (
 TORCH = (
     "Draw with `torch.randint(n, (k,))` if duplicates are acceptable, else with a `numpy.random.Generator`"
 )
+RANGE = "`random.sample(range(n), k)` needs neither a list nor a permutation"
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
 CONVERSIONS = models.having(Trait.TO_HOST | Trait.RELOCATES | Trait.CASTS, TypeTag.TENSOR)
 
@@ -125,7 +130,7 @@ class NoReplaceChoice(Rule):
     claims = ("time", "exp")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = last_names(*PERMUTATIONS, "choice")
+    callees = last_names(*PERMUTATIONS, "choice", "sample", "shuffle")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a draw whose cost grows with the buffer."""
@@ -135,6 +140,8 @@ class NoReplaceChoice(Rule):
             and model.names.qualified(node.func) in PERMUTATIONS
         ):
             found = self.cut_permutation(node, model)
+        elif (listed := listed_to_draw(node, model)) is not None:
+            found = self.list_of_all(node, listed, model)
         else:
             draw = draw_of(node, model)
             population = population_of(draw, model) if draw is not None else None
@@ -173,6 +180,17 @@ class NoReplaceChoice(Rule):
         if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
+
+    def list_of_all(self, call: ast.Call, listed: ListedIndices, model: SemanticModel) -> Finding | None:
+        """Return a finding for a list of all indices of a buffer."""
+        if not self.is_worth_it(listed.count, listed.made, model):
+            return None
+        count, size = shown(listed.count, model), shown(listed.size, model)
+        if last_name(call.func) == "sample":
+            message = f"`{shown(listed.made, model)}` lists all `{count}` indices to draw `{size}` of them"
+            return self.finding(model, listed.made, message, advice=f"Draw from the range itself: {RANGE}")
+        message = shuffles(model.source.text(call.func), listed.count, f"`{size}`", model)
+        return self.finding(model, call, message, advice=f"Draw them from the range: {RANGE}")
 
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""

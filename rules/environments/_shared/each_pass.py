@@ -103,7 +103,7 @@ def made_again(
     looped = model.frequency.loops(call)
     loop = looped[0] if looped else None
     if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
-        guarded = is_guarded(call, loop, model) and not (may_branch and _is_in_usual_branch(call, model))
+        guarded = is_guarded(call, loop, model) and not (may_branch and is_in_usual_branch(call, model))
         if guarded or not all(stays(value, loop, model) for value in given(call)):
             return None
         return Again(call, loop)
@@ -111,7 +111,7 @@ def made_again(
     if loop is not None or function is None:
         return None
     if is_guarded(call, function, model, may_leave=may_leave) and not (
-        may_branch and _is_in_usual_branch(call, model)
+        may_branch and is_in_usual_branch(call, model)
     ):
         return None
     assumed: list[str] | None = [] if likely else None
@@ -120,7 +120,7 @@ def made_again(
     return Again(call, None, tuple(dict.fromkeys(assumed or ())))
 
 
-def _is_in_usual_branch(call: ast.Call, model: SemanticModel) -> bool:
+def is_in_usual_branch(call: ast.Call, model: SemanticModel) -> bool:
     """Whether none of the conditions of a call is known to hold seldom."""
     return all(guard.kind not in _SELDOM for guard in model.frequency.conditions(call))
 

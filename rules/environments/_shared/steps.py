@@ -102,8 +102,10 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
     if any(roles.looks_on(name) for name in called):
         return False
-    return Driver.GRADIENT_STEP in model.frequency.drivers(node) or any(
-        _TRAINS.search(name.lower()) for name in called
+    return (
+        Driver.GRADIENT_STEP in model.frequency.drivers(node)
+        or any(_TRAINS.search(name.lower()) for name in called)
+        or any(map(is_for_training, model.usage.ways_from_training(node)))
     )
 
 

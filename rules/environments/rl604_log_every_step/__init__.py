@@ -111,6 +111,7 @@ from rlint.rules.environments.rl604_log_every_step.step_logs import (
 
 PERIOD = 100
 _LONG_STEP = "one line beside the gradient step of a large network, which takes far longer"
+_WARNS = frozenset({"warning", "warn", "error", "critical", "exception"})
 
 
 class LogEveryStep(Rule):
@@ -138,6 +139,9 @@ class LogEveryStep(Rule):
             return
         if model.effects.relays_log(call):
             model.silent("{} only writes the text of its callers, where it is reported", call)
+            return
+        if warns_of_exception(call, model):
+            model.silent("{} warns of something that seldom happens", call)
             return
         place = whole_choice(statement, model)
         logger = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else None
@@ -168,6 +172,11 @@ class LogEveryStep(Rule):
             assumes=assumes,
             minor=_LONG_STEP if is_far_shorter(run, step, model) else None,
         )
+
+
+def warns_of_exception(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call warns under a condition, which then is the exception."""
+    return last_name(call.func) in _WARNS and bool(model.frequency.conditions(call))
 
 
 def step_if_switched_on(

@@ -12,6 +12,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, does_not_block
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, ends_when_empty
 
+_TAKES = frozenset({"pop", "popleft"})
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
 
 
@@ -94,7 +95,7 @@ def _handled(statement: ast.stmt, looks: Looks, model: SemanticModel) -> list[Po
         case ast.For(body=body, orelse=[]):
             parts = [_handled(inner, looks, model) for inner in body]
             return [poll for part in parts for poll in part] if all(parts) else []
-        case ast.If(test=test, body=body, orelse=[]) if not leaves(body):
+        case ast.If(test=test, body=body, orelse=other) if not leaves(body) and all(map(_signals, other)):
             found = looks.polls(test, holds=False) or []
             return [poll for poll in found if _comes(poll) or _is_taken(poll.node, statement.body)]
         case ast.Try(body=[taking, *_], handlers=[handler], orelse=[], finalbody=[]) if means_not_there(
@@ -122,12 +123,29 @@ def _comes(poll: Poll) -> bool:
     return bool(_COUNTS & names)
 
 
+def _signals(statement: ast.stmt) -> bool:
+    """Whether a statement only says that the loop is idle: `self.idle.set()`."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="set" | "clear"), args=[], keywords=[])):
+            return True
+    return False
+
+
 def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
-    """Whether a block resets the flag that guards it: `if request.value: ...; request.value = 0`."""
+    """Whether a block resets the flag that guards it, or takes an item of the list that does: `if
+    request.value: ...; request.value = 0`, `if self.orders: order = self.orders.pop(0)`.
+    """
     wanted = {
         ast.unparse(node) for node in descendants(flag) if isinstance(node, (ast.Attribute, ast.Subscript))
     }
-    return any(
+    taken = {
+        ast.unparse(call.func.value)
+        for statement in block
+        if isinstance(statement, ast.Assign)
+        for call in [statement.value]
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _TAKES
+    }
+    return bool(wanted & taken) or any(
         ast.unparse(target) in wanted
         for statement in block
         if isinstance(statement, ast.Assign)

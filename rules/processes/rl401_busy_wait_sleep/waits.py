@@ -121,7 +121,8 @@ def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
         match statement:
             case ast.If(test=test, body=body, orelse=[]) if isinstance(body[-1], ast.Continue):
                 found = looks.polls(test, holds=True)
-                if found and idle.block(body) and not idle.pauses:
+                ended = found and ends_when_empty(loop, found[0])
+                if found and not ended and idle.block(body) and not idle.pauses:
                     return Wait(loop, [], [*found, *outer], statement)
             case ast.If() if last and all(isinstance(before, ast.With) for before in loop.body[:-1]):
                 return _spin_in_last(loop, statement, looks, outer)
