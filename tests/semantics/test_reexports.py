@@ -68,3 +68,17 @@ def test_a_folder_of_the_program_named_like_torch_does_not_hide_torch() -> None:
     summary = model.module.classes["Distribution"]
     bases = [base for base in model.index.ancestry(summary) if isinstance(base, str)]
     assert bases == ["torch.distributions.Distribution"]
+
+
+def test_a_script_finds_the_modules_of_its_own_folder_first() -> None:
+    """As long as no code imports the folder as a package: then its files are imported from above."""
+    files = {
+        "buffers.py": "import numpy as np\nlimits = np.zeros(3)\n",
+        "simple/buffers.py": "limits = [1, 2]\n",
+        "simple/run.py": "import buffers\nprint(buffers.limits)\n",
+    }
+    tag = TypeTag.LIST
+    for more in ({}, {"main.py": "from simple.run import limits\n"}, {"simple/__init__.py": ""}):
+        model = build({**files, **more})["simple/run.py"]
+        assert model.types.type_of(expression(model, "buffers.limits")).tag is tag
+        tag = TypeTag.NDARRAY

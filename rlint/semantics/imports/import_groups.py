@@ -63,6 +63,7 @@ class _Meanings:
             candidates = self._by_tail.get(parts[cut - 1])
             if candidates:
                 dotted = ".".join(parts[:cut])
+                yield from self._files.get(f"{package}.{dotted}", ())  # a script finds it first
                 near = self._near(dotted, package)
                 for module in candidates if near is None else [near]:
                     if near or is_named(module, dotted, self._files):

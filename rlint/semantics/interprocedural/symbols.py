@@ -96,15 +96,16 @@ class SymbolTable:
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """Return the module that `import dotted` means: of that name, beside the importer, or the only one
-        with that name relative to a folder that is not a package (`import_groups.py` assumes the same).
+        """Return the module that `import dotted` means: beside a script, of that name, beside the importer,
+        or the only one with that name relative to a folder that is not a package (`import_groups.py` assumes
+        the same).
         """
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:
             return None
         found = self.modules.get(dotted)
         if found is not None:
-            return found
+            return self._beside_script(dotted, importer) or found
         # `program/torch/` is not what `import torch.distributions` means in its files
         near = dotted.partition(".")[0] not in models.NEVER_VENDORED
         package = importer.rpartition(".")[0] if near else ""
@@ -115,6 +116,30 @@ class SymbolTable:
             package = package.rpartition(".")[0]
         named = [module for module in candidates if is_named(module.module, dotted, self.modules)]
         return named[0] if len(named) == 1 else None
+
+    def _beside_script(self, dotted: str, importer: str) -> ModuleSummary | None:
+        """Return the module beside the importer, if its folder is no package and no code imports from it by
+        its name: a script finds the modules in its own folder first.
+        """
+        folder = importer.rpartition(".")[0]
+        found = self.modules.get(f"{folder}.{dotted}") if folder else None
+        if found is None or found.module == importer or folder in self.modules:
+            return None
+        return None if folder in self._imported_folders else found
+
+    @cached_property
+    def _imported_folders(self) -> frozenset[str]:
+        """Return every module that an import names, with the folders that contain it."""
+        targets = {
+            target
+            for module in self.modules.values()
+            for target in (*module.imports.values(), *module.star_imports)
+        }
+        return frozenset(
+            target[:end]
+            for target in targets
+            for end in (*(place for place, sign in enumerate(target) if sign == "."), len(target))
+        )
 
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
