@@ -108,6 +108,9 @@ class LocalAutograd:
             return True
         start, end = self.syntax.positions.span(definition)
         text = self.syntax.text[start:end].lower()
+        documented = ast.get_docstring(definition, clean=False)
+        if documented:
+            text = text.replace(documented.lower(), "", 1)
         return "grad" in text or ("infer" in text and _INFERS.search(text) is not None)
 
     def _at(self, statement: ast.stmt | None) -> StatedMode:
