@@ -378,7 +378,10 @@ def eval_mode(model):
     [
         (MODE_ONLY, Autograd.ON),
         (GENERATOR, Autograd.ON),
-        (GENERATOR.replace("    model.eval", '    """Set a model up for inference."""\n    model.eval'), Autograd.ON),
+        (
+            GENERATOR.replace("    model.eval", '    """Set a model up for inference."""\n    model.eval'),
+            Autograd.ON,
+        ),
         (GRADIENTS_OFF, Autograd.UNKNOWN),
         ("from library import eval_mode\n", Autograd.UNKNOWN),
         ("import library\nclass eval_mode(library.Mode): pass\n", Autograd.UNKNOWN),
