@@ -30,6 +30,41 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
         ),
         (
             """
+            class Player:
+                def choose(self, state):
+                    move = self.agent(state)
+                    self.improve(state)
+                    self.follow()
+                    return move
+
+                def improve(self, state):
+                    self.optimizer.zero_grad()
+                    self.agent(state).mean().backward()
+                    self.optimizer.step()
+
+                def follow(self):
+                    line()
+            """,
+            Heat.HOT,
+            "`Player.choose` is called for each gradient step",
+        ),
+        (
+            """
+            class Player:
+                def run(self, state):
+                    self.improve(state)
+                    line()
+
+                def improve(self, state):
+                    self.optimizer.zero_grad()
+                    self.agent(state).mean().backward()
+                    self.optimizer.step()
+            """,
+            Heat.COLD,
+            "",
+        ),
+        (
+            """
             class Algo:
                 def gather(self):
                     for step in range(self.count):

@@ -581,8 +581,9 @@ class HeatMap:
 
     def _likely_role(self, function: FunctionSummary) -> LikelyRole | None:
         may_be_called = any(function.takes(site) for site in self._bounds.unresolved(function))
-        if self._once[function.path] | self._many[function.path]:
-            return likely_role(function, self._many[function.path]) if not may_be_called else None
+        once, many = self._once[function.path], self._many[function.path]
+        if once | many:
+            return likely_role(function, once, many) if not may_be_called else None
         cls = self.index.owner_of(function)
         if cls is not None:
             return named_role(function, cls.qualname, self._environments.tag_of(cls))
