@@ -31,7 +31,8 @@ def sees_the_same_on_branch(call: ast.Call, again: ast.Call, model: SemanticMode
         parent = model.parent(inner)
         assert isinstance(parent, ast.stmt)
         inner = parent
-    return likely_stays_the_same(call, (*between, *_evaluated_with(again, statement)), model)
+    same: bool = likely_stays_the_same(call, (*between, *_evaluated_with(again, statement)), model)
+    return same
 
 
 def _branch_in(block: list[ast.stmt], call: ast.Call, model: SemanticModel) -> ast.If | None:

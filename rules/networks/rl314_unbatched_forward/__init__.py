@@ -12,7 +12,7 @@ the latent states of all steps, has low impact, and so has a loop that passes a 
 (`for state in states: values.append(agent.evaluate(state))`).
 
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
-are likely, too.
+are likely, too, and so are those that it generates for one prompt at a time (`for prompt in prompts:`).
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
@@ -107,6 +107,7 @@ from rlint.rules.networks.rl314_unbatched_forward.per_item import (
     single_item,
 )
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
+from rlint.rules.networks.rl314_unbatched_forward.prompts import is_generated_per_prompt
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 
 _MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
@@ -135,6 +136,9 @@ class UnbatchedForward(Rule):
         loop = looped[0]
         if is_generated_again(node, loop, model):
             yield self.generated_again(node, model)
+            return
+        if is_generated_per_prompt(node, loop, model):
+            yield self.generated_per_prompt(node, model)
             return
         if not model.gradients.gives_gradient(node):
             yield from self.check_functions(node, loop, model)
@@ -178,6 +182,18 @@ class UnbatchedForward(Rule):
             advice="Generate all at once: `num_return_sequences=n`, or repeat each prompt n times "
             "(`input_ids.repeat_interleave(n, 0)`), in as large batches as fit in memory",
             assumes=f"`{text}` samples",
+        )
+
+    def generated_per_prompt(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for texts that a loop generates for one prompt after the other."""
+        text = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{text}` generates for one prompt in each iteration, and decodes token by token each time",
+            advice="Tokenise the prompts with padding on the left, and generate in batches as large as fit in "
+            "memory: all prompts of a batch share each decoding step",
+            assumes=f"`{text}` takes several prompts at once",
         )
 
     def check_functions(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
