@@ -191,8 +191,8 @@ class UnbatchedForward(Rule):
             model,
             node,
             f"`{text}` generates for one prompt in each iteration, and decodes token by token each time",
-            advice="Tokenise the prompts with padding on the left, and generate in batches as large as fit in "
-            "memory: all prompts of a batch share each decoding step",
+            advice="Tokenise the prompts with padding on the left, and generate in batches as large as memory "
+            "holds: all prompts of a batch share each decoding step",
             assumes=f"`{text}` takes several prompts at once",
         )
 
