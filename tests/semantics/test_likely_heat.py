@@ -64,6 +64,17 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
             "",
         ),
         (
+            "from torch.distributions import Normal\n\n"
+            "def bounded(mean, std):\n    line()\n    return Normal(mean.tanh(), std.exp())",
+            Heat.HOT,
+            "`bounded` is called for each forward pass",
+        ),
+        (
+            "from torch.distributions import Normal\n\ndef prior():\n    line()\n    return Normal(0.0, 1.0)",
+            Heat.COLD,
+            "",
+        ),
+        (
             """
             class Algo:
                 def gather(self):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlint.findings import Heat
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import MANY_PASSES
@@ -18,6 +19,9 @@ _WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|l
 
 _EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
 _WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for each gradient step")
+_EACH_DISTRIBUTION = LikelyRole(
+    Heat.HOT, "creates a distribution from its arguments", "for each forward pass"
+)
 _EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each batch of rollouts")
 _EACH_STEP = LikelyRole(Heat.HOT, "takes an environment step", "for each environment step")
 _EACH_ROLLOUT = LikelyRole(Heat.WARM, "collects a batch of rollouts", "for each batch of rollouts")
@@ -73,3 +77,13 @@ def _is_long(function: FunctionSummary) -> bool:
 def _resets(function: FunctionSummary) -> bool:
     """Whether a function begins an episode of its own, outside of loops and unconditionally."""
     return any(site.method == "reset" and site.loop == -1 and not site.guards for site in function.calls)
+
+
+def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
+    """Return the role of a function that returns a distribution with the parameters that it receives, as
+    those do that the configuration selects by name (`getattr(distributions, config.kind)`).
+    """
+    if not function.call_parameters or function.name.startswith("__") or looks_on(function.name):
+        return None
+    returned = {kind.tag for kind in function.returns}
+    return _EACH_DISTRIBUTION if returned == {TypeTag.DISTRIBUTION} else None
