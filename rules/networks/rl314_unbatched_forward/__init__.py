@@ -23,8 +23,8 @@ of observations in the function of one step (likely).
 
 The rule does not flag:
 
-- inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop,
-  models that are rolled out;
+- inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop
+  (unless each iteration copies the environment or sets its state), models that are rolled out;
 - mini-batches (slices, loaders, chunks), and loops with a different network for each item;
 - loops over a few literal items;
 - loops that train the network, stop early or yield;

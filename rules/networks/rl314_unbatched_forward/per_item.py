@@ -31,6 +31,7 @@ from rlint.rule import (
 from rlint.rules.networks._shared.same_input import nodes_run
 from rlint.rules.networks.rl314_unbatched_forward.helpers import leaves_nothing, takes_step
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
+from rlint.rules.networks.rl314_unbatched_forward.own_environments import is_own_step, is_restore
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
@@ -148,6 +149,8 @@ class CallInput:
         """Whether a call only converts or computes, also by a network that keeps no state."""
         model = self.model
         if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
+            return True
+        if is_own_step(call, self.loop, model):
             return True
         run = model.nn.network_run(call)
         if run is not None and call.args:
@@ -325,6 +328,8 @@ class CallInput:
                     changes = name in used
                 case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
                     changes = last_name(value) in used and not self._is_done_with(node)
+                case ast.Call() if is_restore(node) or is_own_step(node, self.loop, self.model):
+                    changes = False
                 case ast.Call():
                     changes = self._steps(node) or self._reaches(node, used)
                 case _:
@@ -357,9 +362,9 @@ class CallInput:
             or self.model.gradients.gives_gradient(call)
         ):
             return False
-        effect = self.model.effects.call_effect(call)
-        if self.model.types.call_targets(call) and not effect.kind & _CHANGES:
-            return False
+        effect, targets = self.model.effects.call_effect(call), self.model.types.call_targets(call)
+        if targets and (not effect.kind & _CHANGES or all(each.name == "__init__" for each in targets)):
+            return False  # a constructor stores its arguments
         return not (effect.quiet or self._only_puts_together(call))
 
     def _changes_weights(self) -> bool:
