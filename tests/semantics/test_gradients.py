@@ -313,6 +313,34 @@ def test_callers_in_other_files() -> None:
     assert model.gradients.autograd_at(expression(model, "net(state)")) is Autograd.OFF
 
 
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("torch.set_grad_enabled(False)\nloss = net(x)\ntorch.set_grad_enabled(True)\nreturn loss", False),
+        ("if test:\n    torch.set_grad_enabled(False)\nif test:\n    torch.set_grad_enabled(True)", False),
+        ("if test:\n    torch.set_grad_enabled(False)\nif other:\n    torch.set_grad_enabled(True)", True),
+        ("torch.set_grad_enabled(False)\nif x:\n    return net(x)\ntorch.set_grad_enabled(True)", True),
+        ("torch.set_grad_enabled(True)\ntorch.set_grad_enabled(False)", True),
+    ],
+)
+def test_functions_that_turn_autograd_off_for_their_own_code(body: str, left: bool) -> None:
+    """If they turn it on again, it is on for the code after a call."""
+    helper = f"import torch\n\ndef validate(net, x, test, other):\n{textwrap.indent(body, '    ')}\n"
+    run = (
+        HEAD
+        + """
+    from helper import validate
+
+    def play(net: Net, state):
+        validate(net, state, True, False)
+        return net(state).argmax().item()
+    """
+    )
+    model = build({"helper.py": helper, "run.py": run})["run.py"]
+    wanted = Autograd.UNKNOWN if left else Autograd.ON
+    assert model.gradients.autograd_at(expression(model, "net(state)")) is wanted
+
+
 MODE_ONLY = """
 class eval_mode:
     def __init__(self, *models):
@@ -350,6 +378,10 @@ def eval_mode(model):
     [
         (MODE_ONLY, Autograd.ON),
         (GENERATOR, Autograd.ON),
+        (
+            GENERATOR.replace("    model.eval", '    """Set a model up for inference."""\n    model.eval'),
+            Autograd.ON,
+        ),
         (GRADIENTS_OFF, Autograd.UNKNOWN),
         ("from library import eval_mode\n", Autograd.UNKNOWN),
         ("import library\nclass eval_mode(library.Mode): pass\n", Autograd.UNKNOWN),

@@ -20,7 +20,7 @@ FILES = {
     "scripts/helpers.py": "scripts.helpers",
     "scripts/utils.py": "scripts.utils",
 }
-PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets"}
+PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets", "scripts/plot.py": "scripts"}
 
 
 def together(importer: str, text: str) -> set[str]:
@@ -58,6 +58,8 @@ def together(importer: str, text: str) -> set[str]:
         ("agents/nets/gym.py", "from ..dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
         # next to the importer, as scripts of one folder import each other
         ("scripts/plot.py", "import helpers\n", {"scripts/helpers.py"}),
+        # a module of the same name further up comes second
+        ("scripts/plot.py", "import utils\n", {"utils.py", "scripts/utils.py"}),
         # seen from a folder that is no package
         ("train.py", "import helpers\n", {"scripts/helpers.py"}),
         # named with the `src` that names of modules lack

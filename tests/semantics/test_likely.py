@@ -346,3 +346,13 @@ def test_a_function_that_converts_arrays_likely_returns_a_tensor() -> None:
     assert not sure
     assert likely.tag is TypeTag.TENSOR
     assert likely.assumes == ("`check()` is a tensor",)
+
+
+@pytest.mark.parametrize(
+    ("use", "shown"),
+    [("net(x)", True), ("net.act(x)", False), ("net(x) if net.eval('x') else 0", True)],
+)
+def test_what_has_a_mode_and_is_called_is_a_network(use: str, shown: bool) -> None:
+    """Agents have `eval()`, too, but are not called like functions."""
+    _, likely = both(f"import torch\n\ndef test(net, x):\n    net.eval()\n    return {use}\n", "net")
+    assert (likely.tag is TypeTag.MODULE) is shown

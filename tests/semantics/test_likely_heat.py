@@ -30,6 +30,52 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
         ),
         (
             """
+            class Player:
+                def choose(self, state):
+                    move = self.agent(state)
+                    self.improve(state)
+                    self.follow()
+                    return move
+
+                def improve(self, state):
+                    self.optimizer.zero_grad()
+                    self.agent(state).mean().backward()
+                    self.optimizer.step()
+
+                def follow(self):
+                    line()
+            """,
+            Heat.HOT,
+            "`Player.choose` is called for each gradient step",
+        ),
+        (
+            """
+            class Player:
+                def run(self, state):
+                    self.improve(state)
+                    line()
+
+                def improve(self, state):
+                    self.optimizer.zero_grad()
+                    self.agent(state).mean().backward()
+                    self.optimizer.step()
+            """,
+            Heat.COLD,
+            "",
+        ),
+        (
+            "from torch.distributions import Normal\n\n"
+            "def bounded(mean, std):\n    line()\n    return Normal(mean.tanh(), std.exp())",
+            Heat.HOT,
+            "`bounded` is called for each forward pass",
+        ),
+        (
+            "from torch.distributions import Normal\n\ndef prior():\n    line()\n    return Normal(0.0, 1.0)",
+            Heat.COLD,
+            "",
+        ),
+        (
+            """
             class Algo:
                 def gather(self):
                     for step in range(self.count):

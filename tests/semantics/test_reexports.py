@@ -98,3 +98,17 @@ def test_scripts_import_the_modules_of_their_folder() -> None:
     assert (
         models["train.py"].types.type_of(expression(models["train.py"], "parts.limits")).tag is TypeTag.LIST
     )
+
+
+def test_a_script_finds_the_modules_of_its_own_folder_first() -> None:
+    """As long as no code imports the folder as a package: then its files are imported from above."""
+    files = {
+        "buffers.py": "import numpy as np\nlimits = np.zeros(3)\n",
+        "simple/buffers.py": "limits = [1, 2]\n",
+        "simple/run.py": "import buffers\nprint(buffers.limits)\n",
+    }
+    tag = TypeTag.LIST
+    for more in ({}, {"main.py": "from simple.run import limits\n"}, {"simple/__init__.py": ""}):
+        model = build({**files, **more})["simple/run.py"]
+        assert model.types.type_of(expression(model, "buffers.limits")).tag is tag
+        tag = TypeTag.NDARRAY

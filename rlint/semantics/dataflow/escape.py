@@ -12,7 +12,7 @@ from rlint.frozen import frozen
 from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
-from rlint.models.value_type import Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
@@ -224,7 +224,7 @@ class _Escape(ValueFlow[ValueUse]):
         """Follow the target of a binding; immutable values need not be followed."""
         if isinstance(target, ast.Attribute):
             self.reach(target, _KEPT)
-        if isinstance(target, ast.Name) and is_immutable(self.analysis.types.type_of(target)):
+        if isinstance(target, ast.Name) and is_immutable(self._bound_type(target)):
             self.reach(target, _COMPUTED if self._is_local(target) else _KEPT)
         else:
             super().follow_target(target, part, statement)
@@ -256,6 +256,11 @@ class _Escape(ValueFlow[ValueUse]):
             self._results.follow(part)
         else:
             self.follow(part)
+
+    def _bound_type(self, target: ast.Name) -> Type:
+        """Return the type of the value that a target receives, whatever its variable held before."""
+        binding = self.syntax.variables.bound_at(target)
+        return self.analysis.types.binding_kind(binding) if binding is not None else UNKNOWN
 
     def _is_local(self, name: ast.Name) -> bool:
         scope = self.syntax.scope(name).lookup(name.id)

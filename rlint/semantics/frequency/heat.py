@@ -25,7 +25,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.likely_roles.by_body import likely_role
+from rlint.semantics.frequency.likely_roles.by_body import creates_distribution, likely_role
 from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.roles import (
@@ -595,8 +595,12 @@ class HeatMap:
 
     def _likely_role(self, function: FunctionSummary) -> LikelyRole | None:
         may_be_called = any(function.takes(site) for site in self._bounds.unresolved(function))
-        if self._once[function.path] | self._many[function.path]:
-            return likely_role(function, self._many[function.path]) if not may_be_called else None
+        once, many = self._once[function.path], self._many[function.path]
+        if once | many:
+            return likely_role(function, once, many) if not may_be_called else None
+        created = creates_distribution(function) if not may_be_called else None
+        if created is not None:
+            return created
         cls = self.index.owner_of(function)
         if cls is not None:
             return named_role(function, cls.qualname, self._environments.tag_of(cls))

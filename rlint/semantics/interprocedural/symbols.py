@@ -124,7 +124,9 @@ class SymbolTable:
         found = self.modules.get(dotted)
         if found is not None:
             adjacent = self.modules.get(f"{package}.{dotted}") if package else None
-            return adjacent if adjacent is not None and self._holds_scripts(package) else found
+            if adjacent is None or adjacent.module == importer or not self._holds_scripts(package):
+                return found
+            return adjacent
         while package:
             found = self.modules.get(f"{package}.{dotted}")
             if found is not None:

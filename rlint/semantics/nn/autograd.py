@@ -108,6 +108,9 @@ class LocalAutograd:
             return True
         start, end = self.syntax.positions.span(definition)
         text = self.syntax.text[start:end].lower()
+        documented = ast.get_docstring(definition, clean=False)
+        if documented:
+            text = text.replace(documented.lower(), "", 1)
         return "grad" in text or ("infer" in text and _INFERS.search(text) is not None)
 
     def _at(self, statement: ast.stmt | None) -> StatedMode:
@@ -163,8 +166,37 @@ class LocalAutograd:
         return StatedMode(None, tuple(entered))
 
     def turned_by(self, function: Function | None) -> bool:
-        """Whether running a function (None: the module) leaves autograd switched on or off afterwards."""
+        """Whether a function (None: the module) switches autograd off, at least for some of its own code."""
         return any(mode is not Autograd.ON for mode in self._set.get(function, {}).values())
+
+    def left_turned_by(self, function: Function) -> bool:
+        """Whether running a function leaves autograd switched off afterwards: it switches it on again, under
+        the same condition and without returning before.
+        """
+        stated = self._set.get(function, {})
+        off = [each for each, mode in stated.items() if mode is not Autograd.ON]
+        on = [each for each, mode in stated.items() if mode is Autograd.ON]
+        return not all(any(self._restores(each, before, function) for each in on) for before in off)
+
+    def _restores(self, later: ast.stmt, before: ast.stmt, function: Function) -> bool:
+        """Whether each run of a function that executes `before` executes `later` after it, unless it
+        raises.
+        """
+        parents = self.syntax.parents
+        around, condition = parents.get(later), parents.get(before)
+        if around is not function and not (
+            isinstance(around, ast.If)
+            and isinstance(condition, ast.If)
+            and parents.get(around) is function
+            and later in around.body
+            and before in condition.body
+            and ast.dump(around.test) == ast.dump(condition.test)
+        ):
+            return False
+        return later.lineno > before.lineno and not any(
+            before.lineno <= left.lineno <= later.lineno and self.syntax.function(left) is function
+            for left in self.syntax.of_type(ast.Return)
+        )
 
     def _set_before(self, statement: ast.stmt, function: Function) -> Autograd | None:
         """Return the mode that the last statement before one in the body of a function sets:

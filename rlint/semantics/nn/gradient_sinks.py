@@ -13,7 +13,7 @@ from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, TupleItem, ValueFlow
+from rlint.semantics.dataflow.value_flow import Beyond, Cause, Onward, Sink, TupleItem, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.summary import FunctionSummary
@@ -203,6 +203,10 @@ class GradientTrace(ValueFlow[SinkKind]):
         self.reach(use.at, SinkKind.DETACHED)
         for each in onward.nodes:
             self.result(each, use.part)
+
+    def may_continue(self, node: ast.AST, onward: Onward) -> bool:
+        """Follow a value to the known places even if there are others: a gradient may be computed there."""
+        return super().may_continue(node, onward) or bool(onward.nodes)
 
     def attribute(self, use: SyntacticUse) -> None:
         """Follow the attribute if it still belongs to the graph."""

@@ -73,7 +73,7 @@ class GradientSummaries:
         """Record the effects of a function on autograd, and on the gradients of its arguments and results."""
         if not self.concerned:
             return
-        summary.turns_autograd = self.here.turned_by(node)
+        summary.turns_autograd = self.here.left_turned_by(node)
         summary.concerns_autograd = self.here.concerns(node)
         summary.weights_read = tuple(
             name for name in self.analysis.weight_reads.parameters_read(node) if name in summary.parameters

@@ -10,6 +10,7 @@ from rlint.rule import (
     AnyLoop,
     Architecture,
     EffectKind,
+    FunctionSummary,
     SemanticModel,
     Type,
     TypeTag,
@@ -175,9 +176,20 @@ def seems_repeatable(forward: ast.Call, model: SemanticModel) -> bool:
 
 def _has_known_code(forward: ast.Call, run: tuple[ast.expr, str], model: SemanticModel) -> bool:
     """Whether the method that a call runs is one of torch (`net.to(device)`), or of known classes."""
-    if run[1] in models.methods_of(TypeTag.MODULE) or model.types.call_targets(forward):
+    if run[1] in models.methods_of(TypeTag.MODULE):
         return True
+    if targets := model.types.call_targets(forward):
+        return not any(_runs_module(each, model) for each in targets)
     return "{" in model.types.type_of(run[0]).of  # one of several classes
+
+
+def _runs_module(method: FunctionSummary, model: SemanticModel) -> bool:
+    """Whether a method of a network runs an attribute of it that is a network, of whatever layers."""
+    cls = model.index.owner_of(method)
+    return cls is not None and any(
+        site.receiver == "self" and model.index.attribute(cls, site.method).tag is TypeTag.MODULE
+        for site in method.calls
+    )
 
 
 def architecture_of(call: ast.Call, model: SemanticModel) -> Architecture | None:

@@ -15,6 +15,9 @@ code that receives them. If other files might use them too, the finding is `like
 Recurrent state that callers, also in other files, only pass back to the same function or store in a buffer
 does not count as a use of its gradient.
 
+A result that leaves a function which returns a random action while it explores (`if random.random() <
+epsilon:`) is `likely` not trained on, whatever its callers are.
+
 The rule does not flag results passed to unknown functions, networks whose weights do not require gradients,
 and functions that are only called with autograd off.
 
@@ -121,6 +124,7 @@ from rlint.rules.networks._shared.no_grad import (
     value_of,
 )
 from rlint.rules.networks._shared.sure_ends import surely_ends
+from rlint.rules.networks.rl301_inference_with_grad.exploring import selects_action
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
 from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
@@ -167,7 +171,7 @@ class InferenceWithGrad(Rule):
         if not is_idle(node, model):
             option = option_that_detaches(node, model)
             if option is None:
-                yield from self._cut_off_later(node, model)
+                yield from self._leaving(node, model)
             elif model.frequency.heat_of(node).level is Heat.HOT:
                 yield self._detached_by_option(node, option, model)
             return
@@ -210,22 +214,44 @@ class InferenceWithGrad(Rule):
             assumes=f"a caller passes `{option}=True`",
         )
 
-    def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a forward pass whose result leaves the function, if all receivers detach it."""
+    def _leaving(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a forward pass whose result leaves the function, if all receivers detach it, or
+        if the function selects an action, which it may also draw at random.
+        """
         statement = model.syntax.statement(call)
         if value_of(statement) is None or not model.gradients.gives_gradient(call):
             return
-        if not is_worth_it(call, model) or not is_cut_off_later(call, model):
+        if not is_worth_it(call, model):
             return
-        if outermost_calls(statement, is_cut_off_later, model)[0] is not call:
+        text = model.source.text(call.func)
+        if is_cut_off_later(call, model):
+            if outermost_calls(statement, is_cut_off_later, model)[0] is not call:
+                return
+            if is_reported_at_callers(call, model):
+                return
+            traced = model.gradients.traced(call)
+            what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
+            message = f"`{text}` builds an autograd graph that is never used: {what}"
+            fix = build_fix([statement], is_cut_off_later, model, traced=True)
+            yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=traced.assumption)
             return
-        if is_reported_at_callers(call, model):
+        function = selects_action(call, model)
+        if function is None or outermost_calls(statement, is_selecting, model)[0] is not call:
             return
-        traced = model.gradients.traced(call)
-        what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
-        message = f"`{model.source.text(call.func)}` builds an autograd graph that is never used: {what}"
-        fix = build_fix([statement], is_cut_off_later, model, traced=True)
-        yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=traced.assumption)
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` builds an autograd graph to select an action, where the function may also return a "
+            "random one",
+            fix=build_fix([statement], is_selecting, model, traced=True),
+            advice=ADVICE,
+            assumes=f"no caller of `{function.name}` computes a gradient",
+        )
+
+
+def is_selecting(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a forward pass selects an action in a function that may also return a random one."""
+    return selects_action(call, model) is not None
 
 
 def is_idle(call: ast.Call, model: SemanticModel) -> bool:

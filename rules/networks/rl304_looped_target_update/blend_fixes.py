@@ -41,6 +41,7 @@ SAME_FORM = (
     "`{}` and `{}` must have the same shape, dtype and device: otherwise an error is raised after the "
     "first is scaled"
 )
+DEVICES = "`{}` and the blended tensor must be on the same device, between which `non_blocking` does nothing"
 ORDER = "reading `{}` after `{}` must give the same value"
 NAMES = ("weighted", "weighted_parameter")
 
@@ -65,6 +66,14 @@ def fix_of(blends: list[Blend], model: SemanticModel) -> Fix | None:
     return Fix("Blend in place", safety, tuple(edits), reason[:1].upper() + reason[1:] or None)
 
 
+def _may_copy_between_devices(node: ast.AST) -> bool:
+    """Whether a blend is copied with `non_blocking`, which only concerns copies between devices."""
+    match node:
+        case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
+            return len(call.args) > 1 or bool(call.keywords)
+    return False
+
+
 def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
     """Return the edits that blend in place, and the conditions."""
     if blend.result == BlendResult.MADE:
@@ -82,6 +91,8 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
     doubts = []
     if isinstance(blend.node, ast.Assign):
         doubts.append(SHAPES)
+    if _may_copy_between_devices(blend.node):
+        doubts.append(DEVICES.format(written))
     if not is_unrecorded(blend, model):
         doubts.append(RECORDED.format(written))
     if model.program.is_attribute_read("_version"):

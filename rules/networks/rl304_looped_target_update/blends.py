@@ -109,7 +109,7 @@ def _blend_of(node: ast.stmt | ast.expr, loop: _Loop, model: SemanticModel) -> B
     match node:
         case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
             match call:
-                case ast.Call(func=ast.Attribute(value=tensor, attr="copy_"), args=[value], keywords=[]):
+                case ast.Call(func=ast.Attribute(value=tensor, attr="copy_"), args=[value, *_]):
                     return _read(node, BlendResult.COPY, tensor, value, loop, model)
                 case ast.Call(func=ast.Attribute(value=tensor, attr="add_"), args=[value], keywords=[]):
                     return _added_in_place(node, tensor, value, loop, model)

@@ -16,6 +16,9 @@ unchanged weights: the value in the loss of the critic and in the advantage of t
 on for one call and off for the other, there is only advice: `detach()` gives both results. An optimizer that
 is named after another network (`self.actor_optimizer`, for `self.critic`) likely does not change this one.
 
+So is a network that one branch of a condition runs, and the code after it again: the default of an option
+may make the two calls equal.
+
 A target network that runs in a
 method is flagged as well if all calls of the method are in loops that change neither its input nor its
 weights: the old policy in each of several update steps on one batch.
@@ -106,6 +109,7 @@ from rlint.rules.networks._shared.same_input import (
 from rlint.rules.networks.rl313_repeated_forward.common_parts import common_part
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
 from rlint.rules.networks.rl313_repeated_forward.run_in_methods import repeated_in_methods
+from rlint.rules.networks.rl313_repeated_forward.run_on_branch import sees_the_same_on_branch
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 from rlint.rules.networks.rl313_repeated_forward.vector_products import is_called_in_loop, runs_per_vector
@@ -152,16 +156,20 @@ class RepeatedForward(Rule):
             assumed = (
                 f"no code in between changes the weights of `{model.source.text(node.func)}` or its input"
             )
+        on_branch = not again and len(equal_calls) > 1
+        if on_branch:
+            again = repeats_on_branch(node, equal_calls, model)
         if not again and len(equal_calls) > 1:
             yield from self.check_within(node, model)
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
+            in_same_blocks = have_same_blocks(node, often[0], model)
             yield self.finding(
                 model,
                 often[0],
                 message(node, often[0], model),
-                fix=build_fix(node, again, model) if have_same_blocks(node, often[0], model) else None,
-                advice=ADVICE if have_same_blocks(node, often[0], model) else ADVICE_WITH_GRADIENT,
+                fix=build_fix(node, again, model) if in_same_blocks and not on_branch else None,
+                advice=ADVICE if in_same_blocks else ADVICE_WITH_GRADIENT,
                 assumes=assumed,
                 minor=why_small(often[0], model),
             )
@@ -343,6 +351,14 @@ def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: Semant
     if any(likely_sees_the_same(other, node, model) for other in earlier_equal_calls(node, model)):
         return []
     return [call for call in after if likely_sees_the_same(node, call, model) and not is_covered(call, model)]
+
+
+def repeats_on_branch(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
+    """Return the same for a call in a branch of a condition, after which the network runs in any case."""
+    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    if not after or not model.frequency.may_be_warm(node) or not seems_repeatable(node, model):
+        return []
+    return [call for call in after[:1] if sees_the_same_on_branch(node, call, model)]
 
 
 def assumption(call: ast.Call, model: SemanticModel) -> str:

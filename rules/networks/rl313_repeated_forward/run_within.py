@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import ClassSummary, Function, FunctionSummary, SemanticModel, descendants
 from rlint.rules.networks._shared.same_input import architecture_of, is_forward, sees_the_same
+from rlint.rules.networks.rl313_repeated_forward.run_on_branch import sees_the_same_on_branch
 
 _DEPTH = 3
 _Calls = dict[tuple[str, str], list[tuple[ast.Call, str]]]
@@ -37,7 +38,7 @@ def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call
             is_forward(inner, model)
             and around is not None
             and not (around.keeps or around.hooks)
-            and sees_the_same(other, call, model)
+            and (sees_the_same(other, call, model) or sees_the_same_on_branch(other, call, model))
         ):
             return other, inner, outer
     return None

@@ -11,8 +11,11 @@ the latent states of all steps, has low impact, and so has a loop that passes a 
 (`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
 (`for state in states: values.append(agent.evaluate(state))`).
 
+A network in a loop that sums up the loss of a batch, on which `backward()` is called after the loop, is
+likely, too: each iteration runs it on one item, also if a function of the project reads the item.
+
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
-are likely, too.
+are likely, too, and so are those that it generates for one prompt at a time (`for prompt in prompts:`).
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
@@ -20,8 +23,8 @@ of observations in the function of one step (likely).
 
 The rule does not flag:
 
-- inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop,
-  models that are rolled out;
+- inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop
+  (unless each iteration copies the environment or sets its state), models that are rolled out;
 - mini-batches (slices, loaders, chunks), and loops with a different network for each item;
 - loops over a few literal items;
 - loops that train the network, stop early or yield;
@@ -101,13 +104,15 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
+from rlint.rules.networks.rl314_unbatched_forward.one_row import is_bounded_part
 from rlint.rules.networks.rl314_unbatched_forward.per_item import (
     is_batch_of_many,
-    is_bounded_part,
     single_item,
 )
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
+from rlint.rules.networks.rl314_unbatched_forward.prompts import is_generated_per_prompt
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
+from rlint.rules.networks.rl314_unbatched_forward.summed_losses import is_repeated_in, item_of_summed_loss
 
 _MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
@@ -136,6 +141,9 @@ class UnbatchedForward(Rule):
         if is_generated_again(node, loop, model):
             yield self.generated_again(node, model)
             return
+        if is_generated_per_prompt(node, loop, model):
+            yield self.generated_per_prompt(node, model)
+            return
         if not model.gradients.gives_gradient(node):
             yield from self.check_functions(node, loop, model)
             return
@@ -149,6 +157,10 @@ class UnbatchedForward(Rule):
         if any(model.names.calls_named(name, model.function(node)) for name in vocabulary.MEASURES_TIME):
             return
         item = single_item(node, loop, model)
+        if item is None and item_of_summed_loss(node, loop, model) is not None:
+            if not is_repeated_in(loop, node, model):
+                yield self.summed_loss(node, model)
+            return
         if item is None:
             yield from self.check_samples(node, loop, model)
             yield from self.check_outputs(node, loop, model)
@@ -180,6 +192,18 @@ class UnbatchedForward(Rule):
             assumes=f"`{text}` samples",
         )
 
+    def generated_per_prompt(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for texts that a loop generates for one prompt after the other."""
+        text = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{text}` generates for one prompt in each iteration, and decodes token by token each time",
+            advice="Tokenise the prompts with padding on the left, and generate in large batches: all "
+            "prompts of a batch share each decoding step",
+            assumes=f"`{text}` takes several prompts at once",
+        )
+
     def check_functions(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a function of the project that runs a network on one item and returns numbers:
         `for state in states: values.append(agent.evaluate(state))`.
@@ -198,6 +222,19 @@ class UnbatchedForward(Rule):
             "every layer each time",
             advice="Stack the inputs, and run the network once on all of them",
             assumes=f"`{text}` treats its inputs independently",
+        )
+
+    def summed_loss(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for a loop that sums up the loss of a batch item by item."""
+        text = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{text}` runs once for each item of a batch whose loss the loop sums up, and dispatches every "
+            "layer each time, forward and backward",
+            advice=f"Concatenate the inputs, run `{text}` once, and split its result where items are "
+            "compared",
+            assumes=f"`{text}` treats the rows of its input independently",
         )
 
     def check_samples(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:

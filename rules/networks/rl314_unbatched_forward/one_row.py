@@ -30,3 +30,15 @@ def is_sample(iterable: ast.expr, model: SemanticModel) -> bool:
             for binding in bindings
         )
     return isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "random.sample"
+
+
+def is_bounded_part(call: ast.Call, item: LoopItem) -> bool:
+    """Whether a call gets a bounded number of rows at an index: `states[i:i + 256, agent]`."""
+    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for node in descendants(value):
+            if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+                continue
+            rows, *others = node.slice.elts
+            if isinstance(rows, ast.Slice) and rows.lower is not None and rows.upper is not None:
+                return any(isinstance(other, ast.Name) and other.id == item.name for other in others)
+    return False

@@ -31,14 +31,15 @@ from rlint.rule import (
 from rlint.rules.networks._shared.same_input import nodes_run
 from rlint.rules.networks.rl314_unbatched_forward.helpers import leaves_nothing, takes_step
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
+from rlint.rules.networks.rl314_unbatched_forward.own_environments import is_own_step, is_restore
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
-_TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
+TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
 _FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
-_PARTS = regex(r"batch|chunk|split|shard|part|group|loader", re.IGNORECASE)
+PARTS = regex(r"batch|chunk|split|shard|part|group|loader", re.IGNORECASE)
 _CHANGES = EffectKind.MUTATES | EffectKind.CONSUMES | EffectKind.ACCUMULATES_GRADIENTS
 _RESHAPES = models.having(Trait.KEEPS_VALUES | Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY)
-_DEPTH = 6
+DEPTH = 6
 _MOST_BINDINGS = 4
 
 
@@ -50,13 +51,21 @@ def single_item(
     come from an object of a class of the project, which otherwise may yield batches.
     """
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    look = _Input(call, loop, model, of_objects=of_objects)
-    if not look.items or not all(look.follow(value, _DEPTH) for value in given):
+    look = CallInput(call, loop, model, of_objects=of_objects)
+    if not look.items or not all(look.follow(value, DEPTH) for value in given):
         return None
-    if not look.found or any(_TOKENS.search(name) for name in look.names()):
+    if not look.found or any(TOKENS.search(name) for name in look.names()):
         return None
     single = look.one_of_many()
     return single if single is not None and not look.carried() else None
+
+
+def names_in(value: ast.expr) -> Iterator[str]:
+    """Yield the names of variables and attributes in an expression."""
+    for node in descendants(value):
+        name = getattr(node, "id", None) or getattr(node, "attr", None)
+        if isinstance(name, str):
+            yield name
 
 
 def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
@@ -75,19 +84,7 @@ def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
         ]
     if not bound or any(each.tag is not TypeTag.TENSOR for each in bound):
         return False
-    return not any(_PARTS.search(name) for name in (item.name, last_name(item.over) or ""))
-
-
-def is_bounded_part(call: ast.Call, item: LoopItem) -> bool:
-    """Whether a call gets a bounded number of rows at an index: `states[i:i + 256, agent]`."""
-    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-        for node in descendants(value):
-            if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
-                continue
-            rows, *others = node.slice.elts
-            if isinstance(rows, ast.Slice) and rows.lower is not None and rows.upper is not None:
-                return any(isinstance(other, ast.Name) and other.id == item.name for other in others)
-    return False
+    return not any(PARTS.search(name) for name in (item.name, last_name(item.over) or ""))
 
 
 def part_bound(binding: Binding) -> ast.expr:
@@ -105,14 +102,23 @@ def part_bound(binding: Binding) -> ast.expr:
     return value
 
 
-class _Input:
+class CallInput:
     """The inputs of a call's arguments, within one iteration of a loop."""
 
-    def __init__(self, call: ast.Call, loop: AnyLoop, model: SemanticModel, *, of_objects: bool) -> None:
+    def __init__(
+        self,
+        call: ast.Call,
+        loop: AnyLoop,
+        model: SemanticModel,
+        *,
+        of_objects: bool,
+        may_draw: bool = False,
+    ) -> None:
         self.call = call
         self.loop = loop
         self.model = model
         self.of_objects = of_objects
+        self.may_draw = may_draw
         self.items = loop_variables.items_of(loop, model.names.qualified)
         self.parts: list[ast.expr] = []
         self.found: dict[str, LoopItem] = {}
@@ -144,13 +150,18 @@ class _Input:
         model = self.model
         if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
             return True
+        if is_own_step(call, self.loop, model):
+            return True
         run = model.nn.network_run(call)
         if run is not None and call.args:
             structure = model.nn.architecture(*run)
             return not (structure.recurrent or structure.attention or structure.keeps or structure.hooks)
         if model.gradients.gives_gradient(call):
             return False
-        return model.effects.call_effect(call).quiet or self._only_puts_together(call)
+        effect = model.effects.call_effect(call)
+        if effect.quiet or self._only_puts_together(call):
+            return True
+        return self.may_draw and bool(model.types.call_targets(call)) and not effect.kind & _CHANGES
 
     def _only_puts_together(self, call: ast.Call) -> bool:
         """Whether a call runs a function of this file that keeps no state for a later iteration."""
@@ -204,10 +215,7 @@ class _Input:
         """Yield the names in all inputs of the call."""
         roots = [*self.parts, *(item.over for item in self.found.values())]
         for part in roots:
-            for node in descendants(part):
-                name = getattr(node, "id", None) or getattr(node, "attr", None)
-                if isinstance(name, str):
-                    yield name
+            yield from names_in(part)
 
     # -- is it one of many? ----------------------------------------------------------------------
 
@@ -230,7 +238,7 @@ class _Input:
                         return item
         return next((item for item in self.found.values() if self._is_one(item)), None)
 
-    def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> LoopItem | None:
+    def _item_in(self, value: ast.expr, depth: int = DEPTH) -> LoopItem | None:
         for node in descendants(value) if depth else ():
             if isinstance(node, ast.Name):
                 item = self.found.get(node.id)
@@ -295,7 +303,7 @@ class _Input:
         if not observations.names_one(item.name):
             return False
         name = last_name(item.over) or ""
-        if kind.tag is TypeTag.INSTANCE and self.of_objects and not _PARTS.search(name):
+        if kind.tag is TypeTag.INSTANCE and self.of_objects and not PARTS.search(name):
             return True
         return observations.names_several(name)
 
@@ -320,6 +328,8 @@ class _Input:
                     changes = name in used
                 case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
                     changes = last_name(value) in used and not self._is_done_with(node)
+                case ast.Call() if is_restore(node) or is_own_step(node, self.loop, self.model):
+                    changes = False
                 case ast.Call():
                     changes = self._steps(node) or self._reaches(node, used)
                 case _:
@@ -352,9 +362,9 @@ class _Input:
             or self.model.gradients.gives_gradient(call)
         ):
             return False
-        effect = self.model.effects.call_effect(call)
-        if self.model.types.call_targets(call) and not effect.kind & _CHANGES:
-            return False
+        effect, targets = self.model.effects.call_effect(call), self.model.types.call_targets(call)
+        if targets and (not effect.kind & _CHANGES or all(each.name == "__init__" for each in targets)):
+            return False  # a constructor stores its arguments
         return not (effect.quiet or self._only_puts_together(call))
 
     def _changes_weights(self) -> bool:

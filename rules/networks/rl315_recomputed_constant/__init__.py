@@ -8,8 +8,9 @@ that are assigned once, attributes that only the constructor sets, and, in a loo
 not change. Parameters of a constructor that have defaults count as constants if hot code creates the
 objects, and so do parameters for which all callers pass the same setting
 (`to_scalar(x, config.support_size)`; likely). The device and dtype of the tensors that a method receives
-likely do not change, nor do the shapes of those that a grid or table of offsets is built for
-(`torch.linspace(0, (batch_size - 1) * n, batch_size)`). Functions of the project that create a tensor from
+likely do not change, nor do the shapes of those that a grid, a table of offsets or a square mask is built for
+(`torch.linspace(0, (batch_size - 1) * n, batch_size)`, `~torch.eye(x.shape[-1])`,
+`torch.tril(torch.ones(t, t))`). Functions of the project that create a tensor from
 their arguments count as constructors. `np.arange(self.batch_size)` counts where it selects rows of a tensor
 (`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are
 only created for `torch.where`, which accepts the number itself.
@@ -179,15 +180,18 @@ class RecomputedConstant(Rule):
 
 def assumption(found: Hoisted, model: SemanticModel) -> str | None:
     """Return the assumption about settings that other code could change."""
+    parts: list[str] = []
     sized = list(dict.fromkeys(f"`{model.source.text(of)}`" for of in found.sized))
     if sized:
-        return f"{_joined(sized)} {'have' if len(sized) > 1 else 'has'} the same shape each time"
+        parts.append(f"{_joined(sized)} {'have' if len(sized) > 1 else 'has'} the same shape each time")
     names = list(dict.fromkeys(f"`{model.source.text(attribute)}`" for attribute in found.assumed))
-    if names:
-        return f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training"
+    if names and not sized:
+        parts.append(f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training")
     parameters = list(dict.fromkeys(f"`{name.id}`" for name in found.defaults))
-    if parameters:
-        return f"no caller passes another {_joined(parameters)}"
+    if parameters and not sized:
+        parts.append(f"no caller passes another {_joined(parameters)}")
+    if parts:
+        return " and ".join(parts)
     if found.helpers:
         return f"`{model.source.text(found.helpers[0].func)}` only creates a tensor from its arguments"
     return None

@@ -21,7 +21,8 @@ from rlint.rule import (
     regex,
     size_of,
 )
-from rlint.rules.networks.rl315_recomputed_constant.input_shapes import sized_by
+from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
+from rlint.rules.networks.rl315_recomputed_constant.input_shapes import is_size, sized_by
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     ARRAYS,
     MAKERS,
@@ -119,7 +120,7 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
     """
     if not is_maker(call, model):
         return None
-    reader = _Reader(model, by_shape=_is_grid(call, model))
+    reader = _Reader(model, by_shape=is_grid(call, model))
     found = reader.read(call)
     if found is None or (found.names and not may_read_names):
         model.silent("{} is not known to be created only from constants and settings", call)
@@ -146,13 +147,6 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
         return found
     model.silent("{} takes little time", found.node)
     return None
-
-
-def _is_grid(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call begins a grid or a table of offsets, from which several operations follow. Its size is
-    that of an image or of a batch, which rarely changes.
-    """
-    return last_name(call.func) == "linspace" and not model.frequency.loops(call)
 
 
 def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
@@ -204,6 +198,9 @@ class _Reader:
         """
         if self._by_shape and (of := sized_by(node, self.model)) is not None:
             found.sized.append(of)
+            return True
+        if self._by_shape and isinstance(node, ast.Name) and is_size(node, self.model):
+            found.defaults.append(node)
             return True
         match node:
             case ast.Constant():

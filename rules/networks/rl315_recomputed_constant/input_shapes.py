@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag
+from rlint.rule import BindingKind, SemanticModel, TypeTag, regex
 
 _TENSORS = (TypeTag.TENSOR, TypeTag.UNKNOWN)
+_SIZES = regex(r"(^|_)(batch_size|num_envs|n_envs)$")
+"""Names of parameters that are sizes, and the same in nearly all calls."""
+
+
+def is_size(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a name is a parameter that is a size: `batch_size`."""
+    bindings = model.dataflow.definitions(name)
+    kinds = [binding.kind for binding in bindings]
+    return _SIZES.search(name.id) is not None and kinds == [BindingKind.PARAMETER]
 
 
 def sized_by(node: ast.expr, model: SemanticModel) -> ast.expr | None:
@@ -16,7 +25,10 @@ def sized_by(node: ast.expr, model: SemanticModel) -> ast.expr | None:
             return _bound_size(node, model)
         case ast.Call(func=ast.Name(id="len"), args=[of]):
             return _tensor(of, model)
-        case ast.Subscript(value=shape, slice=ast.Constant(value=int())):
+        case ast.Subscript(
+            value=shape,
+            slice=ast.Constant(value=int()) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())),
+        ):
             return _of_shape(shape, model)
         case ast.Call(func=ast.Attribute(value=of, attr="size"), args=[ast.Constant() | ast.UnaryOp()]):
             return _tensor(of, model)

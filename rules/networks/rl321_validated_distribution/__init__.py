@@ -13,7 +13,8 @@ softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, whi
 standard normal distribution of a class of the project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
-`set_default_validate_args`, in a call with `validate_args`, and in a `try` that catches `ValueError`. The
+`set_default_validate_args`, in a call with `validate_args=False` or a variable, and in a `try` that catches
+`ValueError`. A call with `validate_args=True` gets advice only. The
 impact is low in programs that call `torch.compile`, which turns validation off in the whole process, in
 programs of networks for images or sequences, whose steps take far longer than the checks, and for copies of
 a distribution (`Normal(dist.loc.clone(), dist.scale.clone())`).
@@ -177,6 +178,8 @@ class ValidatedDistribution(Rule):
         if name is None and qualified is not None:
             base = base_by_argument(node, qualified, model)
             name = distribution(base, model) if base is not None else None
+        if name is None and qualified is not None and asks_for_validation(node):
+            name = base_distribution(qualified, model)
         shown = distribution_by_arguments(node, model) if name is None and not qualified else None
         if shown is not None:
             yield from self.likely(node, shown, model)
@@ -208,7 +211,7 @@ class ValidatedDistribution(Rule):
             model,
             call,
             f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
-            fix=without_validation(call, model),
+            fix=None if asks_for_validation(call) else without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
             minor=turned_off(model) or why_cheap(call) or why_small(call, model),
@@ -325,6 +328,14 @@ def distribution(qualified: str, model: SemanticModel) -> str | None:
     return None
 
 
+def base_distribution(qualified: str, model: SemanticModel) -> str | None:
+    """Return the first torch class that a class of the program extends, whatever its constructor does."""
+    symbol = model.index.symbol(qualified, model.module.module)
+    bases = model.index.ancestry(symbol) if isinstance(symbol, ClassSummary) else ()
+    base = next((each for each in bases if isinstance(each, str)), "")
+    return base.removeprefix(PACKAGE) if is_distribution(base) else None
+
+
 def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
     """Return the torch class that a variable or an attribute holds, if it can only hold such classes; of
     several, the one that is created with the fewest arguments.
@@ -355,17 +366,29 @@ def is_distribution(qualified: str) -> bool:
 
 
 def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
-    """Whether the call creates a distribution that validates its arguments by default."""
+    """Whether the call creates a distribution that validates its arguments, by default or as it asks for."""
     if name in CHECKS_NOTHING or len(call.args) > BEFORE_VALIDATE_ARGS.get(name, 2):
         return False
     if call.args[1:] and any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
+    if asks_for_validation(call):
+        return not is_expected_to_fail(call, model)
     for keyword in call.keywords:
         if keyword.arg == "validate_args" or (
             keyword.arg is None and not passes_no_setting(keyword.value, model)
         ):
             return False
     return not model.program.mentions("set_default_validate_args") and not is_expected_to_fail(call, model)
+
+
+def asks_for_validation(call: ast.Call) -> bool:
+    """Whether a call passes `validate_args=True`."""
+    return any(
+        keyword.arg == "validate_args"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is True
+        for keyword in call.keywords
+    )
 
 
 def is_expected_to_fail(call: ast.Call, model: SemanticModel) -> bool:

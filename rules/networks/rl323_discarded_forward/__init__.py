@@ -6,8 +6,8 @@ needed on some paths: one branch of a following `if` or conditional expression r
 returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
 action that is computed before the epsilon draw, also by a function of the project that runs the network
 (`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well, also one
-that a function of the project, a lambda or a network that draws random numbers returns, or a method of a
-network that is not known and runs again for the same variable (likely).
+that a function of the project, a lambda, a network that draws random numbers or one of unknown layers
+returns, or a method of a network that is not known and runs again for the same variable (likely).
 
 If a call returns several values, all of them must be unused, or those that are unused must come from
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`. That also holds for
@@ -170,10 +170,12 @@ class DiscardedForward(Rule):
             return  # the result is used, or the network runs, wherever it is computed
         is_known = is_forward(node, model, may_draw=True)
         is_any = is_forward(node, model, may_draw=True, may_have_unknown=True)
-        if is_inside_forward(node, model) or not (is_any or is_called_again(node, names, model)):
-            return
         reads = reads_of(names, scope, model)
-        if reads is None or not only_computes(unit, model, but=node):
+        if reads is None or is_inside_forward(node, model):
+            return
+        if not (is_any or is_called_again(node, names, model) or (not reads and is_of_unknown(node, model))):
+            return
+        if not only_computes(unit, model, but=node):
             return
         if not is_any and reads:
             return
@@ -350,6 +352,17 @@ def is_called_again(call: ast.Call, names: list[ast.Name], model: SemanticModel)
         isinstance(other := binding.value, ast.Call) and other is not call and ast.dump(other.func) == wanted
         for name in names
         for binding in model.names.bindings(name)
+    )
+
+
+def is_of_unknown(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call runs a network of which no layer is known."""
+    structure, run = architecture_of(call, model), model.nn.network_run(call)
+    return (
+        structure is not None
+        and not (structure.layers or structure.complete)
+        and run is not None
+        and run[1] == "forward"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlint.findings import Heat
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import MANY_PASSES
@@ -17,14 +18,20 @@ _LOADED = regex(r"loader|dataset|(^|_)(args|cfg|config|opt|opts|options|hparams|
 _WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|launch|experiment)$")
 
 _EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
+_WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for each gradient step")
+_EACH_DISTRIBUTION = LikelyRole(
+    Heat.HOT, "creates a distribution from its arguments", "for each forward pass"
+)
 _EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each batch of rollouts")
 _EACH_STEP = LikelyRole(Heat.HOT, "takes an environment step", "for each environment step")
 _EACH_ROLLOUT = LikelyRole(Heat.WARM, "collects a batch of rollouts", "for each batch of rollouts")
 
 
-def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRole | None:
-    """Return the likely role of a function without known callers, given what it drives many times, calls
-    included. None for whole trainings, demonstrations and evaluations.
+def likely_role(
+    function: FunctionSummary, once: Collection[Driver], many: Collection[Driver]
+) -> LikelyRole | None:
+    """Return the likely role of a function without known callers, given what it drives once and many times,
+    calls included. None for whole trainings, demonstrations and evaluations.
     """
     own_loops = {driver for loop in function.loops for driver in loop.drivers}
     if not function.qualname or not (function.call_parameters or function.is_method):
@@ -39,6 +46,8 @@ def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRo
         return _EACH_BATCH if _trains_on_arguments(function, many) else None
     if Driver.GRADIENT_STEP in many:
         return None
+    if Driver.GRADIENT_STEP in once and function.is_method and not _ROLLOUT & {*once, *many}:
+        return _WITH_EACH_UPDATE
     if Driver.ENVIRONMENT_STEP in function.drivers:
         return _EACH_STEP if not _resets(function) and Driver.ENVIRONMENT_STEP not in many else None
     if Driver.ENVIRONMENT_STEP in own_loops and function.returns_values and not _is_long(function):
@@ -68,3 +77,13 @@ def _is_long(function: FunctionSummary) -> bool:
 def _resets(function: FunctionSummary) -> bool:
     """Whether a function begins an episode of its own, outside of loops and unconditionally."""
     return any(site.method == "reset" and site.loop == -1 and not site.guards for site in function.calls)
+
+
+def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
+    """Return the role of a function that returns a distribution with the parameters that it receives, as
+    those do that the configuration selects by name (`getattr(distributions, config.kind)`).
+    """
+    if not function.call_parameters or function.name.startswith("__") or looks_on(function.name):
+        return None
+    returned = {kind.tag for kind in function.returns}
+    return _EACH_DISTRIBUTION if returned == {TypeTag.DISTRIBUTION} else None

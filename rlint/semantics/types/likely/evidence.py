@@ -40,6 +40,9 @@ _TAKE_ONE = (
 ) | (models.having(Trait.PAIRWISE, TypeTag.TENSOR) & _MOSTLY)
 """Methods that take one dimension or number: `x.size(0)`."""
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
+_OF_MODES = frozenset({"eval", "train"})
+"""Methods of networks that agents have as well, but not those that are called like functions."""
+_SHOWN_BY_METHOD |= dict.fromkeys(_OF_MODES, PLAIN[TypeTag.MODULE])
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 _FLOAT = Choice(PLAIN[TypeTag.FLOAT], is_read=True)
 _INT = Choice(PLAIN[TypeTag.INT], is_read=True)
@@ -124,6 +127,8 @@ class UseEvidence:
             call = self._syntax.call_of(parent)
             if call is None:
                 return None
+            if parent.attr in _OF_MODES:
+                return shown if self._is_called(expression) and not call.args else None
             if parent.attr in _OF_NUMBERS:
                 return None if call.args or call.keywords else shown
             if parent.attr in _TAKE_ONE:
@@ -134,6 +139,12 @@ class UseEvidence:
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
             return PLAIN[TypeTag.TENSOR] if self._takes_tensor(parent) else None
         return None
+
+    def _is_called(self, expression: ast.expr) -> bool:
+        """Whether the file also calls a variable like a function: `model.eval()` and `model(x)`."""
+        return isinstance(expression, ast.Name) and any(
+            isinstance(call.func, ast.Name) for call in self._syntax.written.calls_of((expression.id,))
+        )
 
     def _names_dtype(self, call: ast.Call) -> bool:
         """Whether the argument of a call is a dtype of torch, or a class of tensors."""

@@ -1,0 +1,135 @@
+"""Texts that a loop generates for one prompt at a time."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.rule import AnyLoop, Binding, SemanticModel, TypeTag, descendants, is_in, last_name, models, regex
+
+_TOKENISES = regex(r"(^|_)(tokeni[sz]er?|processor|encode|encode_plus|apply_chat_template)$")
+_ONE = regex(
+    r"(^|_)(prompt|question|query|text|example|sample|problem|messages?|conversation|chat|dialog|instruction"
+    r"|item|row|entry|doc|sentence)$"
+)
+_PARTS = regex(r"batch|chunk|split|shard|loader|group", re.IGNORECASE)
+_LEAVES = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
+_ADDS = models.mutators(TypeTag.LIST, TypeTag.DICT)
+_DEPTH = 5
+
+
+def is_generated_per_prompt(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether each iteration of a loop tokenises one prompt and generates from it alone: not from texts of
+    earlier iterations, and not to train on the result before the next one.
+    """
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "generate":
+        return False
+    clauses = _clauses(loop)
+    if len(clauses) != 1:
+        return False
+    [clause] = clauses
+    if any(isinstance(node, _LEAVES) for node in descendants(loop)) or model.nn.takes_gradient_steps(loop):
+        return False
+    if model.types.type_of(clause.iter).tag is TypeTag.LOADER or _is_part(clause.iter):
+        return False
+    look = _Prompt(call, loop, model)
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return all(look.follow(value, _DEPTH) for value in given) and look.is_one and not look.is_carried()
+
+
+def _clauses(loop: AnyLoop) -> list[ast.For | ast.AsyncFor | ast.comprehension]:
+    if isinstance(loop, ast.While):
+        return []
+    return [loop] if isinstance(loop, (ast.For, ast.AsyncFor)) else [*loop.generators]
+
+
+def _is_part(value: ast.expr) -> bool:
+    return any(
+        _PARTS.search(node.id if isinstance(node, ast.Name) else node.attr)
+        for node in descendants(value)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
+
+
+class _Prompt:
+    """The inputs of one generation, within an iteration of its loop."""
+
+    def __init__(self, call: ast.Call, loop: AnyLoop, model: SemanticModel) -> None:
+        self.call = call
+        self.loop = loop
+        self.model = model
+        self.is_one = False
+        self._outer: set[str] = set()
+        self._seen: set[ast.expr] = set()
+
+    def follow(self, value: ast.expr, depth: int) -> bool:
+        """Look at an expression and the values of its names. Return False if it may depend on an earlier
+        iteration.
+        """
+        if value in self._seen:
+            return True
+        if depth <= 0:
+            return False
+        self._seen.add(value)
+        for node in descendants(value):
+            if isinstance(node, ast.Call) and _TOKENISES.search(last_name(node.func) or ""):
+                self.is_one |= any(
+                    map(self._holds_one, (*node.args, *(each.value for each in node.keywords)))
+                )
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self._name(node, depth):
+                return False
+        return True
+
+    def _name(self, name: ast.Name, depth: int) -> bool:
+        bindings = self.model.dataflow.definitions(name)
+        inside = [binding for binding in bindings if is_in(binding.node, self.loop)]
+        if not inside:
+            self._outer.add(name.id)
+            return True
+        position = self.model.dataflow.order.position
+        return all(
+            self._is_item(binding)
+            or (
+                binding.value is not None
+                and position(binding.value) < position(self.call)
+                and self.follow(binding.value, depth - 1)
+            )
+            for binding in inside
+        )
+
+    def _is_item(self, binding: Binding) -> bool:
+        """Whether the loop itself binds a name."""
+        return any(is_in(binding.node, clause.target) for clause in _clauses(self.loop))
+
+    def _holds_one(self, text: ast.expr, depth: int = _DEPTH) -> bool:
+        """Whether a tokenised text is one prompt: `prompts[i]`, `prompt`, or a text that contains it."""
+        for node in descendants(text):
+            if not isinstance(node, ast.Name):
+                continue
+            bindings = self.model.dataflow.definitions(node)
+            inside = [binding for binding in bindings if is_in(binding.node, self.loop)]
+            if any(map(self._is_item, inside)):
+                around = self.model.parent(node)
+                if isinstance(around, ast.Subscript) and around.slice is node:
+                    return True
+                if _ONE.search(node.id) and not _PARTS.search(node.id):
+                    return True
+            elif depth > 0 and any(
+                binding.value is not None and self._holds_one(binding.value, depth - 1) for binding in inside
+            ):
+                return True
+        return False
+
+    def is_carried(self) -> bool:
+        """Whether the loop adds to a value that its inputs come from, as a conversation does."""
+        for node in descendants(self.loop):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                    if name in self._outer and method in _ADDS:
+                        return True
+                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                    if name in self._outer:
+                        return True
+                case ast.Name(id=name, ctx=ast.Store()) if name in self._outer:
+                    return True
+        return False

@@ -1,0 +1,38 @@
+"""Networks in a loop that sums up the loss of a batch, item by item."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import AnyLoop, LoopItem, SemanticModel, SinkKind, descendants, is_in
+from rlint.rules.networks.rl314_unbatched_forward.per_item import DEPTH, PARTS, TOKENS, CallInput, names_in
+
+
+def item_of_summed_loss(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem | None:
+    """Return the loop variable from which the call's input is computed, if the loop sums up a loss on which
+    `backward` is called once after it: the iterations are the items of one batch.
+    """
+    sinks = [left.node for left in model.gradients.sinks(call) if left.label is SinkKind.LEARNED]
+    if not sinks or any(is_in(node, loop) for node in sinks) or not isinstance(loop, ast.For):
+        return None
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    look = CallInput(call, loop, model, of_objects=True, may_draw=True)
+    if not look.items or not all(look.follow(value, DEPTH) for value in given):
+        return None
+    names = {name for value in (loop.target, loop.iter) for name in names_in(value)}
+    if not look.found or any(TOKENS.search(name) or PARTS.search(name) for name in names):
+        return None
+    return next(iter(look.found.values())) if not look.carried() else None
+
+
+def is_repeated_in(loop: AnyLoop, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether an earlier call in the loop runs the same network on other items of it."""
+    wanted = ast.dump(call.func)
+    return any(
+        isinstance(node, ast.Call)
+        and node is not call
+        and ast.dump(node.func) == wanted
+        and model.source.span(node) < model.source.span(call)
+        and item_of_summed_loss(node, loop, model) is not None
+        for node in descendants(loop)
+    )
