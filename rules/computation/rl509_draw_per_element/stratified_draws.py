@@ -143,7 +143,7 @@ def _becomes_array(made: ast.ListComp, model: SemanticModel) -> bool:
             scope = model.names.scope(held).lookup(name)
             reads = model.names.reads(name, scope) if scope is not None else []
             return bool(reads) and all(
-                isinstance(call := model.parent(read), ast.Call) and _converts(call, read, model)
+                isinstance(user := model.parent(read), ast.Call) and _converts(user, read, model)
                 for read in reads
             )
     return False
