@@ -9,7 +9,7 @@ from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
 
 _FEW = 5
 _JOINS = models.having(Trait.FROM_DATA, "numpy", "torch")
-_BY_PYTHON = frozenset({"random.random", "random.uniform"})
+_UNIFORM = frozenset({"numpy.random.uniform", "random.random", "random.uniform"})
 _OF_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.len", "builtins.max", "builtins.min"})
 _PARTS = (
     ast.Attribute, ast.BinOp, ast.Constant, ast.Name, ast.Subscript, ast.UnaryOp, ast.expr_context,
@@ -62,14 +62,14 @@ def drawn_for_array(made: ast.ListComp, model: SemanticModel) -> StratifiedDraw 
             return None
     if isinstance(each.iter, ast.Call) and model.names.qualified(each.iter.func) != "builtins.range":
         return None
-    calls = [node for node in (made.elt, *descendants(made.elt)) if isinstance(node, ast.Call)]
+    calls = [node for node in descendants(made.elt) if isinstance(node, ast.Call)]
     if len(calls) != 1 or _is_short(made, model) or not _becomes_array(made, model):
         return None
     (call,) = calls
-    if model.names.qualified(call.func) not in _BY_PYTHON and draw_of(call, model) is None:
+    if model.names.qualified(call.func) not in _UNIFORM:
         return None
     inside = set(descendants(call.func))
-    rest = (node for node in (made.elt, *descendants(made.elt)) if node not in inside and node is not call)
+    rest = (node for node in descendants(made.elt) if node not in inside and node is not call)
     if not all(isinstance(node, _PARTS) for node in rest):
         return None
     return StratifiedDraw(call, varies=True)
@@ -104,7 +104,7 @@ def _varies(arguments: tuple[ast.expr, ...], loop: ast.For, model: SemanticModel
     pending, seen = list(arguments), set[str]()
     while pending:
         argument = pending.pop()
-        for node in (argument, *descendants(argument)):
+        for node in descendants(argument):
             if isinstance(node, ast.Call) and model.names.qualified(node.func) in _OF_NUMBERS:
                 continue
             if not isinstance(node, _PARTS):
