@@ -189,13 +189,9 @@ class DuplicateExtractCall(Rule):
         """Whether it runs often. If the repetition happens at intervals, only functions of the project may be
         expensive enough.
         """
-        heat = model.frequency.heat_of(again)
-        if heat.level < self.heat:
+        if model.frequency.heat_of(again).level < self.heat:
             return False
-        runs_at_intervals = heat.runs_at_intervals or any(
-            guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(again)
-        )
-        return not runs_at_intervals or (
+        return not _runs_at_intervals(again, model) or (
             isinstance(again, ast.Call) and bool(model.types.call_targets(again))
         )
 
@@ -284,6 +280,8 @@ class DuplicateExtractCall(Rule):
         """
         if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
             return
+        if _runs_at_intervals(call, model):
+            return  # reports and checkpoints
         if by_helper is not None:
             message, advice = reapplied.message_for_helper(call, by_helper, model)
             yield self.finding(model, call, message, advice=advice)
@@ -299,6 +297,13 @@ def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
     if invariant.reads is not None:
         return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
     return None
+
+
+def _runs_at_intervals(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether code only runs in every Nth iteration of the training loop."""
+    return model.frequency.heat_of(node).runs_at_intervals or any(
+        guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(node)
+    )
 
 
 def _number(doubts: Iterable[ast.AST]) -> int:

@@ -102,6 +102,7 @@ from rlint.rule import (
     descendants,
     numbers,
 )
+from rlint.rules.computation._shared.stratified_draws import is_drawn_per_iteration
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     LONG,
@@ -160,6 +161,8 @@ class NumpyOnScalar(Rule):
                 minor=minor,
             )
             return
+        if is_drawn_per_iteration(node, model):
+            return  # another rule's
         drawn = single_draw(node, model)
         if drawn is not None and (not drawn.often or is_each_step(node, model)):
             yield self.finding(

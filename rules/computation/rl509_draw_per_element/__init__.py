@@ -86,16 +86,16 @@ from rlint.rule import (
     descendants,
     numbers,
 )
-from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
+from rlint.rules.computation._shared.scalar_draws import ScalarDraw, draw_of, is_plain
+from rlint.rules.computation._shared.stratified_draws import (
+    StratifiedDraw,
+    drawn_among_others,
+    drawn_for_array,
+)
 from rlint.rules.computation.rl509_draw_per_element.repeated_draws import (
     RepeatedDraw,
     drawn_in_loop,
     drawn_rows,
-)
-from rlint.rules.computation.rl509_draw_per_element.stratified_draws import (
-    StratifiedDraw,
-    drawn_among_others,
-    drawn_for_array,
 )
 
 _FEW = 5
@@ -118,7 +118,7 @@ class DrawPerElement(Rule):
             repeated = drawn_in_loop(node, model)
             yield from self._repeated(node, repeated, model)
             if repeated is None:
-                yield from self._stratified(drawn_among_others(node, model), model)
+                yield from self._stratified(model.once(drawn_among_others, node), model)
             return
         counts, element = counted(node, model)
         if not counts:

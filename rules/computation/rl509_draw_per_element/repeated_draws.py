@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, frozen, models, trip_count
-from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
+from rlint.rules.computation._shared.scalar_draws import draw_of
 
 _FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, descendants, frozen, models, trip_count
-from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
+from rlint.rules.computation._shared.scalar_draws import draw_of
 
 _FEW = 5
 _JOINS = models.having(Trait.FROM_DATA, "numpy", "torch")
@@ -49,6 +49,13 @@ def drawn_among_others(loop: ast.For, model: SemanticModel) -> StratifiedDraw | 
                 if (varies and not draw.whole) or (draw.whole and _selects(drawn, loop)):
                     return StratifiedDraw(call, varies)
     return None
+
+
+def is_drawn_per_iteration(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a loop around a call draws with it one number in each iteration of the collected sample."""
+    loop = next((each for each in model.frequency.loops(call) if isinstance(each, ast.For)), None)
+    found = model.once(drawn_among_others, loop) if loop is not None else None
+    return found is not None and found.call is call
 
 
 def drawn_for_array(made: ast.ListComp, model: SemanticModel) -> StratifiedDraw | None:
