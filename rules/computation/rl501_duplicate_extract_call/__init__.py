@@ -9,6 +9,8 @@ already available:
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - after a block without gradients (`with torch.no_grad():`) that has evaluated it and what it depends on;
 - in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`);
+- an operator on tensors, or a gather, in every iteration of a loop (`relative = bodies -
+  heads.unsqueeze(1)` in a loop over sectors or actions), if nothing modifies or keeps the result;
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
   (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two statements that convert the same variable to a tensor, with calls in between that do not seem to
@@ -127,6 +129,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     invariant_in,
     is_part_of_invariant,
 )
+from rlint.rules.computation.rl501_duplicate_extract_call.invariant_arrays import invariant_arrays
 from rlint.rules.computation.rl501_duplicate_extract_call.partly import (
     evaluated_before,
     evaluated_without_gradients,
@@ -143,10 +146,13 @@ class DuplicateExtractCall(Rule):
     seeds = ("S0.1",)
     claims = ("time",)
     heat = Heat.WARM
-    visits = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
+    visits = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.For)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp))
+        assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.For))
+        if isinstance(node, ast.For):
+            yield from self.check_arrays(node, model)
+            return
         if isinstance(node, ast.Call):
             by_helper = reapplied.by_helper(node, model)
             in_loop = reapplied.in_loop(node, model) if by_helper is None else None
@@ -211,6 +217,21 @@ class DuplicateExtractCall(Rule):
             advice=f"Evaluate it once, before the {kind}",
             assumes=assumption_of(invariant, model),
             minor=minor_reason(call, model),
+        )
+
+    def check_arrays(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for operations on tensors with the same result in each iteration of a loop."""
+        found = invariant_arrays(loop, model)
+        if found is None or worth.is_setup(found.value, model):
+            return
+        also = f", and so do {found.others} more assignments" if found.others > 1 else ""
+        also = ", and so does another assignment" if found.others == 1 else also
+        yield self.finding(
+            model,
+            found.value,
+            f"`{model.source.text(found.value)}` gives the same tensor in every iteration of the loop{also}",
+            advice="Compute it once, before the loop",
+            minor=MINOR,
         )
 
     def earlier(
