@@ -17,6 +17,7 @@ from rlint.rule import (
     trip_count,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items import OF_FEW
 
 _FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -39,6 +40,8 @@ def column_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             return None
     passes = trip_count.passes(loop, model)
     if (passes is not None and passes < _FEW) or trip_count.over_components(loop, model):
+        return None
+    if OF_FEW.search(model.source.text(loop.iter).lower()):
         return None
     found = _Columns(model, counter, {counter})
     if not all(found.reads_statement(statement) for statement in loop.body):
