@@ -7,6 +7,9 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
 - `np.sum`, `np.max` and `np.min` of a list that a comprehension makes of numbers (`np.sum([r * gamma**i for
   i, r in enumerate(rewards)])`);
+- the same functions, and `np.mean`, of a local list to which only a few numbers are appended, and `np.mean`
+  of a list that a comprehension makes of numbers;
+- `np.searchsorted` and `np.digitize` of one number in a Python list, which is converted on every call;
 - `np.any` and `np.all` of a list of truth values;
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
