@@ -107,6 +107,9 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
     ("program", "heat"),
     [
         ("class Agent:\n    def act(self, obs):\n        work()", Heat.HOT),
+        ("class Agent:\n    def selectAction(self, obs):\n        work()", Heat.HOT),
+        ("class Player:\n    def getBestAction(self, obs):\n        work()", Heat.HOT),
+        ("class Player:\n    def evaluateLoss(self, obs):\n        work()", Heat.COLD),
         ("class ReplayBuffer:\n    def sample(self, n):\n        work()", Heat.HOT),
         ("from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        work()", Heat.HOT),
         ("import gym\nclass Maze(gym.Env):\n    def step(self, a):\n        work()", Heat.HOT),

@@ -19,7 +19,8 @@ def _roles(**names: str) -> dict[str, str]:
 
 _HOT = _roles(
     acts="""act select_action choose_action get_action get_actions sample_action take_action pick_action
-        act_batch get_action_and_value explore policy epsilon_greedy""",
+        best_action get_best_action select_best_action choose_best_action act_batch get_action_and_value
+        explore policy epsilon_greedy""",
     is_called_on_each_step="_on_step on_step",
     takes_a_gradient_step="training_step train_step optimize_model optimize update learn learn_step",
     computes_a_loss="loss_fn",
@@ -85,6 +86,14 @@ _LOOKS_ON = regex(
     r"|benchmark\w*|profil\w*|debug\w*|(?<!initial_)(?<!recurrent_)(?<!mcts_)inference|infer"
     r"|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
 )
+
+
+_WORD = regex(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def snake_case(name: str) -> str:
+    """Return `selectAction` as `select_action`."""
+    return name if "_" in name or name.islower() else _WORD.sub("_", name).lower()
 
 
 def looks_on(name: str) -> bool:
@@ -173,7 +182,7 @@ def role_of(
     none) and the dotted names of its bases; `in_loops` is what drives its loops, including those of functions
     that it calls.
     """
-    name = function.name
+    name = snake_case(function.name)
     if owner:
         if tag is TypeTag.ENVIRONMENT and name == "reset":
             return Role(Heat.WARM, "begins each episode")

@@ -40,6 +40,8 @@ _WRAPS = models.names_having(Trait.PARAMETERS, "torch.nn")
 """Classes whose objects share the memory of the tensors that they are passed."""
 _TAKES_OVER = (*_WRAPS, "from_pretrained", "vector_to_parameters")
 _LEAF_MAKERS = _WRAPS | {"requires_grad_", "parameters"}
+_PROPERTIES = frozenset({"device", "dtype", "is_cuda", "ndim", "requires_grad", "shape"})
+"""Attributes of a tensor that hold no memory of it."""
 
 
 class OptimizerEffects:
@@ -299,6 +301,8 @@ def _is_alias(binding: Binding) -> bool:
 
 
 def _makes_leaf(value: ast.expr) -> bool:
+    if isinstance(value, ast.Attribute) and value.attr in _PROPERTIES:
+        return False  # `device = next(self.parameters()).device`
     for node in descendants(value):
         if isinstance(node, ast.keyword) and node.arg == "requires_grad":
             return not (isinstance(node.value, ast.Constant) and node.value.value is False)

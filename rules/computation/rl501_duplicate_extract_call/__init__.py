@@ -9,6 +9,8 @@ already available:
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - after a block without gradients (`with torch.no_grad():`) that has evaluated it and what it depends on;
 - in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`);
+- an operator on tensors, or a gather, in every iteration of a loop (`relative = bodies -
+  heads.unsqueeze(1)` in a loop over sectors or actions), if nothing modifies or keeps the result;
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
   (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two statements that convert the same variable to a tensor, with calls in between that do not seem to
@@ -117,6 +119,7 @@ from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
     MINOR,
+    is_negligible,
     is_of_one_step,
     minor_reason,
 )
@@ -126,6 +129,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     invariant_in,
     is_part_of_invariant,
 )
+from rlint.rules.computation.rl501_duplicate_extract_call.invariant_arrays import invariant_arrays
 from rlint.rules.computation.rl501_duplicate_extract_call.partly import (
     evaluated_before,
     evaluated_without_gradients,
@@ -142,10 +146,13 @@ class DuplicateExtractCall(Rule):
     seeds = ("S0.1",)
     claims = ("time",)
     heat = Heat.WARM
-    visits = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
+    visits = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.For)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp))
+        assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.For))
+        if isinstance(node, ast.For):
+            yield from self.check_arrays(node, model)
+            return
         if isinstance(node, ast.Call):
             by_helper = reapplied.by_helper(node, model)
             in_loop = reapplied.in_loop(node, model) if by_helper is None else None
@@ -160,6 +167,9 @@ class DuplicateExtractCall(Rule):
         repetition = model.dataflow.repetition(node)
         if is_of_one_step(node, model):
             model.silent("{} only computes with the small arrays of an environment step", node)
+            return
+        if is_negligible(node, model):
+            model.silent("{} takes a few microseconds", node)
             return
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
@@ -185,13 +195,9 @@ class DuplicateExtractCall(Rule):
         """Whether it runs often. If the repetition happens at intervals, only functions of the project may be
         expensive enough.
         """
-        heat = model.frequency.heat_of(again)
-        if heat.level < self.heat:
+        if model.frequency.heat_of(again).level < self.heat:
             return False
-        runs_at_intervals = heat.runs_at_intervals or any(
-            guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(again)
-        )
-        return not runs_at_intervals or (
+        return not _runs_at_intervals(again, model) or (
             isinstance(again, ast.Call) and bool(model.types.call_targets(again))
         )
 
@@ -211,6 +217,21 @@ class DuplicateExtractCall(Rule):
             advice=f"Evaluate it once, before the {kind}",
             assumes=assumption_of(invariant, model),
             minor=minor_reason(call, model),
+        )
+
+    def check_arrays(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for operations on tensors with the same result in each iteration of a loop."""
+        found = invariant_arrays(loop, model)
+        if found is None or worth.is_setup(found.value, model):
+            return
+        also = f", and so do {found.others} more assignments" if found.others > 1 else ""
+        also = ", and so does another assignment" if found.others == 1 else also
+        yield self.finding(
+            model,
+            found.value,
+            f"`{model.source.text(found.value)}` gives the same tensor in every iteration of the loop{also}",
+            advice="Compute it once, before the loop",
+            minor=MINOR,
         )
 
     def earlier(
@@ -280,6 +301,8 @@ class DuplicateExtractCall(Rule):
         """
         if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
             return
+        if _runs_at_intervals(call, model):
+            return  # reports and checkpoints
         if by_helper is not None:
             message, advice = reapplied.message_for_helper(call, by_helper, model)
             yield self.finding(model, call, message, advice=advice)
@@ -295,6 +318,13 @@ def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
     if invariant.reads is not None:
         return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
     return None
+
+
+def _runs_at_intervals(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether code only runs in every Nth iteration of the training loop."""
+    return model.frequency.heat_of(node).runs_at_intervals or any(
+        guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(node)
+    )
 
 
 def _number(doubts: Iterable[ast.AST]) -> int:

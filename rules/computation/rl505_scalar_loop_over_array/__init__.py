@@ -35,7 +35,10 @@ Flags the following in hot code:
   range(batch_size)]`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
-- Python's `sum`, `max` or `min` of an array.
+- A loop that sets single elements of a new tensor (`for action in legal: mask[action] = True`), and a loop
+  that computes the columns of a tensor one by one, each with several operations on whole tensors
+  (`for s in range(n): x[:, s] = (places == s).float().sum(-1)`).
+- Python's `sum`, `max` or `min` of an array, and arrays that `zip` pairs (`np.stack(zip(low, high))`).
 
 The rule does not flag:
 
@@ -124,6 +127,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
     reduced_rows,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import listed_places, position_loop
+from rlint.rules.computation.rl505_scalar_loop_over_array.column_loops import column_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.consecutive_items import (
     consecutive_items,
     equal_items,
@@ -134,6 +138,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     gathered,
     held_by,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.filled_places import filled_places
 from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items import (
     GATHERING,
     gathered_items,
@@ -154,6 +159,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_l
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
+from rlint.rules.computation.rl505_scalar_loop_over_array.zipped_arrays import zipped_arrays
 
 Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
 
@@ -231,6 +237,7 @@ class ScalarLoopOverArray(Rule):
             item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
             item = item or rewarded_rows(made, model) or flattened_rows(made, model)
             item = item or row_loop(made, model) or consecutive_items(made, model)
+            item = item or filled_places(made, model) or column_loop(made, model)
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
             item = item or flattened_rows(made, model)
@@ -263,10 +270,10 @@ class ScalarLoopOverArray(Rule):
             return
 
     def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        item = reduced_array(node, model) or through_list(node, model)
+        item = reduced_array(node, model) or through_list(node, model) or zipped_arrays(node, model)
         if item is None or not is_hot(node, model):
             return
-        if _OF_FEW.search(model.source.text(item.held).lower()):
+        if not item.sized and _OF_FEW.search(model.source.text(item.held).lower()):
             return
         yield self.finding(
             model, node, f"`{model.source.text(node.func)}` {item.does} in Python", advice=item.advice

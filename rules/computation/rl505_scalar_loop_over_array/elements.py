@@ -208,7 +208,17 @@ def _is_simple(value: ast.expr, found: ElementAccess, model: SemanticModel) -> b
             elif qualified not in _OF_WHOLE_ARRAYS:
                 return False
             return all(_is_simple(argument, found, model) for argument in args)
+        case ast.Call(func=ast.Attribute(), args=[], keywords=[]):
+            return _is_same_number(value, found, model)
     return False
+
+
+def _is_same_number(call: ast.Call, found: ElementAccess, model: SemanticModel) -> bool:
+    """Whether a method returns the same value in each iteration: `tree.total()`."""
+    moving = {*found.counters, *found.items, *found.temporary}
+    if any(isinstance(node, ast.Name) and node.id in moving for node in descendants(call)):
+        return False
+    return model.effects.is_repeatable(call)
 
 
 def _is_settled(value: ast.expr, found: ElementAccess) -> bool:

@@ -18,9 +18,10 @@ _REDUCTIONS = models.having(
 GATHERING = _ARRAYS_OF | _REDUCTIONS
 """Functions that make an array or a number of a sequence."""
 
-_OF_FEW = regex(
+OF_FEW = regex(
     r"worker|agent|actor|player|process|rank|action|joint|motor|goal|dim|leg|foot|feet|wheel|robot|turn|teacher|class|channel|head|stage|phase"
 )
+"""Names of numbers that are small: of agents, turns, heads."""
 _SAMPLED = regex(r"(sampled?|candidate)_?actions?|action_(samples|candidates)")
 """Counts of actions that are drawn to represent a continuous space."""
 _LARGE = regex(r"logits$")
@@ -152,7 +153,7 @@ def _worth(found: Iteration, model: SemanticModel, made: ast.AST | None = None) 
 
 def _is_few(loop: ast.For | ast.comprehension, found: Iteration, model: SemanticModel) -> bool:
     text = model.source.text(loop.iter).lower()
-    if _OF_FEW.search(text) and not _SAMPLED.search(text):
+    if OF_FEW.search(text) and not _SAMPLED.search(text):
         return True
     if isinstance(loop, ast.For) and (
         trip_count.over_components(loop, model) or trip_count.over_environments(loop, model)

@@ -164,6 +164,10 @@ class _Rows:
                     looked_up = any(each in rows for each in descendants(place))
                     if looked_up and self.model.types.type_of(held).tag not in _ARRAYS:
                         return False  # `means[groups[i]]` of a dict
+                case ast.Attribute(value=ast.Name(id=name) as owner) if name in self.own:
+                    is_array = self.model.types.type_of(owner).tag in _ARRAYS
+                    if not is_array and self.model.syntax.call_of(node) is None:
+                        return False  # `envs[i].data.positions`: attributes of objects, not rows
                 case ast.Name(id=name):
                     if name == self.counter and node not in rows:
                         return False

@@ -7,6 +7,9 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
 - `np.sum`, `np.max` and `np.min` of a list that a comprehension makes of numbers (`np.sum([r * gamma**i for
   i, r in enumerate(rewards)])`);
+- the same functions, and `np.mean`, of a local list to which only a few numbers are appended, and `np.mean`
+  of a list that a comprehension makes of numbers;
+- `np.searchsorted` and `np.digitize` of one number in a Python list, which is converted on every call;
 - `np.any` and `np.all` of a list of truth values;
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
@@ -102,6 +105,7 @@ from rlint.rule import (
     descendants,
     numbers,
 )
+from rlint.rules.computation._shared.stratified_draws import is_drawn_per_iteration
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     LONG,
@@ -160,6 +164,8 @@ class NumpyOnScalar(Rule):
                 minor=minor,
             )
             return
+        if is_drawn_per_iteration(node, model):
+            return  # another rule's
         drawn = single_draw(node, model)
         if drawn is not None and (not drawn.often or is_each_step(node, model)):
             yield self.finding(

@@ -17,6 +17,11 @@ from rlint.rule import (
     observations,
     regex,
 )
+from rlint.rules.computation.rl508_numpy_on_scalar.number_lists import (
+    SEARCHES,
+    holds_few_numbers,
+    searched_list,
+)
 from rlint.rules.computation.rl508_numpy_on_scalar.number_uses import (
     holds_numbers,
     is_number_by_use,
@@ -66,7 +71,7 @@ LONG = 40
 _CLIP, _NORM = "numpy.clip", "numpy.linalg.norm"
 ONE_OR_TWO = frozenset({*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES})
 """Functions that compute each element from one element of each argument."""
-CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, *TRUTHS, _CLIP, _NORM)
+CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, *TRUTHS, *SEARCHES, _CLIP, _NORM)
 _MOST = 8
 _TRUTHS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 _DEPTH = 8
@@ -105,7 +110,7 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
         return None
     if qualified == _CLIP:
         return _clipped(call, model, depth)
-    if call.keywords:
+    if call.keywords and qualified not in SEARCHES:
         return None
     if qualified == _NORM:
         return _length(call, model, depth)
@@ -113,12 +118,22 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
         return _of_display(call, OF_DISPLAY[qualified], model, depth)
     if qualified in TRUTHS:
         return _of_truths(call, TRUTHS[qualified], model)
+    if qualified in SEARCHES:
+        return None if (found := searched_list(call, model)) is None else _in_list(call, found, model)
     given = tuple(call.args)
     wanted = 2 if qualified in MATH_OF_TWO or qualified in EXTREMES else 1
     known = qualified in MATH or qualified in ABSOLUTE or wanted == 2
     if not known or len(given) != wanted or not all(is_single(number, model, depth) for number in given):
         return None
     return _plain_call(call, qualified, model)
+
+
+def _in_list(call: ast.Call, found: tuple[ast.expr, ast.expr], model: SemanticModel) -> Scalar | None:
+    """Handle `int(np.searchsorted(edges, x))`, of a list."""
+    value = found[1]
+    if not is_single(value, model) and not _is_made_whole(call, model):
+        return None
+    return Scalar(call, found, "bisect", None, what="a list")
 
 
 def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
@@ -424,6 +439,12 @@ def _of_display(
             pass
         case [ast.ListComp() as made]:
             return _of_comprehension(call, made, name, model) if unsure is None else None
+        case [ast.Name() as held] if unsure is None and holds_few_numbers(held, is_single, model):
+            text = model.source.text(held)
+            better = "sum() / len()" if name == "mean" else name
+            text = f"sum({text}) / len({text})" if name == "mean" else f"{name}({text})"
+            needs = ("sum", "len") if name == "mean" else (name,)
+            return Scalar(call, (held,), better, text, needs, what="a list of a few numbers")
         case _:
             return None
     if not 1 < len(elements) <= _MOST:
@@ -442,10 +463,12 @@ def _of_display(
 
 def _of_comprehension(call: ast.Call, made: ast.ListComp, name: str, model: SemanticModel) -> Scalar | None:
     """Handle `np.sum([reward * gamma**i for i, reward in enumerate(rewards)])`."""
-    if name == "mean":
-        return None
     kind = model.types.type_of(made.elt)
     known = numbers.is_number(made.elt, model)
+    if name == "mean":
+        if not known and not (isinstance(made.elt, ast.Call) and _is_compared(made.elt, model)):
+            return None
+        return Scalar(call, (made,), "sum() / len()", None, what="a list of numbers")
     if not known and (kind or not _is_computed(made.elt, model)):
         return None
     text = model.source.text(made)[1:-1].strip()

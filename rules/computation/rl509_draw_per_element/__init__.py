@@ -8,9 +8,14 @@ one finding. Also a loop that does nothing but store such a draw (`for i in ids:
 torch.rand(12)`), and an array made of a list of drawn rows (`np.array([np.random.normal(mean, std) for _ in
 range(n)])`), with advice only.
 
+Also, with advice only, a draw among the statements of a loop that collects a sample: with bounds that depend
+on the loop's variable (`np.random.uniform(width * i, width * (i + 1))` of a prioritised buffer), or a place
+that selects an item (`storage[np.random.randint(n)]`, if a variable holds it). Draws of `random.uniform`
+count if their list only becomes an array.
+
 The rule does not flag:
 
-- draws whose arguments differ from item to item or may be arrays, and draws from the items of a list;
+- other draws whose arguments differ from item to item or may be arrays, and draws from the items of a list;
 - fewer than five items;
 - `random.random` and similar functions, which a loop calls as fast as any alternative;
 - code that runs once.
@@ -81,7 +86,12 @@ from rlint.rule import (
     descendants,
     numbers,
 )
-from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
+from rlint.rules.computation._shared.scalar_draws import ScalarDraw, draw_of, is_plain
+from rlint.rules.computation._shared.stratified_draws import (
+    StratifiedDraw,
+    drawn_among_others,
+    drawn_for_array,
+)
 from rlint.rules.computation.rl509_draw_per_element.repeated_draws import (
     RepeatedDraw,
     drawn_in_loop,
@@ -105,9 +115,14 @@ class DrawPerElement(Rule):
         """Yield a finding for a loop or comprehension that draws one number, or row, for each item."""
         assert isinstance(node, (ast.ListComp, ast.For))
         if isinstance(node, ast.For):
-            yield from self._repeated(node, drawn_in_loop(node, model), model)
+            repeated = drawn_in_loop(node, model)
+            yield from self._repeated(node, repeated, model)
+            if repeated is None:
+                yield from self._stratified(model.once(drawn_among_others, node), model)
             return
         counts, element = counted(node, model)
+        if not counts:
+            yield from self._stratified(drawn_for_array(node, model), model)
         if not counts or is_inner(node, model):
             return
         draw = draw_of(element, model)
@@ -147,6 +162,19 @@ class DrawPerElement(Rule):
             node,
             f"`{text}` is called once for each of the {what}, but one call can draw all of them",
             advice="Draw all in one call, with the number of items in `size` or in the shape",
+        )
+
+    def _stratified(self, found: StratifiedDraw | None, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a draw that a loop repeats among other statements."""
+        if found is None:
+            return
+        how = "arrays of the bounds as arguments" if found.varies else "the number of iterations as `size`"
+        yield self.finding(
+            model,
+            found.call,
+            f"`{model.source.text(found.call)}` draws one number in each iteration, but one call can draw "
+            "all of them",
+            advice=f"Draw all in one call before the loop, with {how}",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, frozen, models, trip_count
-from rlint.rules.computation.rl509_draw_per_element.draws import draw_of
+from rlint.rules.computation._shared.scalar_draws import draw_of
 
 _FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -41,14 +41,18 @@ def drawn_in_loop(loop: ast.For, model: SemanticModel) -> RepeatedDraw | None:
             if not _reads(place, names) or model.types.type_of(held).tag not in _ARRAYS:
                 return None
         case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="append"), args=[ast.Call() as drawn])
+            value=ast.Call(
+                func=ast.Attribute(value=held, attr="append"),
+                args=[(ast.Call() | ast.Subscript(value=ast.Call(), slice=ast.Constant(value=0))) as drawn],
+            )
         ):
-            pass
+            if not model.effects.is_repeatable(held) or _reads(held, names):
+                return None
         case _:
             return None
     if _is_short(loop, model) or _reads(drawn, names):
         return None
-    return _draw(drawn, model)
+    return _draw(drawn, model) or _chosen(drawn, model)
 
 
 def drawn_rows(made: ast.ListComp, model: SemanticModel) -> RepeatedDraw | None:
@@ -84,7 +88,23 @@ def _converted(row: ast.Call) -> ast.Call:
     return row
 
 
-def _draw(call: ast.Call, model: SemanticModel) -> RepeatedDraw | None:
+def _chosen(drawn: ast.expr, model: SemanticModel) -> RepeatedDraw | None:
+    """Return the draw of one number below `n`: `np.random.choice(n)` or `np.random.choice(n, 1)[0]`."""
+    match drawn:
+        case ast.Call(args=[limit]) as call:
+            pass
+        case ast.Subscript(value=ast.Call(args=[limit, ast.Constant(value=1)]) as call):
+            pass
+        case _:
+            return None
+    if call.keywords or model.names.qualified(call.func) != "numpy.random.choice":
+        return None
+    return RepeatedDraw(call, rows=False) if model.types.type_of(limit).tag is TypeTag.INT else None
+
+
+def _draw(call: ast.expr, model: SemanticModel) -> RepeatedDraw | None:
+    if not isinstance(call, ast.Call):
+        return None
     if model.names.qualified(call.func) in _DRAWS:
         return RepeatedDraw(call, rows=True)
     found = draw_of(call, model)
