@@ -85,7 +85,7 @@ sees other batches, and dropout draws other numbers.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
     AnyLoop,
@@ -104,6 +104,7 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
+from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun, independent_run
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_bounded_part
 from rlint.rules.networks.rl314_unbatched_forward.per_item import (
     is_batch_of_many,
@@ -137,7 +138,36 @@ class UnbatchedForward(Rule):
         looped = model.frequency.loops(node)
         if not looped or isinstance(looped[0], ast.While):
             return
-        loop = looped[0]
+        known = list(self.check_known(node, looped[0], model))
+        yield from known or self.check_independent(node, looped[:2], model)
+
+    def check_independent(
+        self, node: ast.Call, looped: Sequence[AnyLoop], model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for the first network that a loop runs on items which are independent."""
+        for loop in looped:
+            run = model.once(independent_run, loop)
+            if run is None:
+                continue
+            if run.call is node:
+                yield self.independent(run, model)
+            return
+
+    def independent(self, run: IndependentRun, model: SemanticModel) -> Finding:
+        """Return the finding for a network that runs on one of several independent items."""
+        text = " ".join(model.source.text(run.call.func).split())
+        does = "runs a network" if run.in_callee else "runs"
+        return self.finding(
+            model,
+            run.call,
+            f"`{text}` {does} once for each {named(run.item)} of the loop, and no iteration needs the result "
+            "of an earlier one: each dispatches every layer",
+            advice="Stack or pad the inputs of all iterations, and run the network once on the batch",
+            assumes=f"`{text}` treats its inputs independently",
+        )
+
+    def check_known(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for loops whose inputs and networks are known in detail."""
         if is_generated_again(node, loop, model):
             yield self.generated_again(node, model)
             return
