@@ -305,10 +305,10 @@ class DuplicateExtractCall(Rule):
             return  # reports and checkpoints
         if by_helper is not None:
             message, advice = reapplied.message_for_helper(call, by_helper, model)
-            yield self.finding(model, call, message, advice=advice)
+            yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
-            yield self.finding(model, call, message, advice=advice)
+            yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
 
 
 def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
