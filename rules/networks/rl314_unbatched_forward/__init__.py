@@ -27,7 +27,7 @@ The rule does not flag:
   (unless each iteration copies the environment or sets its state), models that are rolled out;
 - mini-batches (slices, loaders, chunks), and loops with a different network for each item;
 - loops over a few literal items;
-- loops that train the network, stop early or yield;
+- loops that train the network, stop early or yield, and loops in functions that draw a figure;
 - recurrent networks and transformers, whose inputs differ in length, and tokens.
 
 ## Why is it slow
@@ -155,6 +155,8 @@ class UnbatchedForward(Rule):
         ):
             return
         if any(model.names.calls_named(name, model.function(node)) for name in vocabulary.MEASURES_TIME):
+            return
+        if model.once(draws_figure, model.function(node) or model.syntax.module):
             return
         item = single_item(node, loop, model)
         if item is None and item_of_summed_loss(node, loop, model) is not None:
@@ -324,6 +326,15 @@ class UnbatchedForward(Rule):
             assumes="the batches have one shape" if several else None,
             minor=_MINOR if in_part or (several and not runs_in_network(node, model)) else None,
         )
+
+
+def draws_figure(around: ast.AST, model: SemanticModel) -> bool:
+    """Whether a function draws a figure, which takes far longer than the networks that it runs."""
+    return any(
+        isinstance(node, ast.Call)
+        and (model.names.qualified(node.func) or "").startswith(("matplotlib.", "seaborn.", "plotly."))
+        for node in descendants(around)
+    )
 
 
 def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:

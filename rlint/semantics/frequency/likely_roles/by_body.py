@@ -85,5 +85,7 @@ def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
     """
     if not function.call_parameters or function.name.startswith("__") or looks_on(function.name):
         return None
+    if function.loops:
+        return None
     returned = {kind.tag for kind in function.returns}
     return _EACH_DISTRIBUTION if returned == {TypeTag.DISTRIBUTION} else None
