@@ -105,7 +105,7 @@ class SymbolTable:
             return None
         found = self.modules.get(dotted)
         if found is not None:
-            return self._beside_script(dotted, importer) or found
+            return self._adjacent_module(dotted, importer) or found
         # `program/torch/` is not what `import torch.distributions` means in its files
         near = dotted.partition(".")[0] not in models.NEVER_VENDORED
         package = importer.rpartition(".")[0] if near else ""
@@ -117,8 +117,8 @@ class SymbolTable:
         named = [module for module in candidates if is_named(module.module, dotted, self.modules)]
         return named[0] if len(named) == 1 else None
 
-    def _beside_script(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """Return the module beside the importer, if its folder is no package and no code imports from it by
+    def _adjacent_module(self, dotted: str, importer: str) -> ModuleSummary | None:
+        """Return the module next to the importer, if its folder is no package and no code imports from it by
         its name: a script finds the modules in its own folder first.
         """
         folder = importer.rpartition(".")[0]

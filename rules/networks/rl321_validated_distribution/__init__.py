@@ -176,7 +176,7 @@ class ValidatedDistribution(Rule):
         if name is None and qualified is not None:
             base = base_by_argument(node, qualified, model)
             name = distribution(base, model) if base is not None else None
-        if name is None and qualified is not None and asks_for_validation(node):
+        if name is None and qualified is not None and requests_validation(node):
             name = base_distribution(qualified, model)
         shown = distribution_by_arguments(node, model) if name is None and not qualified else None
         if shown is not None:
@@ -209,7 +209,7 @@ class ValidatedDistribution(Rule):
             model,
             call,
             f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
-            fix=None if asks_for_validation(call) else without_validation(call, model),
+            fix=None if requests_validation(call) else without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
             minor=turned_off(model) or why_cheap(call) or why_small(call, model),
@@ -369,7 +369,7 @@ def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
         return False
     if call.args[1:] and any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
-    if asks_for_validation(call):
+    if requests_validation(call):
         return not is_expected_to_fail(call, model)
     for keyword in call.keywords:
         if keyword.arg == "validate_args" or (
@@ -379,7 +379,7 @@ def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
     return not model.program.mentions("set_default_validate_args") and not is_expected_to_fail(call, model)
 
 
-def asks_for_validation(call: ast.Call) -> bool:
+def requests_validation(call: ast.Call) -> bool:
     """Whether a call passes `validate_args=True`."""
     return any(
         keyword.arg == "validate_args"
