@@ -11,7 +11,7 @@ the latent states of all steps, has low impact, and so has a loop that passes a 
 (`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
 (`for state in states: values.append(agent.evaluate(state))`).
 
-A network in a loop that sums up the loss of a batch, on which `backward()` is called after the loop, is
+A network in a loop over the items of a batch, on whose loss `backward()` is called once after the loop, is
 likely, too: each iteration runs it on one item, also if a function of the project reads the item.
 
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
@@ -232,8 +232,8 @@ class UnbatchedForward(Rule):
         return self.finding(
             model,
             node,
-            f"`{text}` runs once for each item of a batch whose loss the loop sums up, and dispatches every "
-            "layer each time, forward and backward",
+            f"`{text}` runs once for each item of the loop, after which `backward` is called once for all, "
+            "and dispatches every layer each time",
             advice=f"Concatenate the inputs, run `{text}` once, and split its result where items are "
             "compared",
             assumes=f"`{text}` treats the rows of its input independently",
