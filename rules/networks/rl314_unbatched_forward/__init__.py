@@ -105,6 +105,7 @@ from rlint.rule import (
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
 from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun, independent_run
+from rlint.rules.networks.rl314_unbatched_forward.looped_networks import depends, runs_rows
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_bounded_part
 from rlint.rules.networks.rl314_unbatched_forward.per_item import (
     is_batch_of_many,
@@ -116,7 +117,6 @@ from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_st
 from rlint.rules.networks.rl314_unbatched_forward.summed_losses import is_repeated_in, item_of_summed_loss
 
 _MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
-_OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
 
 class UnbatchedForward(Rule):
@@ -145,6 +145,8 @@ class UnbatchedForward(Rule):
         self, node: ast.Call, looped: Sequence[AnyLoop], model: SemanticModel
     ) -> Iterator[Finding]:
         """Yield a finding for the first network that a loop runs on items which are independent."""
+        if model.once(draws_figure, model.function(node) or model.syntax.module):
+            return
         for loop in looped:
             run = model.once(independent_run, loop)
             if run is None:
@@ -157,10 +159,11 @@ class UnbatchedForward(Rule):
         """Return the finding for a network that runs on one of several independent items."""
         text = " ".join(model.source.text(run.call.func).split())
         does = "runs a network" if run.in_callee else "runs"
+        each = "item" if run.item.is_part else named(run.item)
         return self.finding(
             model,
             run.call,
-            f"`{text}` {does} once for each {named(run.item)} of the loop, and no iteration needs the result "
+            f"`{text}` {does} once for each {each} of the loop, and no iteration needs the result "
             "of an earlier one: each dispatches every layer",
             advice="Stack or pad the inputs of all iterations, and run the network once on the batch",
             assumes=f"`{text}` treats its inputs independently",
@@ -377,42 +380,3 @@ def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:
 def named(item: LoopItem) -> str:
     """Return a name for the item of an iteration."""
     return "index" if item.sort is ItemKind.COUNT else f"`{item.name}`"
-
-
-def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call runs a network that treats the rows of its input independently and without state."""
-    if any(keyword.arg is None or keyword.arg in _OF_TEXT for keyword in call.keywords):
-        return False
-    if not model.gradients.gives_gradient(call):
-        return False
-    run = model.nn.network_run(call)
-    if run is None:
-        return True
-    structure, of = model.nn.architecture(*run), model.types.type_of(run[0]).of
-    if of.startswith("transformers.") or "loss" in of.lower():
-        return False
-    if structure.recurrent or structure.attention or structure.keeps or structure.hooks:
-        return False
-    if any("Embedding" in layer for layer in structure.layers):
-        return False
-    name = (last_name(call.func) or "").lower()
-    return structure.weights or not (structure.complete or "loss" in name or "criterion" in name)
-
-
-def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether each iteration has its own network, which a variable bound by the loop refers to."""
-    names, attributes = model.once(_bound_in, loop)
-    for node in descendants(network):
-        if isinstance(node, ast.Name) and node.id in names:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in attributes:
-            return True
-    return False
-
-
-def _bound_in(loop: AnyLoop, _: SemanticModel) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the variables and the attributes that are set in a loop."""
-    access = [node for node in descendants(loop) if isinstance(node, (ast.Name, ast.Attribute))]
-    bound = [node for node in access if isinstance(node.ctx, ast.Store)]
-    names = frozenset(node.id for node in bound if isinstance(node, ast.Name))
-    return names, frozenset(node.attr for node in bound if isinstance(node, ast.Attribute))

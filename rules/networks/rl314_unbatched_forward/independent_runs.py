@@ -14,6 +14,7 @@ from rlint.rule import (
     CallSite,
     Driver,
     EffectKind,
+    Function,
     FunctionSummary,
     ItemKind,
     LoopItem,
@@ -29,7 +30,7 @@ from rlint.rule import (
     regex,
     vocabulary,
 )
-from rlint.rules.networks.rl314_unbatched_forward.iterations import Iterations
+from rlint.rules.networks.rl314_unbatched_forward.next_inputs import Iterations
 from rlint.rules.networks.rl314_unbatched_forward.own_environments import RESTORES, is_own_step
 from rlint.rules.networks.rl314_unbatched_forward.per_item import PARTS
 
@@ -112,14 +113,20 @@ def _runs_in(loop: AnyLoop, model: SemanticModel) -> Iterator[tuple[ast.Call, bo
                 continue
             if structure.recurrent:
                 continue
-            if run[1] in ("forward", "__call__") or run[1] in _GENERATES or model.types.call_targets(node):
+            is_run = run[1] in ("forward", "__call__") or run[1] in _GENERATES
+            if is_run or _run_network(model.types.call_targets(node), model):
                 yield node, False
         elif name in _GENERATES and isinstance(node.func, ast.Attribute):
             owner = last_name(node.func.value) or ""
             if not model.types.call_targets(node) and _MODELS.search(owner.lower()):
                 yield node, False
-        elif _run_network(model.types.call_targets(node), model):
+        elif not _is_recursive(node, model) and _run_network(model.types.call_targets(node), model):
             yield node, True
+
+
+def _is_recursive(call: ast.Call, model: SemanticModel) -> bool:
+    function = model.function(call)
+    return function is not None and function.name == last_name(call.func)
 
 
 def _run_network(functions: Sequence[FunctionSummary], model: SemanticModel) -> bool:
@@ -136,7 +143,23 @@ def _run_network(functions: Sequence[FunctionSummary], model: SemanticModel) -> 
     if any(_STATE.search(name) for each in functions for name, _ in each.sets):
         return False
     found = [_reach(each, model, _DEPTH) for each in functions]
-    return True in found and None not in found
+    if None in found:
+        return False
+    definitions = [model.types.definition(each) for each in functions]
+    return True in found or any(
+        each is not None and model.once(_runs_parameter, each) for each in definitions
+    )
+
+
+def _runs_parameter(function: Function, model: SemanticModel) -> bool:
+    """Whether a function calls a parameter that is named as a network."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in _NETWORKS
+        and model.names.qualified(node.func) is None
+        for node in descendants(function)
+    )
 
 
 def _reach(function: FunctionSummary, model: SemanticModel, depth: int) -> bool | None:
@@ -223,6 +246,8 @@ def _item_of(
         _has_batches_of_one(look.items[name.id], model) for name in found
     ):
         return None  # mini-batches
+    if any(_is_bare_count(name, look, call) for name in found):
+        return None  # may select a network
     for name in found:
         item = look.items[name.id]
         over = last_name(item.over) or ""
@@ -233,20 +258,26 @@ def _item_of(
         if _is_in_slice(name, model):
             return None
     for name in found:
-        item = look.items[name.id]
+        one: LoopItem = look.items[name.id]
         around = model.parent(name)
-        if item.sort is ItemKind.COUNT:
+        if one.sort is ItemKind.COUNT:
             if isinstance(around, ast.Subscript) and around.slice is name:
-                return item
-        elif item.sort is ItemKind.ELEMENT and (
+                return one
+        elif one.sort is ItemKind.ELEMENT and (
             _ITEM.search(name.id)
-            or _ITEM.search(_singular(item))
+            or _ITEM.search(_singular(one))
             or _is_object(name, model)
             or _has_one_row(inputs, look, model)
-            or _has_batches_of_one(item, model)
+            or _has_batches_of_one(one, model)
         ):
-            return item
+            return one
     return None
+
+
+def _is_bare_count(name: ast.Name, look: Iterations, call: ast.Call) -> bool:
+    """Whether a counter or key is an argument itself."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return look.items[name.id].sort is not ItemKind.ELEMENT and name in given
 
 
 def _drawn_again(
@@ -255,7 +286,7 @@ def _drawn_again(
     """Return the counter of `for _ in range(n)`, if each iteration draws from the same input again."""
     if len(look.items) != 1 or look.names_in([*inputs, call.func]):
         return None
-    [item] = look.items.values()
+    item = next(iter(look.items.values()))
     over = item.over
     if item.sort is not ItemKind.COUNT or not isinstance(over, ast.Call) or len(over.args) != 1:
         return None

@@ -10,6 +10,7 @@ from rlint.rule import (
     Binding,
     BindingKind,
     EffectKind,
+    LoopItem,
     SemanticModel,
     TypeTag,
     descendants,
@@ -29,7 +30,7 @@ class Iterations:
     def __init__(self, loop: AnyLoop, model: SemanticModel) -> None:
         self.loop = loop
         self.model = model
-        self.items = loop_variables.items_of(loop, model.names.qualified)
+        self.items: dict[str, LoopItem] = loop_variables.items_of(loop, model.names.qualified)
         self.nodes = list(nodes_run(loop))
         self._flows = list(self._found_flows())
 
