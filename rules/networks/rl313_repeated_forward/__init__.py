@@ -16,6 +16,9 @@ unchanged weights: the value in the loss of the critic and in the advantage of t
 on for one call and off for the other, there is only advice: `detach()` gives both results. An optimizer that
 is named after another network (`self.actor_optimizer`, for `self.critic`) likely does not change this one.
 
+So is a network that two methods of another object run on the same input: `agent.evaluate(states, actions)`,
+then `agent.distribution(states)`.
+
 So is a network that one branch of a condition runs, and the code after it again: the default of an option
 may make the two calls equal.
 
@@ -101,15 +104,18 @@ from rlint.rules.networks._shared.same_input import (
     has_seen_the_same,
     have_same_blocks,
     is_forward,
-    likely_sees_the_same,
     loop_without_change,
-    seems_repeatable,
-    that_see_the_same,
 )
 from rlint.rules.networks.rl313_repeated_forward.common_parts import common_part
+from rlint.rules.networks.rl313_repeated_forward.equal_calls import (
+    earlier_equal_calls,
+    likely_repeats_of,
+    repeats_of,
+    repeats_on_branch,
+)
+from rlint.rules.networks.rl313_repeated_forward.run_in_callees import repeated_in_callees
 from rlint.rules.networks.rl313_repeated_forward.run_in_callers import loop_of_callers
 from rlint.rules.networks.rl313_repeated_forward.run_in_methods import repeated_in_methods
-from rlint.rules.networks.rl313_repeated_forward.run_on_branch import sees_the_same_on_branch
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 from rlint.rules.networks.rl313_repeated_forward.vector_products import is_called_in_loop, runs_per_vector
@@ -137,7 +143,10 @@ class RepeatedForward(Rule):
         assert isinstance(node, ast.Call)
         if any(keyword.arg == "create_graph" for keyword in node.keywords):
             yield from self.check_products(node, model)
-        if not (node.args or node.keywords) or model.nn.network_run(node) is None:
+        if not (node.args or node.keywords):
+            return
+        if model.nn.network_run(node) is None:
+            yield from self.check_callees(node, model)
             return
         if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
             return
@@ -250,6 +259,25 @@ class RepeatedForward(Rule):
             related=[(site, "called here in every iteration")],
         )
 
+    def check_callees(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network that two methods of an object run on the same input."""
+        if model.frequency.heat_of(call).level < self.heat or not is_used(call, model):
+            return
+        found = repeated_in_callees(call, model)
+        if found is None:
+            return
+        text, line = model.source.text(call.func), model.span_of(found.first)[0].line
+        first = model.source.text(found.first.func)
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` runs `{found.network}` on the same input as `{first}` in line {line}: the second "
+            "forward pass is redundant",
+            advice=f"Return what both need from one method that runs `{found.network}` once",
+            assumes=f"no code in between changes the weights of `{found.network}` or its input",
+            related=[(found.first, "runs first here")],
+        )
+
     def check_methods(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a network that two methods run on the same input, which a third one calls."""
         if model.frequency.heat_of(call).level < self.heat or not is_used(call, model):
@@ -314,12 +342,6 @@ def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
     return f"`{text}` runs again on the same input as in line {line}: the second forward pass is redundant"
 
 
-def earlier_equal_calls(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
-    """Return the earlier calls with the same source."""
-    equal_calls = model.dataflow.equal_to(call)
-    return [other for other in equal_calls[: equal_calls.index(call)] if isinstance(other, ast.Call)]
-
-
 def is_used(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the result is used. Loops that measure the time of a network discard it."""
     if isinstance(model.parent(call), ast.Expr):
@@ -331,36 +353,6 @@ def is_used(call: ast.Call, model: SemanticModel) -> bool:
     return True
 
 
-def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
-    """Return the calls that repeat `node`, if it repeats none and is not part of a larger repetition."""
-    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not after or not is_forward(node, model, may_have_unknown=True):
-        return []
-    if has_seen_the_same(node, earlier_equal_calls(node, model), model):
-        return []
-    return [call for call in that_see_the_same(node, after, model) if not is_covered(call, model)]
-
-
-def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
-    """Return the same for calls that likely see the same: code in between is not known to change nothing."""
-    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not after or not model.frequency.may_be_warm(node):
-        return []
-    if not seems_repeatable(node, model):
-        return []
-    if any(likely_sees_the_same(other, node, model) for other in earlier_equal_calls(node, model)):
-        return []
-    return [call for call in after if likely_sees_the_same(node, call, model) and not is_covered(call, model)]
-
-
-def repeats_on_branch(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
-    """Return the same for a call in a branch of a condition, after which the network runs in any case."""
-    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not after or not model.frequency.may_be_warm(node) or not seems_repeatable(node, model):
-        return []
-    return [call for call in after[:1] if sees_the_same_on_branch(node, call, model)]
-
-
 def assumption(call: ast.Call, model: SemanticModel) -> str:
     """Return what must hold for the result to be the same: that unknown layers are deterministic."""
     if is_forward(call, model):
@@ -368,15 +360,3 @@ def assumption(call: ast.Call, model: SemanticModel) -> str:
     structure = architecture_of(call, model)
     which = "" if structure is not None and structure.complete else " that are created elsewhere"
     return f"the layers of `{model.source.text(call.func)}`{which} are deterministic"
-
-
-def is_covered(call: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is an argument of a call that is itself a repeated forward pass."""
-    for ancestor in model.ancestors(call):
-        if isinstance(ancestor, ast.stmt):
-            return False
-        if not isinstance(ancestor, ast.Call) or not is_forward(ancestor, model):
-            continue
-        if has_seen_the_same(ancestor, earlier_equal_calls(ancestor, model), model):
-            return True
-    return False
