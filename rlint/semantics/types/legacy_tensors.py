@@ -24,7 +24,7 @@ CLASSES = frozenset(
 GIVES_OUT = "out"
 """The setting of a program (see nn/torch_settings.py) in which calls pass a tensor as `out`."""
 ENTERS_DEVICE = "enters device"
-"""The setting of a program in which a file enters `with torch.device(…):`, which lasts in called functions."""
+"""The setting of a program in which a file enters `with torch.device(…):`, which lasts in calls."""
 _RESIZES = ("resize_", "resize_as_")
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
