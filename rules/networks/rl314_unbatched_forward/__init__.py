@@ -145,7 +145,8 @@ class UnbatchedForward(Rule):
         self, node: ast.Call, looped: Sequence[AnyLoop], model: SemanticModel
     ) -> Iterator[Finding]:
         """Yield a finding for the first network that a loop runs on items which are independent."""
-        if model.once(draws_figure, model.function(node) or model.syntax.module):
+        function = model.function(node) or model.syntax.module
+        if model.once(draws_figure, function) or model.usage.is_overridden(node):
             return
         for loop in looped:
             run = model.once(independent_run, loop)
