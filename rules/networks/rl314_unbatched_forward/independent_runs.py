@@ -142,7 +142,7 @@ def _run_network(functions: Sequence[FunctionSummary], model: SemanticModel) -> 
         return False
     if any(_STATE.search(name) for each in functions for name, _ in each.sets):
         return False
-    found = [_reach(each, model, _DEPTH) for each in functions]
+    found = [model.once(_reach_of, each) for each in functions]
     if None in found:
         return False
     definitions = [model.types.definition(each) for each in functions]
@@ -160,6 +160,10 @@ def _runs_parameter(function: Function, model: SemanticModel) -> bool:
         and model.names.qualified(node.func) is None
         for node in descendants(function)
     )
+
+
+def _reach_of(function: FunctionSummary, model: SemanticModel) -> bool | None:
+    return _reach(function, model, _DEPTH)
 
 
 def _reach(function: FunctionSummary, model: SemanticModel, depth: int) -> bool | None:
@@ -290,7 +294,8 @@ def _drawn_again(
     over = item.over
     if item.sort is not ItemKind.COUNT or not isinstance(over, ast.Call) or len(over.args) != 1:
         return None
-    if any(isinstance(node, ast.Name) and look.is_item(node) for node in look.nodes):
+    reads = [node for node in look.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    if any(map(look.is_item, reads)):
         return None
     draws = model.effects.call_effect(call).kind & EffectKind.DRAWS or _DRAWS.search(
         last_name(call.func) or ""
