@@ -15,7 +15,10 @@ already available:
   (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two statements that convert the same variable to a tensor, with calls in between that do not seem to
   modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
-- in two comprehensions or loops over the same list.
+- in two comprehensions or loops over the same list;
+- in two methods of one object that a third one calls one after the other (`self._distances()` in
+  `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
+  (likely).
 
 A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
 
@@ -117,6 +120,7 @@ from collections.abc import Callable, Iterable, Iterator
 from rlint.rule import COMPREHENSIONS, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
+from rlint.rules.computation.rl501_duplicate_extract_call.across_methods import evaluated_by_sibling
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
     MINOR,
     is_negligible,
@@ -159,6 +163,7 @@ class DuplicateExtractCall(Rule):
             if by_helper is not None or in_loop is not None:
                 yield from self.check_reapplied(node, by_helper, in_loop, model)
             yield from self.check_loop(node, model)
+            yield from self.check_methods(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if not worth.is_worth_keeping(node, model):
@@ -290,6 +295,25 @@ class DuplicateExtractCall(Rule):
             f"{shown_text.shown(call, model)} is evaluated again with the same result as on line {line}",
             advice="Keep the first result in a variable and use that: no gradient reaches its inputs",
             related=[(earlier, "already evaluated here")],
+            minor=minor_reason(call, model),
+        )
+
+    def check_methods(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a method that another method of the object has evaluated before."""
+        found = evaluated_by_sibling(call, model)
+        if found is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        if _runs_at_intervals(call, model) or model.dataflow.repeated(call) is not None:
+            return
+        shown, line = shown_text.shown(call, model), model.span_of(found.earlier)[0].line
+        yield self.finding(
+            model,
+            call,
+            f"{shown} is evaluated again in each call of `{found.step.name}`, which has evaluated it on line "
+            f"{line} already",
+            advice="Pass on the first result, or keep it until an attribute that it depends on changes",
+            related=[(found.earlier, "already evaluated here")],
+            assumes=f"no code in between modifies what {shown} reads",
             minor=minor_reason(call, model),
         )
 

@@ -6,7 +6,9 @@ import ast
 
 from rlint.rule import SemanticModel, last_name
 
-_GRIDS = frozenset({"linspace", "eye"})
+_GRIDS = frozenset(
+    {"eye", "identity", "indices", "linspace", "logspace", "tri", "tril_indices", "triu_indices"}
+)
 _FILLED = frozenset({"ones", "full"})
 _TRIANGLES = frozenset({"triu", "tril"})
 
