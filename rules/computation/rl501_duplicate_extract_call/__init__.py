@@ -15,6 +15,8 @@ already available:
   (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two statements that convert the same variable to a tensor, with calls in between that do not seem to
   modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
+- in two statements that copy the same value to the host or to another dtype (`value.cpu()`; likely, if its
+  type is unknown);
 - in two comprehensions or loops over the same list;
 - in two methods of one object that a third one calls one after the other (`self._distances()` in
   `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
@@ -127,7 +129,11 @@ from rlint.rules.computation.rl501_duplicate_extract_call.array_operations impor
     is_of_one_step,
     minor_reason,
 )
-from rlint.rules.computation.rl501_duplicate_extract_call.converted import converted_before, is_moved
+from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
+    converted_before,
+    is_likely_copy,
+    is_moved,
+)
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     Invariant,
     invariant_in,
@@ -165,6 +171,9 @@ class DuplicateExtractCall(Rule):
             yield from self.check_loop(node, model)
             yield from self.check_methods(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
+            return
+        if isinstance(node, ast.Call) and is_likely_copy(node, model):
+            yield from self.check_copied(node, model)
             return
         if not worth.is_worth_keeping(node, model):
             model.silent("{} costs too little, or has side effects", node)
@@ -266,6 +275,21 @@ class DuplicateExtractCall(Rule):
             minor=None if is_moved(call) else minor_reason(call, model) or MINOR,
         )
 
+    def check_copied(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a likely tensor that is copied to the host or another dtype again."""
+        repetition = model.dataflow.repetition(call)
+        if repetition is None or _number(repetition.doubts) > _DOUBTS:
+            return
+        again = [other for other in repetition.again if self._is_often(other, model)]
+        if again:
+            yield self.finding(
+                model,
+                shown_text.place_of(again[0], model),
+                shown_text.message_for(call, again, again[0], model),
+                advice="Keep the first result in a variable and use that",
+                assumes=f"`{model.source.text(call.func).partition('.')[0]}` is a tensor",
+            )
+
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         earlier = self.earlier(call, evaluated_before, model)
@@ -329,10 +353,10 @@ class DuplicateExtractCall(Rule):
             return  # reports and checkpoints
         if by_helper is not None:
             message, advice = reapplied.message_for_helper(call, by_helper, model)
-            yield self.finding(model, call, message, advice=advice)
+            yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
-            yield self.finding(model, call, message, advice=advice)
+            yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
 
 
 def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:

@@ -11,7 +11,9 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_b
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
-_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins") | models.having(Trait.ONLY_LOOKS, "builtins")
+_NUMBERS = (
+    models.having(Trait.OF_NUMBERS, "builtins") | models.having(Trait.ONLY_LOOKS, "builtins")
+) - models.having(Trait.TESTS_CLASS, "builtins")
 _ITERATES = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 _ON_ELEMENTS = Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | Trait.COMPARES
 _ON_ROWS = Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX

@@ -44,6 +44,44 @@ def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
     )
 
 
+def scanned_places(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Handle `[np.where(indices == i)[0][0] for i in drawn]`, which scans an array for each item."""
+    match made.generators:
+        case [ast.comprehension(target=ast.Name(id=item), ifs=[], is_async=0)]:
+            pass
+        case _:
+            return None
+    match made.elt:
+        case ast.Call(func=ast.Name(id="int"), args=[number], keywords=[]):
+            found = _unconverted(number, model)
+        case element:
+            found = _unconverted(element, model)
+    while isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Constant):
+        found = _unconverted(found.value, model)
+    match found:
+        case ast.Call(
+            func=func,
+            args=[
+                ast.Compare(
+                    left=ast.Name() | ast.Attribute() as held, ops=[ast.Eq()], comparators=[ast.Name(id=name)]
+                )
+            ],
+            keywords=[],
+        ) if name == item and model.names.qualified(func) in _PLACES | {"numpy.argmax"}:
+            pass
+        case _:
+            return None
+    if (isinstance(held, ast.Name) and held.id == item) or model.types.type_of(held).tag not in _HELD:
+        return None
+    text = model.source.text(held)
+    return ItemLoop(
+        held,
+        f"searches all of `{text}` again for each item",
+        f"Search all items at once, in a sorted array (`np.searchsorted({text}, items)`), or keep the places "
+        "when they are drawn",
+    )
+
+
 def _only_clause(made: ast.ListComp, model: SemanticModel) -> ast.comprehension | None:
     """Return the clause of a comprehension with one item for each number up to one that likely is large."""
     match made.generators:

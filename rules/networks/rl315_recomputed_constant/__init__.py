@@ -10,10 +10,11 @@ objects, and so do parameters for which all callers pass the same setting
 (`to_scalar(x, config.support_size)`; likely). The device and dtype of the tensors that a method receives
 likely do not change, nor do the shapes of those that a grid, a table of offsets or a square mask is built for
 (`torch.linspace(0, (batch_size - 1) * n, batch_size)`, `~torch.eye(x.shape[-1])`,
-`torch.tril(torch.ones(t, t))`, `np.indices((h, w))`). Callers may pass different constants, directly or through
-their own parameters, as the bounds of a grid (`torch.linspace(low, high, bins)`) or as a list that becomes an
-array (`np.array(allowed) == value`; likely): the function only creates a few different values. Functions of the project that create a tensor from
-their arguments count as constructors. `np.arange(self.batch_size)` counts where it selects rows of a tensor
+`torch.tril(torch.ones(t, t))`, `np.indices((h, w))`). Callers may pass different constants, directly or
+through their own parameters, as the bounds of a grid (`torch.linspace(low, high, bins)`) or as a list that
+becomes an array (`np.array(allowed) == value`; likely): the function only creates a few different values.
+Functions of the project that create a tensor from their arguments count as constructors.
+`np.arange(self.batch_size)` counts where it selects rows of a tensor
 (`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are
 only created for `torch.where`, which accepts the number itself.
 
