@@ -17,6 +17,8 @@ already available:
   modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
 - in two statements that copy the same value to the host or to another dtype (`value.cpu()`; likely, if its
   type is unknown);
+- in two statements, although the function runs code of unknown effect, if it iterates over something and
+  neither its name nor its code shows a change (`player.legal_actions()`; likely);
 - in two comprehensions or loops over the same list;
 - in two methods of one object that a third one calls one after the other (`self._distances()` in
   `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
@@ -135,11 +137,12 @@ from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
     is_moved,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
-    Invariant,
+    assumption_of,
     invariant_in,
     is_part_of_invariant,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant_arrays import invariant_arrays
+from rlint.rules.computation.rl501_duplicate_extract_call.likely_pure import is_likely_repeatable
 from rlint.rules.computation.rl501_duplicate_extract_call.partly import (
     evaluated_before,
     evaluated_without_gradients,
@@ -173,7 +176,12 @@ class DuplicateExtractCall(Rule):
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if isinstance(node, ast.Call) and is_likely_copy(node, model):
-            yield from self.check_copied(node, model)
+            copied = model.source.text(node.func).partition(".")[0]
+            yield from self.check_assumed(node, f"`{copied}` is a tensor", _DOUBTS, model)
+            return
+        if isinstance(node, ast.Call) and self.is_likely_repeated(node, model):
+            called = model.source.text(node.func)
+            yield from self.check_assumed(node, f"`{called}` has no side effects", 1, model)
             return
         if not worth.is_worth_keeping(node, model):
             model.silent("{} costs too little, or has side effects", node)
@@ -204,6 +212,30 @@ class DuplicateExtractCall(Rule):
             advice="Keep the first result in a variable and use that",
             minor=minor_reason(node, model),
         )
+
+    def is_likely_repeated(self, call: ast.Call, model: SemanticModel) -> bool:
+        """Whether a call is only likely without side effects."""
+        is_sure = model.effects.is_repeatable(call)
+        return not is_sure and sharing.is_value(call, model) and is_likely_repeatable(call, model)
+
+    def check_assumed(
+        self, call: ast.Call, assumes: str, most_doubts: int, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for a call that is evaluated again, given an assumption about what it does."""
+        repetition = model.dataflow.repetition(call)
+        if repetition is None or _number(repetition.doubts) > most_doubts:
+            model.silent("the inputs of {} may change before it is evaluated again", call)
+            return
+        again = [other for other in repetition.again if self._is_often(other, model)]
+        if again and not sharing.is_meant_twice([call, *again], model):
+            yield self.finding(
+                model,
+                shown_text.place_of(again[0], model),
+                shown_text.message_for(call, again, again[0], model),
+                advice="Keep the first result in a variable and use that",
+                assumes=assumes,
+                minor=minor_reason(call, model),
+            )
 
     def _is_often(self, again: ast.expr, model: SemanticModel) -> bool:
         """Whether it runs often. If the repetition happens at intervals, only functions of the project may be
@@ -275,21 +307,6 @@ class DuplicateExtractCall(Rule):
             minor=None if is_moved(call) else minor_reason(call, model) or MINOR,
         )
 
-    def check_copied(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a likely tensor that is copied to the host or another dtype again."""
-        repetition = model.dataflow.repetition(call)
-        if repetition is None or _number(repetition.doubts) > _DOUBTS:
-            return
-        again = [other for other in repetition.again if self._is_often(other, model)]
-        if again:
-            yield self.finding(
-                model,
-                shown_text.place_of(again[0], model),
-                shown_text.message_for(call, again, again[0], model),
-                advice="Keep the first result in a variable and use that",
-                assumes=f"`{model.source.text(call.func).partition('.')[0]}` is a tensor",
-            )
-
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         earlier = self.earlier(call, evaluated_before, model)
@@ -357,15 +374,6 @@ class DuplicateExtractCall(Rule):
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
-
-
-def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
-    """Return the assumption under which a call has the same result in each iteration."""
-    if invariant.applied is not None:
-        return f"`{model.source.text(invariant.applied.func)}` does not modify the arguments"
-    if invariant.reads is not None:
-        return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
-    return None
 
 
 def _runs_at_intervals(node: ast.expr, model: SemanticModel) -> bool:

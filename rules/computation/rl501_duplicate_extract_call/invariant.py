@@ -118,6 +118,15 @@ def _applies_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     return False
 
 
+def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
+    """Return the assumption under which a call has the same result in each iteration."""
+    if invariant.applied is not None:
+        return f"`{model.source.text(invariant.applied.func)}` does not modify the arguments"
+    if invariant.reads is not None:
+        return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
+    return None
+
+
 def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a larger call around this one has the same result in each iteration as well."""
     for parent in model.ancestors(call):
