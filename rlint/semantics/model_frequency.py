@@ -16,7 +16,6 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.looped_calls import is_called_in_loops
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -204,13 +203,6 @@ class FrequencyQueries:
             return []
         summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []
-
-    def callers_of(self, node: ast.AST) -> list[CallEdge]:
-        """Return the calls in hot and warm code of the function around a node."""
-        summary = self._symbols.function_at(node)
-        if summary is None:
-            return []
-        return [call.edge for call in self._heat.callers(summary) if call.level is not Heat.COLD]
 
     def is_called(self, node: ast.AST, *, other_file: bool = False) -> bool:
         """Whether code of the project, tests excluded, calls the function around a node; with

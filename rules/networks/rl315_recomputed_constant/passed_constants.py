@@ -56,11 +56,13 @@ def is_passed_list(name: ast.Name, model: SemanticModel) -> bool:
 
 def _calls_of(name: ast.Name, tags: frozenset[TypeTag], model: SemanticModel) -> list[CallEdge]:
     """Return the calls of the function of which a name is a parameter that is not bound again."""
-    if model.function(name) is None or model.types.type_of(name).tag not in tags:
+    function = model.function(name)
+    if function is None or model.types.type_of(name).tag not in tags:
         return []
     if [each.kind for each in model.dataflow.definitions(name)] != [BindingKind.PARAMETER]:
         return []
-    return model.frequency.callers_of(name)
+    summary = model.module.functions.get(model.syntax.qualname(function))
+    return model.dataflow.calls_of(summary) if summary is not None else []
 
 
 def _passes_number(
