@@ -14,6 +14,7 @@ _VARIES = regex(
     r"batch|len|count|total|step|idx|index|seq|time|horizon|shape|^(n|t|k|i|b|x|y|num|size|value|rows|device)$"
 )
 """Names of numbers that differ from call to call."""
+_NAMES = (ast.Name, ast.Attribute)
 _LITERAL = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
 IsConstant = Callable[[ast.expr], bool]
@@ -113,16 +114,27 @@ def _argument(call: CallEdge, keys: tuple[str, str], model: SemanticModel) -> as
 
 
 def _is_constant_list(given: ast.expr, model: SemanticModel) -> bool:
+    """Whether an argument is a list of constants, or a variable that only holds such lists: one of the module
+    that no method changes, or one of the caller, to which it may add.
+    """
     if isinstance(given, ast.Name):
-        scope = model.names.scope(given).lookup(given.id)
-        bindings = model.names.bindings(given)
-        if scope is None or scope.parent is not None or len(bindings) != 1 or bindings[0].path:
-            return False
-        reads = model.names.reads(given.id, scope)
-        if any(isinstance(model.parent(read), (ast.Attribute, ast.AugAssign)) for read in reads):
-            return False  # a method may change it
-        value = bindings[0].value
-        return value is not None and not isinstance(value, ast.Name) and _is_constant_list(value, model)
+        return _holds_constant_list(given, model)
     return isinstance(given, (ast.List, ast.Tuple)) and all(
-        isinstance(part, _LITERAL) for part in descendants(given)
+        isinstance(part, _LITERAL) or (isinstance(part, _NAMES) and model.names.qualified(part) is not None)
+        for part in descendants(given)
+    )
+
+
+def _holds_constant_list(name: ast.Name, model: SemanticModel) -> bool:
+    scope = model.names.scope(name).lookup(name.id)
+    bindings = model.names.bindings(name)
+    if scope is None or not bindings or bindings[0].kind is BindingKind.IMPORT:
+        return name.id.isupper()  # of another file
+    if scope.parent is None:
+        reads = model.names.reads(name.id, scope)
+        if any(isinstance(model.parent(read), (ast.Attribute, ast.AugAssign)) for read in reads):
+            return False
+    return all(
+        isinstance(each.value, (ast.List, ast.Tuple)) and _is_constant_list(each.value, model)
+        for each in bindings
     )
