@@ -8,7 +8,8 @@ already available:
 - in the filter and the value of a comprehension;
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - after a block without gradients (`with torch.no_grad():`) that has evaluated it and what it depends on;
-- in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`);
+- in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`,
+  `[child.prior * math.sqrt(self.visits) for child in children]`);
 - an operator on tensors, or a gather, in every iteration of a loop (`relative = bodies -
   heads.unsqueeze(1)` in a loop over sectors or actions), if nothing modifies or keeps the result;
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
@@ -137,8 +138,10 @@ from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
     is_moved,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
+    MINOR_NUMBER,
     assumption_of,
     invariant_in,
+    is_of_numbers,
     is_part_of_invariant,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant_arrays import invariant_arrays
@@ -262,7 +265,7 @@ class DuplicateExtractCall(Rule):
             f"{shown_text.shown(call, model)} returns the same value in every iteration of the {kind}",
             advice=f"Evaluate it once, before the {kind}",
             assumes=assumption_of(invariant, model),
-            minor=minor_reason(call, model),
+            minor=MINOR_NUMBER if is_of_numbers(call, model) else minor_reason(call, model),
         )
 
     def check_arrays(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:

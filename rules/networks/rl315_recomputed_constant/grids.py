@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, last_name
+from rlint.rule import SemanticModel, Trait, last_name, models
 
-_GRIDS = frozenset(
-    {"eye", "identity", "indices", "linspace", "logspace", "tri", "tril_indices", "triu_indices"}
-)
+_GRIDS = models.names_having(Trait.FROM_NUMBERS, "torch", "numpy") - {"arange", "range"}
 _FILLED = frozenset({"ones", "full"})
 _TRIANGLES = frozenset({"triu", "tril"})
 
