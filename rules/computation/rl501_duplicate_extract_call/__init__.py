@@ -128,7 +128,6 @@ from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.across_methods import evaluated_by_sibling
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
     MINOR,
-    is_negligible,
     is_of_one_step,
     minor_reason,
 )
@@ -192,9 +191,6 @@ class DuplicateExtractCall(Rule):
         repetition = model.dataflow.repetition(node)
         if is_of_one_step(node, model):
             model.silent("{} only computes with the small arrays of an environment step", node)
-            return
-        if is_negligible(node, model):
-            model.silent("{} takes a few microseconds", node)
             return
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)

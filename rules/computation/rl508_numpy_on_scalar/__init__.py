@@ -135,9 +135,6 @@ class NumpyOnScalar(Rule):
         assert isinstance(node, ast.Call)
         if not (model.names.qualified(node.func) or "").startswith("numpy."):
             return
-        if model.program.uses_language_models():
-            model.silent("a step of a language model takes many thousand times as long as {}", node)
-            return
         called = model.source.text(node.func)
         found, unsure = scalar_call(node, model), None
         if found is None and (likely := likely_scalar(node, model)) is not None:

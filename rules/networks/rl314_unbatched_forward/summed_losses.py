@@ -12,7 +12,7 @@ def item_of_summed_loss(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> 
     """Return the loop variable from which the call's input is computed, if the loop sums up a loss on which
     `backward` is called once after it: the iterations are the items of one batch.
     """
-    if not isinstance(loop, ast.For) or not _sums_loss(call, loop, model):
+    if not isinstance(loop, ast.For) or not _sums_loss(call, loop, model) or _keeps_state(call, loop):
         return None
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     look = CallInput(call, loop, model, of_objects=True, may_draw=True)
@@ -22,6 +22,22 @@ def item_of_summed_loss(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> 
     if not look.found or any(TOKENS.search(name) or PARTS.search(name) for name in names):
         return None
     return next(iter(look.found.values())) if not look.carried() else None
+
+
+def _keeps_state(call: ast.Call, loop: ast.For) -> bool:
+    """Whether the loop also runs the same network in another branch, with a state that it returns for the
+    next iteration: `if net.recurrent: value, memory = net(x, memory)`, `else: value = net(x)`.
+    """
+    wanted = ast.dump(call.func)
+    for node in descendants(loop):
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call(func=func) as other) if (
+                other is not call and ast.dump(func) == wanted
+            ):
+                returned = set(names_in(target))
+                if any(returned.intersection(names_in(argument)) for argument in other.args):
+                    return True
+    return False
 
 
 def _sums_loss(call: ast.Call, loop: ast.For, model: SemanticModel) -> bool:
