@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from rlint.rule import FUNCTIONS, EffectKind, Function, SemanticModel, descendants, frozen
+from rlint.rules.computation.rl501_duplicate_extract_call.likely_pure import announces_change
 from rlint.rules.computation.rl501_duplicate_extract_call.object_state import (
     ObjectState,
     method_called,
@@ -13,7 +14,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.object_state import (
     state_of,
 )
 
-_ALLOWED = EffectKind.READS | EffectKind.MUTATES | EffectKind.INDIRECT
+_ALLOWED = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.MUTATES | EffectKind.INDIRECT
 
 
 @frozen
@@ -38,7 +39,9 @@ def evaluated_by_sibling(call: ast.Call, model: SemanticModel) -> EvaluatedBefor
     state = model.once(state_of, cls)
     if not _may_be_shared(call, name, state, model):
         return None
-    for step, outer in [(function, call), *_callers(function, state, model)]:
+    callers = [(function, call), *_callers(function, state, model)]
+    callers.sort(key=lambda caller: model.frequency.heat_of(caller[1]).level, reverse=True)
+    for step, outer in callers:
         earlier = _earlier(call, outer, step, state, model)
         if earlier is not None:
             return EvaluatedBefore(earlier, step)
@@ -51,7 +54,7 @@ def _functions_that_call(name: str, model: SemanticModel) -> set[Function | None
 
 def _may_be_shared(call: ast.Call, name: str, state: ObjectState, model: SemanticModel) -> bool:
     """Whether evaluating a method once more is expensive, and only sets attributes that it does not read."""
-    if name not in state.methods or model.effects.is_cheap(call):
+    if name not in state.methods or announces_change(name) or model.effects.is_cheap(call):
         return False
     if model.effects.call_effect(call).kind & ~_ALLOWED:
         return False

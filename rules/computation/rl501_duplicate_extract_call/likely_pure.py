@@ -13,10 +13,14 @@ _ACTS = regex(
     r"random|read|receive|recv|register|remove|report|reset|roll|rollout|run|sample|save|select|send|set|setup|"
     r"simulate|spawn|start|step|store|submit|swap|take|tick|train|undo|update|wait|write)(_|[A-Z]|$)"
 )
-"""Names of functions that change something, or return another value each time."""
 _COMMON = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.STR, TypeTag.NDARRAY, TypeTag.TENSOR)
 _MOST_NAMESAKES = 2
 _DEPTH = 3
+
+
+def announces_change(name: str) -> bool:
+    """Whether a function of this name changes something, or returns another value each time."""
+    return _ACTS.search(name) is not None
 
 
 def is_likely_repeatable(call: ast.Call, model: SemanticModel) -> bool:
@@ -37,7 +41,7 @@ def is_likely_repeatable(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_likely_pure(function: FunctionSummary, model: SemanticModel) -> bool:
-    if _ACTS.search(function.name) or function.remembers or not function.returns_values:
+    if announces_change(function.name) or function.remembers or not function.returns_values:
         return False
     return not model.index.effect_of(function).kind & ~_HARMLESS
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
-from rlint.rule import FUNCTIONS, Function, SemanticModel, descendants
+from rlint.rule import FUNCTIONS, Function, SemanticModel, descendants, last_name
+from rlint.rules.computation.rl501_duplicate_extract_call.likely_pure import announces_change
 
 _ALL = "*"
 """Stands for every attribute: unknown code has received the object."""
@@ -85,8 +86,11 @@ class ObjectState:
     def _modified_by(self, call: ast.Call) -> Iterator[str]:
         """Yield the attributes that a call may modify: `self.rows.append(row)`, `fill(self.rows)`."""
         name = method_called(call, self._model)
-        if name in self.methods or self._model.effects.call_effect(call).quiet:
+        effect = self._model.effects.call_effect(call)
+        if name in self.methods or effect.quiet:
             return
+        if name is None and not effect.acts and not announces_change(last_name(call.func) or ""):
+            return  # of unknown effect, likely none
         if name is not None:
             yield _ALL  # a method of a base class, or a callable that the object holds
         elif isinstance(call.func, ast.Attribute):
