@@ -214,8 +214,8 @@ class DuplicateExtractCall(Rule):
 
     def is_likely_repeated(self, call: ast.Call, model: SemanticModel) -> bool:
         """Whether a call is only likely without side effects."""
-        is_sure = model.effects.is_repeatable(call)
-        return not is_sure and sharing.is_value(call, model) and is_likely_repeatable(call, model)
+        is_likely = is_likely_repeatable(call, model) and not model.effects.is_repeatable(call)
+        return is_likely and sharing.is_value(call, model)
 
     def check_assumed(
         self, call: ast.Call, assumes: str, most_doubts: int, model: SemanticModel

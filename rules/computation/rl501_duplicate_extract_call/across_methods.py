@@ -31,7 +31,9 @@ def evaluated_by_sibling(call: ast.Call, model: SemanticModel) -> EvaluatedBefor
     method reads. The evaluation must not be under a condition.
     """
     name = method_called(call, model)
-    if name is None or len(_functions_that_call(name, model)) < 2:
+    if name is None or isinstance(model.parent(call), ast.Expr):
+        return None  # a check, of which no result is used
+    if model.once(_functions_that_call, name) < 2:
         return None
     function, cls = model.function(call), model.class_of(call)
     if function is None or cls is None or _place(call, function, model) is None:
@@ -48,8 +50,8 @@ def evaluated_by_sibling(call: ast.Call, model: SemanticModel) -> EvaluatedBefor
     return None
 
 
-def _functions_that_call(name: str, model: SemanticModel) -> set[Function | None]:
-    return {model.function(each) for each in model.names.calls_by_name.get(name, ())}
+def _functions_that_call(name: str, model: SemanticModel) -> int:
+    return len({model.function(each) for each in model.names.calls_by_name.get(name, ())})
 
 
 def _may_be_shared(call: ast.Call, name: str, state: ObjectState, model: SemanticModel) -> bool:
