@@ -38,6 +38,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
 from rlint.semantics.interprocedural.mentions import reference
 from rlint.semantics.interprocedural.mentions.reference import Reference, ReferenceKind
@@ -113,6 +114,7 @@ __all__ = [
     "Binding",
     "BindingKind",
     "Cadence",
+    "CallEdge",
     "CallSite",
     "Cause",
     "ChannelMaker",

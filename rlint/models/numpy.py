@@ -53,12 +53,12 @@ _ARRAYS_TABLE: Table = table(
         PURE,
         NEW_ARRAY,
         """bartlett blackman block convolve corrcoef correlate cov delete diagflat ediff1d extract hamming
-        hanning indices insert intersect1d in1d kaiser kron packbits pad partition poly polyadd polyfit
+        hanning insert intersect1d in1d kaiser kron packbits pad partition poly polyadd polyfit
         polymul polysub roots select setdiff1d setxor1d sort union1d unpackbits vander""",
     ),
     facts("numpy", PURE, NEW_ARRAY, "arange", Trait.FROM_NUMBERS, takes="start stop step dtype"),
     facts("numpy", PURE, NEW_ARRAY, "eye", Trait.FROM_NUMBERS, takes="N M k dtype order"),
-    facts("numpy", PURE, NEW_ARRAY, "geomspace logspace", Trait.FROM_NUMBERS),
+    facts("numpy", PURE, NEW_ARRAY, "geomspace indices logspace", Trait.FROM_NUMBERS),
     facts("numpy", PURE, NEW_ARRAY, "identity", Trait.FROM_NUMBERS, takes="n dtype"),
     facts(
         "numpy",

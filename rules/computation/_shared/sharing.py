@@ -78,6 +78,8 @@ def is_value(expression: ast.expr, model: SemanticModel) -> bool:
         return False
     if not isinstance(expression, ast.Call):
         return True
+    if isinstance(model.parent(expression), ast.withitem):
+        return False  # `with ExitStack() as stack:`
     qualified = model.names.qualified(expression.func)
     if qualified in _MAKERS or (qualified in _CONVERSIONS and _is_written_out(expression)):
         return False

@@ -8,7 +8,8 @@ already available:
 - in the filter and the value of a comprehension;
 - in a condition and the block below it, or after an `if` whose branch has evaluated it;
 - after a block without gradients (`with torch.no_grad():`) that has evaluated it and what it depends on;
-- in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`);
+- in every iteration of a loop that only computes, or of a comprehension (`[x / sum(xs) for x in xs]`,
+  `[child.prior * math.sqrt(self.visits) for child in children]`);
 - an operator on tensors, or a gather, in every iteration of a loop (`relative = bodies -
   heads.unsqueeze(1)` in a loop over sectors or actions), if nothing modifies or keeps the result;
 - in every iteration of a training loop, if it converts a whole list or array to a tensor
@@ -17,7 +18,12 @@ already available:
   modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
 - in two statements that copy the same value to the host or to another dtype (`value.cpu()`; likely, if its
   type is unknown);
-- in two comprehensions or loops over the same list.
+- in two statements, although the function runs code of unknown effect, if it iterates over something and
+  neither its name nor its code shows a change (`player.legal_actions()`; likely);
+- in two comprehensions or loops over the same list;
+- in two methods of one object that a third one calls one after the other (`self._distances()` in
+  `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
+  (likely).
 
 A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
 
@@ -119,6 +125,7 @@ from collections.abc import Callable, Iterable, Iterator
 from rlint.rule import COMPREHENSIONS, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
+from rlint.rules.computation.rl501_duplicate_extract_call.across_methods import evaluated_by_sibling
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
     MINOR,
     is_of_one_step,
@@ -130,11 +137,14 @@ from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
     is_moved,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
-    Invariant,
+    MINOR_NUMBER,
+    assumption_of,
     invariant_in,
+    is_of_numbers,
     is_part_of_invariant,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant_arrays import invariant_arrays
+from rlint.rules.computation.rl501_duplicate_extract_call.likely_pure import is_likely_repeatable
 from rlint.rules.computation.rl501_duplicate_extract_call.partly import (
     evaluated_before,
     evaluated_without_gradients,
@@ -164,10 +174,16 @@ class DuplicateExtractCall(Rule):
             if by_helper is not None or in_loop is not None:
                 yield from self.check_reapplied(node, by_helper, in_loop, model)
             yield from self.check_loop(node, model)
+            yield from self.check_methods(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if isinstance(node, ast.Call) and is_likely_copy(node, model):
-            yield from self.check_copied(node, model)
+            copied = model.source.text(node.func).partition(".")[0]
+            yield from self.check_assumed(node, f"`{copied}` is a tensor", _DOUBTS, model)
+            return
+        if isinstance(node, ast.Call) and self.is_likely_repeated(node, model):
+            called = model.source.text(node.func)
+            yield from self.check_assumed(node, f"`{called}` has no side effects", 1, model)
             return
         if not worth.is_worth_keeping(node, model):
             model.silent("{} costs too little, or has side effects", node)
@@ -196,6 +212,30 @@ class DuplicateExtractCall(Rule):
             minor=minor_reason(node, model),
         )
 
+    def is_likely_repeated(self, call: ast.Call, model: SemanticModel) -> bool:
+        """Whether a call is only likely without side effects."""
+        is_likely = is_likely_repeatable(call, model) and not model.effects.is_repeatable(call)
+        return is_likely and sharing.is_value(call, model)
+
+    def check_assumed(
+        self, call: ast.Call, assumes: str, most_doubts: int, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for a call that is evaluated again, given an assumption about what it does."""
+        repetition = model.dataflow.repetition(call)
+        if repetition is None or _number(repetition.doubts) > most_doubts:
+            model.silent("the inputs of {} may change before it is evaluated again", call)
+            return
+        again = [other for other in repetition.again if self._is_often(other, model)]
+        if again and not sharing.is_meant_twice([call, *again], model):
+            yield self.finding(
+                model,
+                shown_text.place_of(again[0], model),
+                shown_text.message_for(call, again, again[0], model),
+                advice="Keep the first result in a variable and use that",
+                assumes=assumes,
+                minor=minor_reason(call, model),
+            )
+
     def _is_often(self, again: ast.expr, model: SemanticModel) -> bool:
         """Whether it runs often. If the repetition happens at intervals, only functions of the project may be
         expensive enough.
@@ -221,7 +261,7 @@ class DuplicateExtractCall(Rule):
             f"{shown_text.shown(call, model)} returns the same value in every iteration of the {kind}",
             advice=f"Evaluate it once, before the {kind}",
             assumes=assumption_of(invariant, model),
-            minor=minor_reason(call, model),
+            minor=MINOR_NUMBER if is_of_numbers(call, model) else minor_reason(call, model),
         )
 
     def check_arrays(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
@@ -266,21 +306,6 @@ class DuplicateExtractCall(Rule):
             minor=None if is_moved(call) else minor_reason(call, model) or MINOR,
         )
 
-    def check_copied(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a likely tensor that is copied to the host or another dtype again."""
-        repetition = model.dataflow.repetition(call)
-        if repetition is None or _number(repetition.doubts) > _DOUBTS:
-            return
-        again = [other for other in repetition.again if self._is_often(other, model)]
-        if again:
-            yield self.finding(
-                model,
-                shown_text.place_of(again[0], model),
-                shown_text.message_for(call, again, again[0], model),
-                advice="Keep the first result in a variable and use that",
-                assumes=f"`{model.source.text(call.func).partition('.')[0]}` is a tensor",
-            )
-
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         earlier = self.earlier(call, evaluated_before, model)
@@ -313,6 +338,25 @@ class DuplicateExtractCall(Rule):
             minor=minor_reason(call, model),
         )
 
+    def check_methods(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a method that another method of the object has evaluated before."""
+        found = evaluated_by_sibling(call, model)
+        if found is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        if _runs_at_intervals(call, model) or model.dataflow.repeated(call) is not None:
+            return
+        shown, line = shown_text.shown(call, model), model.span_of(found.earlier)[0].line
+        yield self.finding(
+            model,
+            call,
+            f"{shown} is evaluated again in each call of `{found.step.name}`, which has evaluated it on line "
+            f"{line} already",
+            advice="Pass on the first result, or keep it until an attribute that it depends on changes",
+            related=[(found.earlier, "already evaluated here")],
+            assumes=f"no code in between modifies what {shown} reads",
+            minor=minor_reason(call, model),
+        )
+
     def check_reapplied(
         self, call: ast.Call, by_helper: Reapplied | None, in_loop: Reapplied | None, model: SemanticModel
     ) -> Iterator[Finding]:
@@ -329,15 +373,6 @@ class DuplicateExtractCall(Rule):
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
-
-
-def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
-    """Return the assumption under which a call has the same result in each iteration."""
-    if invariant.applied is not None:
-        return f"`{model.source.text(invariant.applied.func)}` does not modify the arguments"
-    if invariant.reads is not None:
-        return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
-    return None
 
 
 def _runs_at_intervals(node: ast.expr, model: SemanticModel) -> bool:

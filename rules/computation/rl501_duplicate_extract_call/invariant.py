@@ -29,6 +29,7 @@ _LAZY = models.having(Trait.PAIRS_ITEMS | Trait.CALLS_BACK, "builtins")
 _CONSUME = models.having(Trait.ITERATES, "builtins") - _LAZY
 """Functions that evaluate a generator at once: `sum(x / np.mean(xs) for x in xs)`."""
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+MINOR_NUMBER = "computes a number, which takes less than a microsecond per iteration"
 _LIBRARIES = ("numpy.", "torch.", "scipy.")
 _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"builtins.sum"}
 
@@ -63,7 +64,11 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
         _depends_on_item(call, loop, model) or _is_lazy(loop, model) or not _is_operand(call, model)
     ):
         return None
-    if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
+    if not _names_variable(call, model):
+        return None
+    if is_of_numbers(call, model):
+        return Invariant(loop) if _is_first_of_numbers(call, loop, model) else None
+    if not worth.is_worth_keeping(call, model):
         return None
     if converts_whole(call, model) and are_only_read(call.args[0], descendants(loop), model):
         return Invariant(loop, reads=call.args[0])
@@ -72,6 +77,25 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
         return None
     applied = [doubt for doubt in doubts if isinstance(doubt, ast.Call) and _applies_item(doubt, loop, model)]
     return Invariant(loop, *applied) if len(applied) == len(doubts) else None
+
+
+def is_of_numbers(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call computes a number from numbers: `math.sqrt(self.visits)`."""
+    return (model.names.qualified(call.func) or "").startswith("math.")
+
+
+def _is_first_of_numbers(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether a call with numbers is the first one in a comprehension, which the others are reported with."""
+    if not isinstance(loop, COMPREHENSIONS) or model.dataflow.doubts_within(call, _parts(loop, call)) != ():
+        return False
+    if not model.effects.is_repeatable(call):
+        return False
+    before = (node for node in descendants(loop) if isinstance(node, ast.Call) and is_of_numbers(node, model))
+    return not any(
+        (node.lineno, node.col_offset) < (call.lineno, call.col_offset)
+        and not _depends_on_item(node, loop, model)
+        for node in before
+    )
 
 
 def _depends_on_item(call: ast.Call, loop: ast.expr, model: SemanticModel) -> bool:
@@ -118,6 +142,15 @@ def _applies_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     return False
 
 
+def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:
+    """Return the assumption under which a call has the same result in each iteration."""
+    if invariant.applied is not None:
+        return f"`{model.source.text(invariant.applied.func)}` does not modify the arguments"
+    if invariant.reads is not None:
+        return f"no call in the loop modifies `{model.source.text(invariant.reads)}`"
+    return None
+
+
 def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a larger call around this one has the same result in each iteration as well."""
     for parent in model.ancestors(call):
@@ -147,7 +180,8 @@ def _counts(call: ast.Call, model: SemanticModel) -> bool:
     """Whether this is a call of numpy or torch, of an array's method, or of a function of the project."""
     qualified = model.names.qualified(call.func)
     if qualified is not None:
-        return qualified.startswith(_LIBRARIES) or qualified in _WHOLE or bool(model.types.call_targets(call))
+        is_known = qualified.startswith(_LIBRARIES) or qualified in _WHOLE or is_of_numbers(call, model)
+        return is_known or bool(model.types.call_targets(call))
     if isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag in _ARRAYS:
         return True
     return bool(model.types.call_targets(call))

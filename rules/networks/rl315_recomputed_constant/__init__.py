@@ -10,8 +10,11 @@ objects, and so do parameters for which all callers pass the same setting
 (`to_scalar(x, config.support_size)`; likely). The device and dtype of the tensors that a method receives
 likely do not change, nor do the shapes of those that a grid, a table of offsets or a square mask is built for
 (`torch.linspace(0, (batch_size - 1) * n, batch_size)`, `~torch.eye(x.shape[-1])`,
-`torch.tril(torch.ones(t, t))`). Functions of the project that create a tensor from
-their arguments count as constructors. `np.arange(self.batch_size)` counts where it selects rows of a tensor
+`torch.tril(torch.ones(t, t))`, `np.indices((h, w))`). Callers may pass different constants, directly or
+through their own parameters, as the bounds of a grid (`torch.linspace(low, high, bins)`) or as a list that
+becomes an array (`np.array(allowed) == value`; likely): the function only creates a few different values.
+Functions of the project that create a tensor from their arguments count as constructors.
+`np.arange(self.batch_size)` counts where it selects rows of a tensor
 (`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are
 only created for `torch.where`, which accepts the number itself.
 
@@ -112,6 +115,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
     constant_place,
 )
 from rlint.rules.networks.rl315_recomputed_constant.empty_inputs import is_for_empty_input
+from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
     HELPERS,
@@ -190,6 +194,9 @@ def assumption(found: Hoisted, model: SemanticModel) -> str | None:
     parameters = list(dict.fromkeys(f"`{name.id}`" for name in found.defaults))
     if parameters and not sized:
         parts.append(f"no caller passes another {_joined(parameters)}")
+    passed = list(dict.fromkeys(f"`{name.id}`" for name in found.passed))
+    if passed:
+        parts.append(f"every caller passes a constant {_joined(passed)}")
     if parts:
         return " and ".join(parts)
     if found.helpers:
@@ -251,7 +258,7 @@ def advice_for(found: Hoisted, destination: ConstantPlace, model: SemanticModel)
         return "Build it once, before the loop"
     if found.sized:
         return "Keep it for the next call with the same shape"
-    if destination.kind == ConstantPlaceKind.MODULE and found.defaults:
+    if destination.kind == ConstantPlaceKind.MODULE and (found.defaults or found.passed):
         if model.class_of(found.node) is None:
             return "Build it once per setting (`functools.lru_cache`), or build it once and pass it"
         return "Build it once, where the objects are created, and pass it to them"
@@ -299,11 +306,13 @@ def is_worth_a_word(found: Hoisted, destination: ConstantPlace, model: SemanticM
     makers = [
         part for part in descendants(found.node) if isinstance(part, ast.Call) and is_maker(part, model)
     ]
-    if not any(is_computed_maker(maker, model) for maker in makers):
+    if not any(is_computed_maker(maker, model) or is_grid(maker, model) for maker in makers):
         return False
     if destination.kind == ConstantPlaceKind.LOOP:
         return _is_looked_up(found.node, model)  # the items are copied or only looked at
-    if model.types.type_of(found.node).tag is TypeTag.NDARRAY and not found.settings:
+    if model.types.type_of(found.node).tag is TypeTag.NDARRAY and not (
+        found.settings or found.sized or found.defaults or found.passed
+    ):
         return False
     statement = model.syntax.statement(found.node)
     match statement:

@@ -18,7 +18,6 @@ from rlint.rule import (
     models,
     mutable,
     numbers,
-    regex,
     size_of,
 )
 from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
@@ -32,6 +31,12 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
     is_helper,
     is_maker,
     takes_time,
+)
+from rlint.rules.networks.rl315_recomputed_constant.passed_constants import (
+    is_passed_list,
+    is_passed_number,
+    is_setting_name,
+    varies,
 )
 
 _UNCHANGING = frozenset(
@@ -51,13 +56,11 @@ _SHAPES = models.having(
     Trait.CASTS_TO | Trait.RESHAPES | Trait.REPEATS | Trait.MIRRORS, TypeTag.TENSOR, TypeTag.NDARRAY
 )
 _COPY = frozenset(name for name in OF_DATA if name.startswith("torch."))
+_OF_LISTS = frozenset({"numpy.array", "numpy.asarray", "torch.tensor"})
 _DATA = (TypeTag.UNKNOWN, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE)
 _OF_SPACES = frozenset({"n", "shape", "nvec", "high", "low"})
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT)
-_VARIES = regex(
-    r"batch|len|count|total|step|idx|index|seq|time|horizon|^(n|t|k|i|b|x|y|num|size|value|rows|device)$"
-)
-"""Names of numbers that differ from call to call."""
+_MOST_CALLERS = 3
 _MOST_AROUND = 400
 """An expression with more nodes around the call than this is a table rather than a formula, and every item of
 it would be examined.
@@ -87,6 +90,8 @@ class Hoisted:
     """
     defaults: list[ast.Name] = field(default_factory=list)
     """Parameters of the constructor that count as constant because they have a default."""
+    passed: list[ast.Name] = field(default_factory=list)
+    """Parameters to which every caller passes a constant."""
     selected: list[ast.Name] = field(default_factory=list)
     """Indices of spaces, of which there are a few: `agent` of `self.spaces[agent].n`."""
     helpers: list[ast.Call] = field(default_factory=list)
@@ -97,7 +102,7 @@ class Hoisted:
     @property
     def is_sure(self) -> bool:
         """Whether it is constant without assumptions."""
-        return not (self.assumed or self.defaults or self.helpers or self.sized)
+        return not (self.assumed or self.defaults or self.passed or self.helpers or self.sized)
 
     def take(self, other: Hoisted) -> None:
         """Add the reads of a part."""
@@ -109,6 +114,7 @@ class Hoisted:
         self.devices += other.devices
         self.assumed += other.assumed
         self.defaults += other.defaults
+        self.passed += other.passed
         self.selected += other.selected
         self.helpers += other.helpers
         self.sized += other.sized
@@ -181,11 +187,14 @@ def _creates_from_display(call: ast.Call, qualified: str | None) -> bool:
 class _Reader:
     """Reads expressions: whether they are constant, and their inputs."""
 
-    def __init__(self, model: SemanticModel, *, by_shape: bool = False) -> None:
+    def __init__(self, model: SemanticModel, *, by_shape: bool = False, callers: int = _MOST_CALLERS) -> None:
         self.model = model
         self._by_shape = by_shape
+        self._callers = callers if by_shape or callers < _MOST_CALLERS else 0
+        """Over how many calls constants are followed back from parameters."""
         self._in_display = False
         self._of_data = False
+        self._of_arrays = False
 
     def read(self, expression: ast.expr) -> Hoisted | None:
         """Return the inputs of a constant expression; None for one that is not constant."""
@@ -261,12 +270,13 @@ class _Reader:
             found.helpers.append(call)
         elif not self._function(call, qualified):
             return False
-        before = self._in_display, self._of_data
+        before = self._in_display, self._of_data, self._of_arrays
         self._in_display, self._of_data = _creates_from_display(call, qualified), qualified in _COPY
+        self._of_arrays = qualified in _OF_LISTS
         try:
             return self._arguments(call, qualified, found)
         finally:
-            self._in_display, self._of_data = before
+            self._in_display, self._of_data, self._of_arrays = before
 
     def _arguments(self, call: ast.Call, qualified: str | None, found: Hoisted) -> bool:
         device = qualified is None
@@ -521,6 +531,9 @@ class _Reader:
         if self.model.names.qualified(name) is not None:
             kind = self.model.types.type_of(name)
             return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}
+        if scope is not None and self._is_passed_constant(name, value=value):
+            found.passed.append(name)
+            return True
         if scope is not None and (
             self._is_default(name) or (not value and self._is_setting_of_callers(name))
         ):
@@ -548,13 +561,27 @@ class _Reader:
         only constructors set: `scalar_to_support(x, self.config.support_size)`. Data is no setting.
         """
         kind = self.model.types.type_of(name)
-        if (kind and kind.tag not in _NUMBERS) or _VARIES.search(name.id.lower()):
+        if kind and kind.tag not in _NUMBERS:
             return False
+        if 0 < self._callers < _MOST_CALLERS:
+            return False  # of a caller, whose arguments have been examined already
         passed = self.model.frequency.passed_names(name)
-        if not passed or len(set(passed)) > 1 or not passed[0] or _VARIES.search(passed[0].lower()):
+        return len(set(passed)) == 1 and not varies(name.id) and is_setting_name(passed[0], self.model)
+
+    def _is_passed_constant(self, name: ast.Name, *, value: bool) -> bool:
+        """Return whether callers only pass constants to a parameter: numbers to the sizes and bounds of a
+        grid, or lists of constants that become an array of numpy.
+        """
+        if value:
+            return self._of_arrays and is_passed_list(name, self.model)
+        return self._callers > 0 and is_passed_number(name, self.model, self._is_known)
+
+    def _is_known(self, expression: ast.expr) -> bool:
+        """Return whether an argument of a call is a constant number, rather than a size of an input."""
+        if any(isinstance(part, ast.Call) for part in descendants(expression)):
             return False
-        is_set = any(setter.qualname for _, setter in self.model.index.setters(passed[0]))
-        return not is_set and self.model.program.is_attribute_read(passed[0])
+        found = _Reader(self.model, callers=self._callers - 1).read(expression)
+        return found is not None and not found.names
 
     def _stands_for_constant(self, name: ast.Name, found: Hoisted, *, value: bool) -> bool:
         """Return whether a variable is assigned a constant once in the function: `n = self.n_steps`."""

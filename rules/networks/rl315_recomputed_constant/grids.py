@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, last_name
+from rlint.rule import SemanticModel, Trait, last_name, models
 
-_GRIDS = frozenset({"linspace", "eye"})
+_GRIDS = models.names_having(Trait.FROM_NUMBERS, "torch", "numpy") - {"arange", "range"}
 _FILLED = frozenset({"ones", "full"})
 _TRIANGLES = frozenset({"triu", "tril"})
 

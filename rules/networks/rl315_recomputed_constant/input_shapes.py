@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import BindingKind, SemanticModel, TypeTag, regex
 
-_TENSORS = (TypeTag.TENSOR, TypeTag.UNKNOWN)
+_TENSORS = (TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.UNKNOWN)
 _SIZES = regex(r"(^|_)(batch_size|num_envs|n_envs)$")
 """Names of parameters that are sizes, and the same in nearly all calls."""
 
@@ -36,8 +36,10 @@ def sized_by(node: ast.expr, model: SemanticModel) -> ast.expr | None:
 
 
 def _of_shape(shape: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """Return the tensor of a whole shape: `x` for `x.shape` and `x.size()`."""
+    """Return the tensor of a whole shape, or of a part: `x` for `x.shape`, `x.shape[:2]` and `x.size()`."""
     match shape:
+        case ast.Subscript(value=ast.Attribute(attr="shape") as whole, slice=ast.Slice()):
+            return _of_shape(whole, model)
         case ast.Attribute(value=of, attr="shape"):
             return _tensor(of, model)
         case ast.Call(func=ast.Attribute(value=of, attr="size"), args=[]):
