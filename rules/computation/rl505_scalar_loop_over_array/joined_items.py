@@ -107,10 +107,10 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
 
 
 def _pairs(iterable: ast.expr, model: SemanticModel) -> tuple[ast.expr, ...]:
-    """Return the sequences that a loop iterates over together, if there are several and one of them holds
-    tensors.
-    """
+    """Return the sequences that a loop iterates over together, if one of them holds tensors."""
     match iterable:
+        case ast.Name() | ast.Attribute():
+            return (iterable,) if _holds_tensors(iterable, model) else ()
         case ast.Call(func=func, args=[_, _, *_] as sequences, keywords=[]) if (
             model.names.qualified(func) == "builtins.zip"
         ):
@@ -138,12 +138,17 @@ def unbound_rows(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]
 
 
 def _is_joined(kept: ast.Name, model: SemanticModel) -> bool:
-    """Whether a list is only passed to functions that concatenate or stack tensors."""
+    """Whether a list is only passed to functions that concatenate or stack tensors, until the variable is
+    assigned again.
+    """
     scope = model.names.scope(kept).lookup(kept.id)
     if scope is None or not scope.is_function:
         return False
     joined = False
+    made = model.dataflow.definitions(kept)
     for read in model.names.reads(kept.id, scope):
+        if not any(each in made for each in model.dataflow.definitions(read)):
+            continue
         match model.parent(read):
             case ast.Attribute(attr="append"):
                 pass

@@ -21,7 +21,12 @@ _HELD = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.UNKNOWN})
 
 
 def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
-    """Handle `[np.nonzero(mask[j])[0].tolist() for j in range(batch_size)]`."""
+    """Handle `[np.nonzero(mask[j])[0].tolist() for j in range(batch_size)]`, and searches for one item after
+    the other: `[np.where(keys == key)[0][0] for key in drawn]`.
+    """
+    searched = _searched_whole(made, model)
+    if searched is not None:
+        return searched
     clause = _only_clause(made, model)
     if clause is None or not isinstance(clause.target, ast.Name):
         return None
@@ -42,6 +47,43 @@ def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
         f"Search all rows at once: `rows, columns = np.nonzero({text})`, and where a list is needed, "
         "`np.split(columns, np.cumsum(np.bincount(rows, minlength=n))[:-1])`",
     )
+
+
+def _searched_whole(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Handle comprehensions that compare a whole array with each of their items."""
+    match made.generators:
+        case [ast.comprehension(target=ast.Name(id=item), ifs=[], is_async=0) as clause]:
+            pass
+        case _:
+            return None
+    match _first(made.elt, model):
+        case ast.Call(
+            func=func,
+            args=[
+                ast.Compare(
+                    left=ast.Name() | ast.Attribute() as held, ops=[ast.Eq()], comparators=[ast.Name(id=name)]
+                )
+            ],
+        ) if name == item and model.names.qualified(func) in _PLACES:
+            pass
+        case _:
+            return None
+    if (isinstance(held, ast.Name) and held.id == item) or model.types.type_of(held).tag not in _HELD:
+        return None
+    text, items = model.source.text(held), model.source.text(clause.iter)
+    return ItemLoop(
+        held,
+        f"compares all of `{text}` with one item after the other",
+        f"Search for all items together: `np.searchsorted({text}, {items})` if `{text}` is sorted, else keep "
+        "a dict from value to place",
+    )
+
+
+def _first(value: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return the search of `np.where(x == item)[0][0]`, converted or not."""
+    while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+        value = value.value
+    return _unconverted(value, model)
 
 
 def _only_clause(made: ast.ListComp, model: SemanticModel) -> ast.comprehension | None:
