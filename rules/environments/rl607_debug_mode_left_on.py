@@ -84,10 +84,8 @@ _PROFILERS = frozenset(
     torch.autograd.profiler.emit_itt""".split()
 )
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
-_STARTS = frozenset(
-    """subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.getoutput
-    subprocess.Popen os.system os.popen""".split()
-)
+_STARTS = ("subprocess.", "os.system", "os.popen")
+_CALLED = frozenset({"run", "check_output", "Popen"}) | {"getoutput", "system", "popen"}
 _MONITORS = regex(r"\b(nvidia-smi|rocm-smi|gpustat)\b")
 _MEMORY = (
     "`torch.cuda.memory_allocated()` and `torch.cuda.mem_get_info()` answer at once; for the load of the "
@@ -107,7 +105,7 @@ class DebugModeLeftOn(Rule):
     claims = ("time",)
     heat = Heat.COLD
     visits = (ast.Call, ast.Assign)
-    callees = last_names(_SETS, _DETECTS, *_PROFILERS, *_STARTS)
+    callees = last_names(_SETS, _DETECTS, *_PROFILERS) | _CALLED
     triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING, "-smi", "gpustat")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -136,7 +134,7 @@ _Found = tuple[str, str, list[Edit] | None]
 
 def started_monitor(call: ast.Call, model: SemanticModel) -> str | None:
     """Return the monitor of GPUs that a call starts in a process of its own: `nvidia-smi`."""
-    if model.names.qualified(call.func) not in _STARTS or not call.args:
+    if not (model.names.qualified(call.func) or "").startswith(_STARTS) or not call.args:
         return None
     command: ast.expr | None = call.args[0]
     if isinstance(command, ast.Name):

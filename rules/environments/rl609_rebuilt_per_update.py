@@ -115,7 +115,7 @@ _TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
 _OVERWRITES = regex(
     r"(^|_)(load|copy|set|sync|synchroni[sz]e|update|assign|restore|hard|soft|transfer)(_|$)", re.IGNORECASE
 )
-_POOLS = frozenset({"Pool", "ThreadPool", "ProcessPoolExecutor", "ThreadPoolExecutor"})
+_POOLS = regex(r"^(Thread)?Pool$|PoolExecutor$")
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
 
@@ -171,7 +171,7 @@ def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
     if kind.tag is TypeTag.MODULE and is_made(call, model):
         return "network" if is_overwritten(call, model) else None
     if kind.tag is TypeTag.POOL:
-        return "pool" if last(call.func) in _POOLS else None
+        return "pool" if _POOLS.search(last(call.func)) else None
     if kind.tag is TypeTag.LOADER and path.startswith("torch.utils.data."):
         return "loader"
     if kind.tag is TypeTag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, model)):

@@ -53,8 +53,8 @@ def test_what_methods_do_with_an_attribute_is_seen(used: str, escape_level: Esca
 def test_what_a_variable_held_before_says_nothing_about_a_value(before: str) -> None:
     """A variable that begins as a number or `None` may hold a tensor later, which `+=` writes to."""
     model = model_of(
-        f"import torch\n\ndef total(rows):\n    start = {before}\n    if rows:\n        start = torch.zeros(3)\n"
-        "    value = start\n    value += 1\n    return value\n"
+        f"import torch\n\ndef total(rows):\n    start = {before}\n    if rows:\n"
+        "        start = torch.zeros(3)\n    value = start\n    value += 1\n    return value\n"
     )
     found = model.dataflow.use_of(expression(model, "torch.zeros(3)"))
     assert found.escape_level is EscapeLevel.CHANGED

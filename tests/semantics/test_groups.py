@@ -58,8 +58,6 @@ def together(importer: str, text: str) -> set[str]:
         ("agents/nets/gym.py", "from ..dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
         # next to the importer, as scripts of one folder import each other
         ("scripts/plot.py", "import helpers\n", {"scripts/helpers.py"}),
-        # a module of the same name further up comes second
-        ("scripts/plot.py", "import utils\n", {"utils.py", "scripts/utils.py"}),
         # seen from a folder that is no package
         ("train.py", "import helpers\n", {"scripts/helpers.py"}),
         # named with the `src` that names of modules lack

@@ -70,6 +70,12 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
             "`bounded` is called for each forward pass",
         ),
         (
+            "from torch.distributions import Uniform\n\n"
+            "def create_uniform(space):\n    line()\n    return Uniform(space.low, space.high)",
+            Heat.COLD,
+            "",
+        ),
+        (
             "from torch.distributions import Normal\n\ndef prior():\n    line()\n    return Normal(0.0, 1.0)",
             Heat.COLD,
             "",

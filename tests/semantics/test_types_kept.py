@@ -270,6 +270,43 @@ def test_a_rough_annotation_is_made_precise_by_what_is_passed_and_returned() -> 
     assert (sure.tag, sure.dtype) == (TypeTag.NDARRAY, "uint8")
 
 
+PERHAPS = """
+from typing import Optional
+
+def play(net, games, size: int) -> {annotation}:
+    if not games:
+        return None
+    actions = torch.multinomial(net(games), 1)
+    return actions, {second}
+
+def collect(net, games):
+    played = play(net, games, 2)
+    if played is None:
+        return
+    actions, second = played
+    use(actions[:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "second", "tag"),
+    [
+        ("Optional[tuple]", "size", TypeTag.TENSOR),
+        ("tuple | None", "size", TypeTag.TENSOR),
+        ("Optional[tuple[torch.Tensor, int]]", "size", TypeTag.TENSOR),
+        # one of the two is wrong
+        ("Optional[list]", "size", TypeTag.UNKNOWN),
+    ],
+)
+def test_a_rough_annotation_that_allows_none_is_made_precise(
+    annotation: str, second: str, tag: TypeTag
+) -> None:
+    """Values other than `None` show what the tuple holds."""
+    text = textwrap.dedent(PERHAPS).format(annotation=annotation, second=second)
+    sure, _ = both(IMPORTS + text, "actions[:]")
+    assert sure.tag is tag
+
+
 LANGUAGE_MODEL = """
 from transformers import AutoModelForCausalLM
 

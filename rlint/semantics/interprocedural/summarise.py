@@ -383,9 +383,11 @@ def _returns(
     found = _returned(node, types, exported_type)
     if not _hands_on(node, types):
         found = tuple(map(_held, found))
-    if annotated and not (found and all(_may_refine(kind, annotated) for kind in found)):
-        return (annotated,)
-    return found
+    if not annotated:
+        return found
+    values = [kind for kind in found if not (annotated.optional and kind.tag is TypeTag.NONE)]
+    value = annotated._replace(optional=False) if len(values) < len(found) else annotated
+    return found if values and all(_may_refine(kind, value) for kind in values) else (annotated,)
 
 
 def _may_refine(found: Type, annotated: Type) -> bool:

@@ -147,9 +147,10 @@ class SymbolTable:
         found: set[str] = set()
         for module in self.modules.values():
             for target in map(without_source_folder, (*module.imports.values(), *module.star_imports)):
-                while target and target not in found:
-                    found.add(target)
-                    target = target.rpartition(".")[0]
+                folder = target
+                while folder and folder not in found:
+                    found.add(folder)
+                    folder = folder.rpartition(".")[0]
         return frozenset(found)
 
     def _member(

@@ -207,6 +207,9 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
 
 def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     """Whether an expression holds the transitions, by its name or that of the class whose attribute it is."""
+    cls = model.class_of(held)
+    if cls is not None and _LABELLED.search(cls.name):
+        return False
     match held:
         case ast.Subscript(value=fields, slice=ast.Constant(value=str()) | ast.Name()):
             return holds_transitions(fields, model)  # `self.data["obs"]`

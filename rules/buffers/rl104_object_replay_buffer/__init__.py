@@ -93,7 +93,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel
+from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel, Trait, TypeTag, models
 from rlint.rules.buffers.rl104_object_replay_buffer.episodes import converted_by
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     StoredItem,
@@ -113,6 +113,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.tree_store import (
     is_reported_there,
 )
 
+_ADDS = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET) | {"extend", "push", "put"}
 _PIXELS = "images take nearly all of the memory in any case"
 ADVICE = (
     "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "
@@ -142,8 +143,8 @@ class ObjectReplayBuffer(Rule):
     claims = ("mem", "time")
     heat = Heat.WARM
     visits = (ast.Call, ast.Assign)
-    callees = frozenset({"append", "extend", "add", "insert", "push", "store", "put"})
-    triggers = ("sample", "choice", "rand", "integers", "uniform")
+    callees = _ADDS
+    triggers = ("sample", "choice", "rand", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first statement of a buffer that stores a transition or an episode."""

@@ -199,6 +199,11 @@ class WholeHistoryStatistic(Rule):
 
 def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr] | None:
     """Return what a call computes, its text, and the variable or attribute whose items it reads."""
+    match call.func:
+        case ast.Attribute(value=ast.Name() as rows, attr=method) if method in METHODS:
+            items = _converted_to(rows, model)
+            if items is not None:
+                return method, f"{rows.id}.{method}()", items
     if not call.args:
         match call.func:
             case ast.Attribute(value=ast.Call(func=convert, args=[items, *_]), attr=method):
@@ -216,6 +221,27 @@ def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr]
             items = inner
     looked_at = whole(items, model)
     return (what, model.source.text(call.func), looked_at) if looked_at is not None else None
+
+
+def _converted_to(rows: ast.Name, model: SemanticModel) -> ast.expr | None:
+    """Return the attribute whose items a variable holds as an array (`rows = np.array(self.visited)`), if
+    this is the first statistic of them.
+    """
+    definitions = model.dataflow.definitions(rows)
+    if len(definitions) != 1 or definitions[0].path:
+        return None
+    for other in model.names.reads(rows.id, model.names.scope(rows)):
+        user = model.parent(other)
+        same = isinstance(user, ast.Attribute) and user.attr in METHODS
+        earlier = (other.lineno, other.col_offset) < (rows.lineno, rows.col_offset)
+        if same and earlier and model.dataflow.definitions(other) == definitions:
+            return None
+    match definitions[0].value:
+        case ast.Call(func=convert, args=[ast.Attribute() as items, *_]) if (
+            model.names.qualified(convert) in CONVERTS
+        ):
+            return whole(items, model)
+    return None
 
 
 def _elements(items: ast.expr, model: SemanticModel) -> ast.expr:

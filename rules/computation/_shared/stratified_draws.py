@@ -10,7 +10,7 @@ from rlint.rules.computation._shared.scalar_draws import draw_of
 _FEW = 5
 _JOINS = models.having(Trait.FROM_DATA, "numpy", "torch")
 _UNIFORM = frozenset({"numpy.random.uniform", "random.random", "random.uniform"})
-_OF_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.len", "builtins.max", "builtins.min"})
+_OF_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
 _PARTS = (
     ast.Attribute, ast.BinOp, ast.Constant, ast.Name, ast.Subscript, ast.UnaryOp, ast.expr_context,
     ast.operator, ast.unaryop,

@@ -15,6 +15,8 @@ already available:
   (`torch.tensor(states)[rows]`; low impact for arrays);
 - in two statements that convert the same variable to a tensor, with calls in between that do not seem to
   modify it (`torch.tensor(obs).to(device)` before and after `env.step(action)`; likely);
+- in two statements that copy the same value to the host or to another dtype (`value.cpu()`; likely, if its
+  type is unknown);
 - in two comprehensions or loops over the same list.
 
 A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
@@ -119,11 +121,14 @@ from rlint.rules.computation._shared import sharing, shown_text, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import (
     MINOR,
-    is_negligible,
     is_of_one_step,
     minor_reason,
 )
-from rlint.rules.computation.rl501_duplicate_extract_call.converted import converted_before, is_moved
+from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
+    converted_before,
+    is_likely_copy,
+    is_moved,
+)
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     Invariant,
     invariant_in,
@@ -161,15 +166,15 @@ class DuplicateExtractCall(Rule):
             yield from self.check_loop(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
+        if isinstance(node, ast.Call) and is_likely_copy(node, model):
+            yield from self.check_copied(node, model)
+            return
         if not worth.is_worth_keeping(node, model):
             model.silent("{} costs too little, or has side effects", node)
             return
         repetition = model.dataflow.repetition(node)
         if is_of_one_step(node, model):
             model.silent("{} only computes with the small arrays of an environment step", node)
-            return
-        if is_negligible(node, model):
-            model.silent("{} takes a few microseconds", node)
             return
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
@@ -261,6 +266,21 @@ class DuplicateExtractCall(Rule):
             minor=None if is_moved(call) else minor_reason(call, model) or MINOR,
         )
 
+    def check_copied(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a likely tensor that is copied to the host or another dtype again."""
+        repetition = model.dataflow.repetition(call)
+        if repetition is None or _number(repetition.doubts) > _DOUBTS:
+            return
+        again = [other for other in repetition.again if self._is_often(other, model)]
+        if again:
+            yield self.finding(
+                model,
+                shown_text.place_of(again[0], model),
+                shown_text.message_for(call, again, again[0], model),
+                advice="Keep the first result in a variable and use that",
+                assumes=f"`{model.source.text(call.func).partition('.')[0]}` is a tensor",
+            )
+
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         earlier = self.earlier(call, evaluated_before, model)
@@ -305,10 +325,10 @@ class DuplicateExtractCall(Rule):
             return  # reports and checkpoints
         if by_helper is not None:
             message, advice = reapplied.message_for_helper(call, by_helper, model)
-            yield self.finding(model, call, message, advice=advice)
+            yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.message_for_loop(call, in_loop, model)
-            yield self.finding(model, call, message, advice=advice)
+            yield self.finding(model, call, message, advice=advice, minor=minor_reason(call, model))
 
 
 def assumption_of(invariant: Invariant, model: SemanticModel) -> str | None:

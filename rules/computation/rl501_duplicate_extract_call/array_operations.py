@@ -18,8 +18,6 @@ _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY)
 _FEW_DIMENSIONS = 3
 """Environments, agents and features."""
 MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
-_FEW_OPERATIONS = 3
-"""Fewer kernels than this cost a few microseconds of a step of milliseconds."""
 _MINOR_CODE = "the gain was measured on texts of language models; few calls of other programs take as long"
 
 
@@ -36,25 +34,6 @@ def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
     if all(_is_operation(call, model) for call in calls):
         return MINOR
     return None if model.program.uses_language_models() else _MINOR_CODE
-
-
-def is_negligible(node: ast.expr, model: SemanticModel) -> bool:
-    """Whether an expression consists of one or two operations on arrays or tensors that a training loop
-    repeats: a few microseconds of a step of milliseconds. Images are not negligible.
-    """
-    nodes = {node, *descendants(node)}
-    if sum(_computes(part) for part in nodes) >= _FEW_OPERATIONS or minor_reason(node, model) is not MINOR:
-        return False
-    values = (part for part in nodes if isinstance(part, (ast.Name, ast.Attribute)))
-    return model.frequency.cadence(node) is not None and not any(_is_image(part, model) for part in values)
-
-
-def _computes(part: ast.AST) -> bool:
-    """Whether a node is an operation; `item()` only reads the result of one."""
-    match part:
-        case ast.Call(func=ast.Attribute(attr="item")):
-            return False
-    return isinstance(part, (ast.BinOp, ast.Call, ast.Compare))
 
 
 def is_of_one_step(node: ast.expr, model: SemanticModel) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from rlint.rule import SemanticModel, Trait, TypeTag, UseKind, descendants, last_name, models
+from rlint.rule import SemanticModel, Trait, TypeTag, UseKind, descendants, last_name, models, regex
 
 _DATA = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE})
 _UNKNOWN = _DATA | {TypeTag.UNKNOWN}
 _CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") - {"torch.from_numpy"}
 _MOVES = frozenset({"to", "cuda"})
+_NETWORK = regex(r"net|model|module|policy|actor|critic|agent|encoder|decoder|layer|buffer")
 
 
 def data_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
@@ -68,6 +69,26 @@ def converted_before(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         inside = (part for node in between for part in descendants(node))
         return earlier if are_only_read(data, (*between, *inside), model) else None
     return None
+
+
+def is_likely_copy(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call likely copies a tensor of unknown type to the host or to another dtype: `value.cpu()`,
+    `weight.to(torch.float32)`. A network is moved in place.
+    """
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as copied, attr="cpu"), args=[], keywords=[]):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name() as copied, attr="to"), args=[dtype], keywords=[]):
+            if model.types.type_of(dtype).tag is not TypeTag.DTYPE:
+                return False
+        case _:
+            return False
+    if model.types.type_of(copied).tag is not TypeTag.UNKNOWN or _NETWORK.search(copied.id.lower()):
+        return False
+    use = model.syntax.use(call)
+    return use.kind not in (UseKind.METHOD, UseKind.ATTRIBUTE) and not isinstance(
+        model.parent(call), (ast.Expr, ast.Assign, ast.Attribute)
+    )
 
 
 def is_moved(call: ast.Call) -> bool:

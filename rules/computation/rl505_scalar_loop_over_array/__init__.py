@@ -14,7 +14,8 @@ Flags the following in hot code:
   weights, a softmax per row) only to build one array from them.
 - A loop over a batch, each iteration of which only computes its own row of an array from the same rows of
   others: `for i in range(batch_size): target[i, actions[i]] = rewards[i] + gamma * next_q[i].max()`, or only
-  writes to a place in its row: `for i, action in enumerate(actions): one_hot[i, action] = 1`.
+  writes to a place in its row: `for i, action in enumerate(actions): one_hot[i, action] = 1`, also by a
+  method (`target[i].index_add_(0, lower[i], share[i])`, as in C51).
 - A loop or comprehension that collects the places at which a comparison holds: `if board[i, j] == 0:
   free.append((i, j))`, `torch.tensor([i for i, done in enumerate(dones) if done])`.
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:
@@ -32,7 +33,7 @@ Flags the following in hot code:
   `for t in range(n): rewards.append(episode["reward"][start + t])`; likely, if the types are unknown. Also a
   list of equal arrays that are stacked (`np.stack([np.arange(n) for _ in range(batch_size)])`).
 - A comprehension that searches the rows of a batch one by one (`[np.nonzero(mask[j])[0] for j in
-  range(batch_size)]`).
+  range(batch_size)]`), or a whole array for each item (`[np.where(indices == i)[0][0] for i in drawn]`).
 - A loop that calls `env.compute_reward` for one row of a batch after the other, and one that flattens arrays
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - A loop that sets single elements of a new tensor (`for action in legal: mask[action] = True`), and a loop
@@ -44,8 +45,6 @@ Flags the following in hot code:
   of the file that only compute with numbers.
 - A loop that fills lists under a condition on each element, and one that reads numbers out of objects to make
   an array of them: `np.array([child.prior / (child.count + 1) for child in children])`, cells of a grid.
-- A comprehension that compares a whole array with one item after the other: `[np.where(keys == key)[0][0] for
-  key in drawn]`.
 - Python's `sum`, `max` or `min` of an array, and arrays that `zip` pairs (`np.stack(zip(low, high))`).
 
 The rule does not flag:
@@ -119,13 +118,8 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     Trait,
-    TypeTag,
-    descendants,
-    last_name,
     last_names,
     models,
-    regex,
-    trip_count,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.builtin_reductions import REDUCTIONS, reduced_array
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
@@ -169,7 +163,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
-from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row
+from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row, scanned_places
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 from rlint.rules.computation.rl505_scalar_loop_over_array.worth import (
     OF_FEW,
@@ -209,7 +203,8 @@ class ScalarLoopOverArray(Rule):
         if isinstance(node, ast.ListComp):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model) or equal_items(node, model)
-            item = item or places_by_row(node, model) or listed_places(node, model)
+            item = item or places_by_row(node, model) or scanned_places(node, model)
+            item = item or listed_places(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
@@ -311,7 +306,8 @@ def is_within_independent(loop: ast.AST, model: SemanticModel) -> bool:
     outer = next((above for above in model.ancestors(loop) if isinstance(above, (ast.For, *FUNCTIONS))), None)
     if not isinstance(outer, ast.For) or model.once(independent_loop, outer) is None:
         return False
-    return is_repeated(outer, outer.body[0], model)
+    repeated: bool = is_repeated(outer, outer.body[0], model)
+    return repeated
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:

@@ -38,6 +38,8 @@ def column_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
                 return None
         case _:
             return None
+    if not any(_assigns_element(statement) for statement in loop.body):
+        return None
     passes = trip_count.passes(loop, model)
     if (passes is not None and passes < _FEW) or trip_count.over_components(loop, model):
         return None
@@ -56,6 +58,13 @@ def column_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         f"(`torch.arange(n)` in place of `{counter}`), or count with `scatter_add`",
         sized=True,
     )
+
+
+def _assigns_element(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Tuple())]):
+            return True
+    return False
 
 
 @mutable

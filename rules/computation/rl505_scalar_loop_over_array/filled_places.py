@@ -18,9 +18,6 @@ def filled_places(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     """
     if loop.orelse or not isinstance(loop.target, (ast.Name, ast.Tuple)):
         return None
-    passes = trip_count.passes(loop, model)
-    if passes is not None and passes <= _FEW:
-        return None
     own = {node.id for node in descendants(loop.target) if isinstance(node, ast.Name)}
     stored: list[ast.Subscript] = []
     if not _only_fills(loop.body, own, stored, model) or len(stored) != 1:
@@ -28,6 +25,9 @@ def filled_places(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     (target,) = stored
     held = target.value
     if not isinstance(held, ast.Name) or not _is_new(held, model):
+        return None
+    passes = trip_count.passes(loop, model)
+    if passes is not None and passes <= _FEW:
         return None
     text = model.source.text(held)
     return ItemLoop(

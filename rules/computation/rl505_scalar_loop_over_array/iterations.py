@@ -23,8 +23,6 @@ _METHODS = models.having(
     TypeTag.NDARRAY,
     TypeTag.TENSOR,
 ) | {"squeeze", "unsqueeze", "to"}
-_ROW_WRITES = frozenset({"index_add_", "scatter_", "scatter_add_", "index_fill_", "add_", "copy_", "fill_"})
-"""Methods of rows with a counterpart for all rows at once."""
 _OF_DISTRIBUTIONS = frozenset({"log_prob", "cdf"})
 _SINGLE = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.NUMPY_SCALAR})
 _ADDS = (ast.Add, ast.Sub, ast.Mult)
@@ -140,11 +138,6 @@ class Iteration:
                     self.sums.add(name)
                     self.varies |= self.moves(value)
                 return isinstance(op, _ADDS) and self._reads(value)
-            case ast.Expr(
-                value=ast.Call(func=ast.Attribute(value=ast.Subscript() as target, attr=attr), args=args)
-            ) if attr in _ROW_WRITES:
-                self.operations += 1
-                return all(map(self._reads, args)) and self._stores(target, whole=False)
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Attribute(value=ast.Name() as kept, attr="append"), args=[value], keywords=[]
@@ -375,7 +368,8 @@ class Iteration:
         """Whether no iteration reads what another one writes."""
         if self.given & (self.bound | self.sums | {kept.id for kept, _ in self.kept}):
             return False
-        return are_apart(self.stored, body, [loop.target for loop in self.loops], self.model)
+        apart: bool = are_apart(self.stored, body, [loop.target for loop in self.loops], self.model)
+        return apart
 
 
 def _names(value: ast.AST) -> set[str]:

@@ -16,6 +16,8 @@ _OF_LISTS = models.having(Trait.FROM_DATA, "numpy", "torch")
 """Functions of lists, which may differ in length from row to row."""
 _CHANGES = models.mutators(TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT)
 _OF_FEW = regex(r"env|agent|worker|actor|player|process|rank|joint|motor|goal|dim|n_actions|num_actions")
+_IN_PLACE = frozenset({"index_add_", "index_copy_", "index_fill_", "scatter_", "scatter_add_"})
+"""Methods that write to places of their tensor that an argument names."""
 _BATCH = regex(r"batch|(^|_)bs$|minibatch")
 
 
@@ -115,6 +117,13 @@ class _Rows:
             case ast.AugAssign(target=ast.Subscript() as target, value=value):
                 self.computes = True
                 return self._reads(value) and self._stores(target)
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Subscript() as target, attr=method), args=args, keywords=[]
+                )
+            ) if method in _IN_PLACE:
+                self.computes = self.places = True
+                return all(self._reads(argument) for argument in args) and self._stores(target)
             case ast.Assert() | ast.Pass():
                 return True
         return False

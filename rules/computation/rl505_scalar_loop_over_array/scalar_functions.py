@@ -30,7 +30,10 @@ ON_ELEMENTS = Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | Trait.COMPARES
 ON_ROWS = Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX
 COMPUTES = (
     models.having(ON_ELEMENTS | ON_ROWS, "numpy", "torch", "math")
-    | models.having(Trait.OF_NUMBERS | Trait.ONLY_LOOKS, "builtins")
+    | (
+        models.having(Trait.OF_NUMBERS | Trait.ONLY_LOOKS, "builtins")
+        - models.having(Trait.TESTS_CLASS, "builtins")
+    )
     | {"numpy.where", "torch.where", "numpy.dot", "numpy.cross", "numpy.linalg.norm"}
 )
 """Functions that compute a number from numbers or rows."""

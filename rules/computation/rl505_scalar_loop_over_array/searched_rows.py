@@ -21,12 +21,7 @@ _HELD = frozenset({TypeTag.NDARRAY, TypeTag.LIST, TypeTag.UNKNOWN})
 
 
 def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
-    """Handle `[np.nonzero(mask[j])[0].tolist() for j in range(batch_size)]`, and searches for one item after
-    the other: `[np.where(keys == key)[0][0] for key in drawn]`.
-    """
-    searched = _searched_whole(made, model)
-    if searched is not None:
-        return searched
+    """Handle `[np.nonzero(mask[j])[0].tolist() for j in range(batch_size)]`."""
     clause = _only_clause(made, model)
     if clause is None or not isinstance(clause.target, ast.Name):
         return None
@@ -49,14 +44,21 @@ def places_by_row(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
     )
 
 
-def _searched_whole(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
-    """Handle comprehensions that compare a whole array with each of their items."""
+def scanned_places(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Handle `[np.where(indices == i)[0][0] for i in drawn]`, which scans an array for each item."""
     match made.generators:
-        case [ast.comprehension(target=ast.Name(id=item), ifs=[], is_async=0) as clause]:
+        case [ast.comprehension(target=ast.Name(id=item), ifs=[], is_async=0)]:
             pass
         case _:
             return None
-    match _first(made.elt, model):
+    match made.elt:
+        case ast.Call(func=ast.Name(id="int"), args=[number], keywords=[]):
+            found = _unconverted(number, model)
+        case element:
+            found = _unconverted(element, model)
+    while isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Constant):
+        found = _unconverted(found.value, model)
+    match found:
         case ast.Call(
             func=func,
             args=[
@@ -64,26 +66,20 @@ def _searched_whole(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None
                     left=ast.Name() | ast.Attribute() as held, ops=[ast.Eq()], comparators=[ast.Name(id=name)]
                 )
             ],
-        ) if name == item and model.names.qualified(func) in _PLACES:
+            keywords=[],
+        ) if name == item and model.names.qualified(func) in _PLACES | {"numpy.argmax"}:
             pass
         case _:
             return None
     if (isinstance(held, ast.Name) and held.id == item) or model.types.type_of(held).tag not in _HELD:
         return None
-    text, items = model.source.text(held), model.source.text(clause.iter)
+    text = model.source.text(held)
     return ItemLoop(
         held,
-        f"compares all of `{text}` with one item after the other",
-        f"Search for all items together: `np.searchsorted({text}, {items})` if `{text}` is sorted, else keep "
-        "a dict from value to place",
+        f"searches all of `{text}` again for each item",
+        f"Search all items at once, in a sorted array (`np.searchsorted({text}, items)`), or keep the places "
+        "when they are drawn",
     )
-
-
-def _first(value: ast.expr, model: SemanticModel) -> ast.expr:
-    """Return the search of `np.where(x == item)[0][0]`, converted or not."""
-    while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
-        value = value.value
-    return _unconverted(value, model)
 
 
 def _only_clause(made: ast.ListComp, model: SemanticModel) -> ast.comprehension | None:

@@ -28,8 +28,8 @@ arithmetic. A value of unknown type named like a list of actions counts as a lis
 `np.random.choice(self.config.legal_actions)`. The message states the assumption.
 
 The rule does not flag arguments that may be arrays, other arguments of unknown type, other functions of a
-constant, code that only evaluates or renders, and a single call per network update, which takes far longer
-itself.
+constant, code that only evaluates or renders, a single call per network update, which takes far longer
+itself, and programs of language models, whose steps take a hundred milliseconds.
 
 ## Why is it slow
 NumPy's functions are designed for arrays: they convert the argument to an array, find the loop for its

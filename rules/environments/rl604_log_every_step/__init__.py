@@ -97,6 +97,7 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     last_name,
+    regex,
     trip_count,
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
@@ -111,7 +112,7 @@ from rlint.rules.environments.rl604_log_every_step.step_logs import (
 
 PERIOD = 100
 _LONG_STEP = "one line beside the gradient step of a large network, which takes far longer"
-_WARNS = frozenset({"warning", "warn", "error", "critical", "exception"})
+_WARNS = regex(r"^(warn(ing)?|error|critical|exception)$")
 
 
 class LogEveryStep(Rule):
@@ -176,7 +177,7 @@ class LogEveryStep(Rule):
 
 def warns_of_exception(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call warns under a condition, which then is the exception."""
-    return last_name(call.func) in _WARNS and bool(model.frequency.conditions(call))
+    return bool(_WARNS.search(last_name(call.func) or "")) and bool(model.frequency.conditions(call))
 
 
 def step_if_switched_on(

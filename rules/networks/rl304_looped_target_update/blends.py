@@ -168,6 +168,7 @@ def _read(
     named = _named_before(value, model) if isinstance(value, ast.Name) else None
     if named is not None:
         value = named.value
+    value = _without_copies(value)
     old = root_of(written) if _may_mix(value) else ""
     if not old or not follows(written, loop, model):
         return None
@@ -175,6 +176,18 @@ def _read(
     if mixture is None and result == BlendResult.ITEM:
         result, mixture = BlendResult.MADE, _mixture_of_two(value, loop, model)
     return Blend(node, result, written, mixture, named) if mixture is not None else None
+
+
+def _without_copies(value: ast.expr) -> ast.expr:
+    """Return a value without calls that copy it: `(tau * new + (1 - tau) * old).clone()`."""
+    while (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in SAME_TENSOR
+        and not (value.args or value.keywords)
+    ):
+        value = value.func.value
+    return value
 
 
 def _may_mix(value: ast.expr) -> bool:

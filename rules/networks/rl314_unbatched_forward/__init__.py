@@ -11,7 +11,7 @@ the latent states of all steps, has low impact, and so has a loop that passes a 
 (`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
 (`for state in states: values.append(agent.evaluate(state))`).
 
-A network in a loop that sums up the loss of a batch, on which `backward()` is called after the loop, is
+A network in a loop over the items of a batch, on whose loss `backward()` is called once after the loop, is
 likely, too: each iteration runs it on one item, also if a function of the project reads the item.
 
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
@@ -27,7 +27,7 @@ The rule does not flag:
   (unless each iteration copies the environment or sets its state), models that are rolled out;
 - mini-batches (slices, loaders, chunks), and loops with a different network for each item;
 - loops over a few literal items;
-- loops that train the network, stop early or yield;
+- loops that train the network, stop early or yield, and loops in functions that draw a figure;
 - recurrent networks and transformers, whose inputs differ in length, and tokens.
 
 ## Why is it slow
@@ -156,6 +156,8 @@ class UnbatchedForward(Rule):
             return
         if any(model.names.calls_named(name, model.function(node)) for name in vocabulary.MEASURES_TIME):
             return
+        if model.once(draws_figure, model.function(node) or model.syntax.module):
+            return
         item = single_item(node, loop, model)
         if item is None and item_of_summed_loss(node, loop, model) is not None:
             if not is_repeated_in(loop, node, model):
@@ -230,8 +232,8 @@ class UnbatchedForward(Rule):
         return self.finding(
             model,
             node,
-            f"`{text}` runs once for each item of a batch whose loss the loop sums up, and dispatches every "
-            "layer each time, forward and backward",
+            f"`{text}` runs once for each item of the loop, after which `backward` is called once for all, "
+            "and dispatches every layer each time",
             advice=f"Concatenate the inputs, run `{text}` once, and split its result where items are "
             "compared",
             assumes=f"`{text}` treats the rows of its input independently",
@@ -324,6 +326,15 @@ class UnbatchedForward(Rule):
             assumes="the batches have one shape" if several else None,
             minor=_MINOR if in_part or (several and not runs_in_network(node, model)) else None,
         )
+
+
+def draws_figure(around: ast.AST, model: SemanticModel) -> bool:
+    """Whether a function draws a figure, which takes far longer than the networks that it runs."""
+    return any(
+        isinstance(node, ast.Call)
+        and (model.names.qualified(node.func) or "").startswith(("matplotlib.", "seaborn.", "plotly."))
+        for node in descendants(around)
+    )
 
 
 def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:

@@ -6,9 +6,10 @@ import ast
 
 from rlint.rule import BindingKind, SemanticModel, TypeTag
 
-_COMPARING = frozenset({"min", "max", "sorted", "any", "all"})
+_ORDERING = frozenset({"min", "max", "sorted"})
+_TESTING = frozenset({"any", "all"})
 _COUNTING = frozenset({"range"})
-NAMES = _COMPARING | _COUNTING
+NAMES = _ORDERING | _TESTING | _COUNTING
 """Builtins that read tensors."""
 _DEPTH = 3
 

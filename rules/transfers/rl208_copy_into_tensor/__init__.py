@@ -4,12 +4,15 @@
 Flags three ways to create a tensor from a NumPy array in hot code:
 
 - `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), with an
-  array that the function neither writes to nor stores, or in a statement that only copies the tensor
-  (`target.copy_(torch.tensor(rows[:n]))`);
+  array that the function only creates and fills, or neither writes to nor stores, or in a statement that only
+  copies the tensor (`target.copy_(torch.tensor(rows[:n]))`);
 - `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored;
 - `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an
   observation: a result of `env.step()` or `env.reset()`, a variable with such a name, or what a method that
   selects actions takes first.
+
+A `device=` that may be the CPU counts in gradient steps, with a low impact: on an accelerator, nothing is
+gained.
 
 The rule does not flag:
 
@@ -97,8 +100,9 @@ from rlint.rule import (
     legacy_tensors,
     observations,
 )
-from rlint.rules.transfers._shared.in_steps import is_only_in_environment_steps
+from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_only_in_environment_steps
 from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import (
+    is_filled,
     is_left_alone,
     is_new,
     is_written_to,
@@ -111,6 +115,7 @@ LONGEST_SHOWN = 40
 _DEFAULT_DTYPE = "float64"
 """The dtype of arrays of numbers that numpy creates without a `dtype`."""
 _SMALL = "an observation has few numbers, unless it is an image"
+_ON_CPU = "an accelerator gets a copy in any case"
 _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 
@@ -140,16 +145,27 @@ class CopyIntoTensor(Rule):
         if found is None or is_moved(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
         message, advice, fix = found
+        device = open_device(node, model)
+        assumed = f"{shown(array, model)} is an array" if is_assumed else None
         yield self.finding(
             model,
             node,
             message,
             fix=fix,
             advice=advice,
-            assumes=f"{shown(array, model)} is an array" if is_assumed else None,
-            minor=_SMALL if is_assumed else None,
+            assumes=f"`{model.source.text(device)}` is the CPU" if device is not None else assumed,
+            minor=_ON_CPU if device is not None else _SMALL if is_assumed else None,
             workload="single-observations" if is_of_one_step(node, model) else None,
         )
+
+
+def open_device(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return the device that a call names, if it may be the CPU or not."""
+    for keyword in call.keywords:
+        if keyword.arg == "device" and model.types.device_of(keyword.value) is Device.UNKNOWN:
+            is_none = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
+            return None if is_none else keyword.value
+    return None
 
 
 def is_of_one_step(node: ast.AST, model: SemanticModel) -> bool:
@@ -229,9 +245,13 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
         return None
     new = is_new(array, call, model)
     is_shared = isinstance(array, ast.Name) and is_left_alone(array, model)
-    if not new and not is_shared and not is_used_up(call, model):
+    filled = not new and is_filled(array, call, model)
+    if not new and not filled and not is_shared and not is_used_up(call, model):
         return None
-    why = ", which was created only for this call" if new else ""
+    device = open_device(call, model)
+    if device is not None and not is_in_gradient_steps(call, model):
+        return None  # perhaps one observation
+    why = ", which was created only for this call" if new or filled else ""
     edit = None
     function = legacy_tensors.torch_name(call, "as_tensor", model)
     if function is not None and model.edit.is_relocatable(call.func):
@@ -240,7 +260,9 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
         fix = None
     else:
         reason = legacy_tensors.sharing_doubt(model)
-        if not new:
+        if device is not None:
+            reason = f"{shown(array, model)} must not be written to while the tensor is in use, on the CPU"
+        elif not new:
             reason = f"{shown(array, model)} must not be written to while the tensor is in use"
         elif reason is None and may_be_in_other_order(array, model):
             reason = f"{shown(array, model)} must be contiguous in memory, as its copy is"
@@ -251,14 +273,14 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
 
 
 def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
-    """Whether the tensor is on the host, with the array's own dtype."""
+    """Whether the tensor may be on the host, with the array's own dtype."""
     for keyword in call.keywords:
         if keyword.arg not in KEYWORDS:
             return False
         if isinstance(keyword.value, ast.Constant) and keyword.value.value is None:
             continue
         if keyword.arg == "device":
-            if model.types.device_of(keyword.value) is not Device.HOST:
+            if model.types.device_of(keyword.value) not in (Device.HOST, Device.UNKNOWN):
                 return False
         elif model.analysis.types.dtype_of(keyword.value) != (kind.dtype or _DEFAULT_DTYPE):
             return False

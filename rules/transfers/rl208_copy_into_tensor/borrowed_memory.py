@@ -48,6 +48,28 @@ def _is_made_for(binding: Binding, call: ast.Call, model: SemanticModel) -> bool
     )
 
 
+def is_filled(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a function creates an array, only fills it, and does not use it after the call."""
+    if not isinstance(array, ast.Name):
+        return False
+    scope = model.names.scope(array).lookup(array.id)
+    if scope is None or not scope.is_function or model.names.is_captured(array.id, scope):
+        return False
+    made = model.dataflow.definitions(array)
+    if not made or not all(_is_made_for(binding, call, model) for binding in made):
+        return False
+    uses = _reads_of(made, array.id, scope, model)
+    return all(use is array or _is_filled_before(use, array, model) for use in uses)
+
+
+def _is_filled_before(use: ast.Name, array: ast.Name, model: SemanticModel) -> bool:
+    """Whether a use is an element or slice, or a size, before the array is passed on."""
+    part = model.parent(use)
+    is_part = isinstance(part, ast.Subscript) and part.value is use
+    is_size = isinstance(part, ast.Attribute) and part.attr in ("shape", "size", "dtype")
+    return (is_part or is_size) and model.source.span(use) < model.source.span(array)
+
+
 def is_left_alone(name: ast.Name, model: SemanticModel) -> bool:
     """Whether the array of a local variable is neither written to nor kept, as far as is visible."""
     scope = model.names.scope(name).lookup(name.id)

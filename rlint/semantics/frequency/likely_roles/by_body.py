@@ -17,6 +17,9 @@ _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _LOADED = regex(r"loader|dataset|(^|_)(args|cfg|config|opt|opts|options|hparams|flags)$")
 _WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|launch|experiment)$")
 
+_FACTORY = regex(r"^_*(create|make|build|init|setup)(_|$)")
+"""Names of functions that create an object once: `create_uniform_distribution(action_space)`."""
+
 _EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
 _WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for each gradient step")
 _EACH_DISTRIBUTION = LikelyRole(
@@ -84,6 +87,8 @@ def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
     those do that the configuration selects by name (`getattr(distributions, config.kind)`).
     """
     if not function.call_parameters or function.name.startswith("__") or looks_on(function.name):
+        return None
+    if function.loops or _FACTORY.search(function.name):
         return None
     returned = {kind.tag for kind in function.returns}
     return _EACH_DISTRIBUTION if returned == {TypeTag.DISTRIBUTION} else None
