@@ -32,6 +32,7 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     kept: list[ast.Name] = []
     sums: list[ast.Name] = []
     operations = 0
+    values = list[ast.expr]()
     for statement in loop.body:
         match statement:
             case ast.AugAssign(target=ast.Name(id=name) as target, op=ast.Add() | ast.Sub(), value=value):
@@ -53,10 +54,11 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             case _:
                 return None
         given |= _read(value) - own
+        values.append(value)
         if not _computes(value, model, own):
             return None
         operations += _operations(value, own)
-    paired = _pairs(loop.iter, model)
+    paired = _pairs(loop.iter, model) or _alone(loop.iter, values, model)
     results = [*kept, *sums]
     if not results or own & given or operations < _FEWEST_OPERATIONS or not paired:
         return None
@@ -107,15 +109,28 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
 
 
 def _pairs(iterable: ast.expr, model: SemanticModel) -> tuple[ast.expr, ...]:
-    """Return the sequences that a loop iterates over together, if one of them holds tensors."""
+    """Return the sequences that a loop iterates over together, if there are several and one of them holds
+    tensors.
+    """
     match iterable:
-        case ast.Name() | ast.Attribute():
-            return (iterable,) if _holds_tensors(iterable, model) else ()
         case ast.Call(func=func, args=[_, _, *_] as sequences, keywords=[]) if (
             model.names.qualified(func) == "builtins.zip"
         ):
             return tuple(sequences) if any(_holds_tensors(each, model) for each in sequences) else ()
     return ()
+
+
+def _alone(iterable: ast.expr, values: list[ast.expr], model: SemanticModel) -> tuple[ast.expr, ...]:
+    """Return a list of tensors that a loop iterates over alone, if it computes with operators only. Functions
+    may give items of different shapes, such as padding does.
+    """
+    if not isinstance(iterable, (ast.Name, ast.Attribute)):
+        return ()
+    item = model.types.type_of(iterable).item
+    if item is None or item.tag is not TypeTag.TENSOR:
+        return ()
+    called = any(isinstance(node, ast.Call) for value in values for node in descendants(value))
+    return () if called else (iterable,)
 
 
 def _holds_tensors(sequence: ast.expr, model: SemanticModel) -> bool:
