@@ -7,10 +7,12 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, TypeTag, descendants
+from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
 from rlint.rules.computation.rl505_scalar_loop_over_array.scalar_functions import scalar_operations
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_OBJECTS = frozenset({TypeTag.UNKNOWN, TypeTag.INSTANCE})
 _EXTREMA = frozenset({"builtins.min", "builtins.max"})
 
 
@@ -39,7 +41,20 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
                 self.operations += 1
                 self.ends = True
                 return self._reads(test) and all(map(self._is_result, before))
-            case ast.If(test=ast.Compare(left=left, ops=[op], comparators=[right]), body=body, orelse=[]):
+            case (
+                ast.If(test=ast.Compare(left=left, ops=[op], comparators=[right]), body=body, orelse=[])
+                | ast.If(
+                    test=ast.BoolOp(
+                        op=ast.Or(),
+                        values=[
+                            ast.Compare(ops=[ast.Is()]),
+                            ast.Compare(left=left, ops=[op], comparators=[right]),
+                        ],
+                    ),
+                    body=body,
+                    orelse=[],
+                )
+            ):
                 best = _extremum(left, op, right, body)
                 if best is not None:
                     self.operations += 1
@@ -82,7 +97,10 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
                 return all(map(self._reads, args))
             case ast.Attribute(value=ast.Name() as item) if item.id in self.moving & self.own:
                 self.objects = True
-                return self.model.types.type_of(item).tag is TypeTag.UNKNOWN
+                return self.model.types.type_of(item).tag in _OBJECTS
+            case ast.Subscript() if self._moves_twice(value) and self._holds_objects(held_by(value)):
+                self.objects = True
+                return self._reads_index(value) and self._reads(held_by(value))
             case ast.Call(func=ast.Attribute(value=table, attr="get"), args=args, keywords=[]) if (
                 self.model.types.type_of(table).tag is TypeTag.DICT and not self.moves(table)
             ):
@@ -93,6 +111,13 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
                 return True
         computes: bool = super()._reads(value)
         return computes
+
+    def _holds_objects(self, held: ast.expr) -> bool:
+        """Whether a list contains lists of objects, as the cells of a grid."""
+        kind = self.model.types.type_of(held)
+        rows = kind.item if kind.tag is TypeTag.LIST else None
+        cell = rows.item if rows is not None and rows.tag is TypeTag.LIST else None
+        return cell is not None and cell.tag is TypeTag.INSTANCE
 
 
 def reduction(model: SemanticModel, loop: ast.For) -> Reduction | None:

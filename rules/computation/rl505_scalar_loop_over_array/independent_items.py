@@ -21,7 +21,7 @@ _FEWEST_OPERATIONS = 8
 _ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "torch", "numpy")
 _REDUCTIONS = models.having(
     Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy", "statistics"
-) | {"builtins.sum", "builtins.min", "builtins.max", "math.fsum"}
+) | {"builtins.sum", "builtins.min", "builtins.max", "builtins.any", "builtins.all", "math.fsum"}
 GATHERING = _ARRAYS_OF | _REDUCTIONS
 """Functions that make an array or a number of a sequence."""
 
@@ -92,16 +92,19 @@ def _visits_most(found: Reduction, loop: ast.For, model: SemanticModel) -> bool:
 def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
     """Return what a comprehension computes from elements or rows of arrays."""
     found = Reduction(model)
-    if any(clause.ifs or clause.is_async for clause in made.generators):
+    if any(clause.is_async for clause in made.generators):
         return None
-    if not all(map(found.enter, made.generators)) or not found.computes(made.elt):
+    if not all(map(found.enter, made.generators)):
+        return None
+    values = [made.elt, *(test for clause in made.generators for test in clause.ifs)]
+    if not all(map(found.computes, values)):
         return None
     if found.objects:
         return _of_objects(found, made, model)
     if (
         not found.arrays
         or not found.operations
-        or not found.moves(made.elt)
+        or not any(map(found.moves, values))
         or not _worth(found, model, made)
     ):
         return None

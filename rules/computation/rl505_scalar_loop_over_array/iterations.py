@@ -317,7 +317,9 @@ class Iteration:
             return self._is_array(held, value) or (
                 tag is TypeTag.LIST and self._holds_lists(held) and self._moves_twice(value)
             )
-        return tag in _MAY_BE_ARRAYS or (tag is TypeTag.LIST and self._holds_numbers(held))
+        return tag in _MAY_BE_ARRAYS or (
+            tag is TypeTag.LIST and (self._holds_numbers(held) or self._holds_lists(held))
+        )
 
     def _holds_numbers(self, held: ast.expr) -> bool:
         item = self.model.types.type_of(held).item
