@@ -15,7 +15,7 @@ from rlint.models.rl import DEVICE_SIMULATORS, LANGUAGE_MODELS, SIMULATORS
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.types.legacy_tensors import GIVES_OUT
+from rlint.semantics.types.legacy_tensors import ENTERS_DEVICE, GIVES_OUT, enters_device
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import descendants, is_in
@@ -120,6 +120,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(PINS)
     if "set_default_" in tree.text and _moves_default(tree):
         found.add(DEFAULT_DEVICE)
+    if "device" in tree.text and enters_device(tree, analysis.types.type_of):
+        found.add(ENTERS_DEVICE)
     if not vocabulary.LARGE_LAYERS.isdisjoint(tree.written.attributes):
         found.add(LARGE_LAYERS)
     if ("backward" in tree.written.calls and _unrolls(tree)) or _CONJUGATE in tree.text:

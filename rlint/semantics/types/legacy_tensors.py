@@ -10,7 +10,11 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.types.dtypes import tensor_class_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rlint.models.value_type import Type
     from rlint.semantics.model import SemanticModel
+    from rlint.syntax.syntax_index import SyntaxIndex
 
 CLASSES = frozenset(
     f"torch.{name}Tensor"
@@ -19,6 +23,8 @@ CLASSES = frozenset(
 """The legacy tensor classes, whose call creates a tensor."""
 GIVES_OUT = "out"
 """The setting of a program (see nn/torch_settings.py) in which calls pass a tensor as `out`."""
+ENTERS_DEVICE = "enters device"
+"""The setting of a program in which a file enters `with torch.device(…):`, which lasts in calls."""
 _RESIZES = ("resize_", "resize_as_")
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
@@ -91,17 +97,19 @@ def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
 
 
 def may_have_device_around(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether code of the file calls functions within a `with torch.device(…):`, or enters such a device
+    """Whether code of the program calls functions within a `with torch.device(…):`, or enters such a device
     otherwise, so that it may apply to the node as well.
     """
-    entered: bool = model.once(_enters_device, model.syntax.module)
-    return has_device_around(node, model) or (entered and model.function(node) is not None)
+    if has_device_around(node, model):
+        return True
+    return model.function(node) is not None and model.program.sets(ENTERS_DEVICE)
 
 
-def _enters_device(_: ast.Module, model: SemanticModel) -> bool:
-    entered = [item.context_expr for node in model.syntax.of_type(ast.With) for item in node.items]
-    entered += [call.args[0] for call in model.syntax.written.calls_of(("enter_context",)) if call.args]
-    return any(model.types.type_of(given).tag is TypeTag.DEVICE for given in entered)
+def enters_device(syntax: SyntaxIndex, type_of: Callable[[ast.expr], Type]) -> bool:
+    """Whether code of a file enters a device: `with torch.device(…):`."""
+    entered = [item.context_expr for node in syntax.of_type(ast.With) for item in node.items]
+    entered += [call.args[0] for call in syntax.written.calls_of(("enter_context",)) if call.args]
+    return any(type_of(given).tag is TypeTag.DEVICE for given in entered)
 
 
 def has_device_around(node: ast.AST, model: SemanticModel) -> bool:
