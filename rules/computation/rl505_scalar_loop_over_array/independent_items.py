@@ -9,6 +9,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoo
 from rlint.rules.computation.rl505_scalar_loop_over_array.carried_results import Reduction, reduction
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
+from rlint.rules.computation.rl505_scalar_loop_over_array.worth import saves_memory
 
 _FEW = 12
 _GRID = 2
@@ -31,8 +32,6 @@ OF_FEW = regex(
 """Names of numbers that are small: of agents, turns, heads."""
 _SAMPLED = regex(r"(sampled?|candidate)_?actions?|action_(samples|candidates)")
 """Counts of actions that are drawn to represent a continuous space."""
-_LARGE = regex(r"logits$")
-"""Tensors with a row for each token, which are processed row by row to save memory."""
 _OF_ENVIRONMENTS = regex(r"env")
 _STORES = (
     "Compute on the whole arrays: with index arrays, slices, reductions along an axis, and masks for "
@@ -108,11 +107,7 @@ def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: Sema
         or not _worth(found, model, made)
     ):
         return None
-    kinds = [model.types.type_of(array).tag for array in found.arrays]
-    if (
-        any(_LARGE.search(model.source.text(array).lower()) for array in found.arrays)
-        and TypeTag.TENSOR in kinds
-    ):
+    if any(saves_memory(array, model) for array in found.arrays):
         return None
     if trip_count.over_environments(made, model) or trip_count.collects_components(made, model):
         return None

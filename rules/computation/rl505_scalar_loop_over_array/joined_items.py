@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.worth import saves_memory
 
 _JOINS = models.having(Trait.JOINS, "torch")
 _FILLS = models.having(Trait.FILLS, "torch", "numpy") | {"torch.arange", "torch.linspace"}
@@ -59,6 +60,8 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             return None
         operations += _operations(value, own)
     paired = _pairs(loop.iter, model) or _alone(loop.iter, values, model)
+    if any(saves_memory(sequence, model) for sequence in paired):
+        return None
     results = [*kept, *sums]
     if not results or own & given or operations < _FEWEST_OPERATIONS or not paired:
         return None

@@ -8,6 +8,7 @@ from rlint.rule import Heat, SemanticModel, TypeTag, descendants, last_name, reg
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
 _FEW = 12
+_LARGE = regex(r"logits$")
 _COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 _PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
@@ -80,3 +81,9 @@ def is_short(
         return any(_PAIRED_FEW.search((last_name(sequence) or "").lower()) for sequence in paired)
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
     return any(OF_FEW.search(name.lower()) for name in names)
+
+
+def saves_memory(array: ast.expr, model: SemanticModel) -> bool:
+    """Whether an array is a tensor with a row for each token, processed row by row to save memory."""
+    is_large = _LARGE.search(model.source.text(array).lower())
+    return bool(is_large) and model.types.type_of(array).tag is TypeTag.TENSOR
