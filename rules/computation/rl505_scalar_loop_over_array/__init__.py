@@ -144,6 +144,14 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     gathered,
     held_by,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import (
+    OF_FEW,
+    is_compiled,
+    is_hot,
+    is_of_one_step,
+    is_repeated,
+    is_short,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.filled_places import filled_places
 from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items import (
     GATHERING,
@@ -165,14 +173,6 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_l
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row, scanned_places
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
-from rlint.rules.computation.rl505_scalar_loop_over_array.worth import (
-    OF_FEW,
-    is_compiled,
-    is_hot,
-    is_of_one_step,
-    is_repeated,
-    is_short,
-)
 from rlint.rules.computation.rl505_scalar_loop_over_array.zipped_arrays import zipped_arrays
 
 Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"

@@ -8,8 +8,8 @@ from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_n
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into
 from rlint.rules.computation.rl505_scalar_loop_over_array.carried_results import Reduction, reduction
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
-from rlint.rules.computation.rl505_scalar_loop_over_array.worth import saves_memory
 
 _FEW = 12
 _GRID = 2
@@ -22,8 +22,8 @@ _FEWEST_OPERATIONS = 8
 _ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "torch", "numpy")
 _REDUCTIONS = models.having(
     Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy", "statistics"
-) | {"builtins.sum", "builtins.min", "builtins.max", "builtins.any", "builtins.all", "math.fsum"}
-GATHERING = _ARRAYS_OF | _REDUCTIONS
+) | {"builtins.sum", "builtins.min", "builtins.max", "math.fsum"}
+GATHERING = _ARRAYS_OF | _REDUCTIONS | {"builtins.any", "builtins.all"}
 """Functions that make an array or a number of a sequence."""
 
 OF_FEW = regex(

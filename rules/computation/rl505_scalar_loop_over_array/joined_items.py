@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
-from rlint.rules.computation.rl505_scalar_loop_over_array.worth import saves_memory
+from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 
 _JOINS = models.having(Trait.JOINS, "torch")
 _FILLS = models.having(Trait.FILLS, "torch", "numpy") | {"torch.arange", "torch.linspace"}

@@ -34,7 +34,7 @@ COMPUTES = (
         models.having(Trait.OF_NUMBERS | Trait.ONLY_LOOKS, "builtins")
         - models.having(Trait.TESTS_CLASS, "builtins")
     )
-    | {"numpy.where", "torch.where", "numpy.dot", "numpy.cross", "numpy.linalg.norm"}
+    | {"numpy.where", "torch.where", "numpy.dot", "numpy.linalg.norm"}
 )
 """Functions that compute a number from numbers or rows."""
 _METHODS = models.having(ON_ELEMENTS | ON_ROWS | Trait.CASTS_TO, TypeTag.NDARRAY)
