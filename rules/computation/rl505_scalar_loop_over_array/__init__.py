@@ -39,11 +39,17 @@ Flags the following in hot code:
 - A loop that sets single elements of a new tensor (`for action in legal: mask[action] = True`), and a loop
   that computes the columns of a tensor one by one, each with several operations on whole tensors
   (`for s in range(n): x[:, s] = (places == s).float().sum(-1)`).
+- A loop over the rows of an array that passes on only an extremum, with the values that belong to it
+  (`if distance < nearest: nearest = distance`), or ends at the first match after much arithmetic for each row
+  (`for ax, ay, bx, by in walls: if crossing(ray, ax, ay, bx, by): return True`), also if it calls functions
+  of the file that only compute with numbers.
+- A loop that fills lists under a condition on each element, and one that reads numbers out of objects to make
+  an array of them: `np.array([child.prior / (child.count + 1) for child in children])`, cells of a grid.
 - Python's `sum`, `max` or `min` of an array, and arrays that `zip` pairs (`np.stack(zip(low, high))`).
 
 The rule does not flag:
 
-- loops that end early, or that carry a value from one element to the next;
+- loops that end early after little work for each element, or that carry a value from one to the next;
 - loops that call functions that work on single numbers only or have side effects;
 - loops over a few items (`range(4)`, layers, agents, environments);
 - sequences that may be lists;
@@ -112,13 +118,8 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     Trait,
-    TypeTag,
-    descendants,
-    last_name,
     last_names,
     models,
-    regex,
-    trip_count,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.builtin_reductions import REDUCTIONS, reduced_array
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
@@ -127,7 +128,11 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import (
     item_method,
     reduced_rows,
 )
-from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import listed_places, position_loop
+from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places import (
+    listed_places,
+    position_loop,
+    selected_items,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.column_loops import column_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.consecutive_items import (
     consecutive_items,
@@ -138,6 +143,14 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     elements_of,
     gathered,
     held_by,
+)
+from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import (
+    OF_FEW,
+    is_compiled,
+    is_hot,
+    is_of_one_step,
+    is_repeated,
+    is_short,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.filled_places import filled_places
 from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items import (
@@ -164,14 +177,9 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.zipped_arrays import z
 
 Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
 
-_FEW = 12
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
 _JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
-_COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
-_OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
-_PAIRED_FEW = regex(r"env|worker|agent|player|process|rank|joint|motor|^(actor|action|goal|dim)s?$|_dims?$")
-"""The same for sequences of one item per step, such as `saved_actions`."""
 _SMALL = "the arrays of a single environment step are small"
 
 
@@ -196,6 +204,7 @@ class ScalarLoopOverArray(Rule):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model) or equal_items(node, model)
             item = item or places_by_row(node, model) or scanned_places(node, model)
+            item = item or listed_places(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
@@ -238,7 +247,9 @@ class ScalarLoopOverArray(Rule):
             item = item_loop(made, model) or position_loop(made, model) or appended_items(made, model)
             item = item or rewarded_rows(made, model) or flattened_rows(made, model)
             item = item or row_loop(made, model) or consecutive_items(made, model)
-            item = item or filled_places(made, model) or column_loop(made, model)
+            item = (
+                item or selected_items(made, model) or filled_places(made, model) or column_loop(made, model)
+            )
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
             item = item or flattened_rows(made, model)
@@ -266,7 +277,7 @@ class ScalarLoopOverArray(Rule):
                     continue
             sort = "loop" if isinstance(node, ast.For) else "comprehension"
             message = f"The {sort} {item.does} in Python"
-            minor = _SMALL if _is_of_one_step(made, model) else None
+            minor = _SMALL if not item.heavy and is_of_one_step(made, model) else None
             yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes, minor=minor)
             return
 
@@ -274,54 +285,11 @@ class ScalarLoopOverArray(Rule):
         item = reduced_array(node, model) or through_list(node, model) or zipped_arrays(node, model)
         if item is None or not is_hot(node, model):
             return
-        if not item.sized and _OF_FEW.search(model.source.text(item.held).lower()):
+        if not item.sized and OF_FEW.search(model.source.text(item.held).lower()):
             return
         yield self.finding(
             model, node, f"`{model.source.text(node.func)}` {item.does} in Python", advice=item.advice
         )
-
-
-def _is_of_one_step(loop: ast.AST, model: SemanticModel) -> bool:
-    """Whether a loop runs in environment steps alone, also in a method of an environment or a wrapper, and
-    over no tensors, as those of vectorised simulators.
-    """
-    cadence = model.frequency.cadence(loop)
-    if not (is_of_environment(loop, model) if cadence is None else cadence.only_steps_environment):
-        return False
-    return not any(
-        model.types.type_of(part).tag is TypeTag.TENSOR
-        for part in descendants(loop)
-        if isinstance(part, (ast.Name, ast.Attribute))
-    )
-
-
-def is_of_environment(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node is in a method of an environment, or of a wrapper of one."""
-    cls = model.class_of(node)
-    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
-    return summary is not None and model.index.class_kind(summary).tag is TypeTag.ENVIRONMENT
-
-
-def is_hot(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether code runs in each step, or for each step of a rollout."""
-    return bool(model.frequency.heat_of(node).level is Heat.HOT)
-
-
-def is_compiled(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether numba compiles the function, whose loops are then as fast as vectorised operations."""
-    function = model.function(node)
-    return function is not None and any(
-        last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _COMPILERS
-        and not (model.names.qualified(decorator) or "").startswith("torch.")
-        for decorator in function.decorator_list
-    )
-
-
-def is_repeated(loop: ast.AST, body: ast.AST, model: SemanticModel) -> bool:
-    """Whether a loop runs in each step, or in each round with an iteration for each step."""
-    if is_hot(loop, model):
-        return True
-    return model.frequency.heat_of(loop).level is Heat.WARM and is_hot(body, model)
 
 
 def independent(made: Loop, model: SemanticModel) -> ItemLoop | None:
@@ -338,7 +306,8 @@ def is_within_independent(loop: ast.AST, model: SemanticModel) -> bool:
     outer = next((above for above in model.ancestors(loop) if isinstance(above, (ast.For, *FUNCTIONS))), None)
     if not isinstance(outer, ast.For) or model.once(independent_loop, outer) is None:
         return False
-    return is_repeated(outer, outer.body[0], model)
+    repeated: bool = is_repeated(outer, outer.body[0], model)
+    return repeated
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
@@ -373,31 +342,6 @@ def advice(found: ElementAccess, *, adds: bool) -> str:
     if not found.stored:
         return "Compute with the whole array: `x / 255.0`"
     return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
-
-
-def is_short(
-    found: ElementAccess,
-    model: SemanticModel,
-    rows: ast.expr | None = None,
-    paired: tuple[ast.expr, ...] = (),
-) -> bool:
-    """Whether there are or may be few iterations, such as one per environment or joint. `rows` is the array
-    whose rows the loop iterates over, if its name says more than the iterable; `paired` are the sequences
-    that it iterates over together, whose last names count.
-    """
-    if model.analysis.loops.is_bounded(found.loop):
-        return True
-    count = trip_count.passes(found.loop, model)
-    if count is not None and len(found.counters) < 2:
-        return count <= _FEW
-    if trip_count.over_components(found.loop, model) or trip_count.over_environments(found.loop, model):
-        return True
-    iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
-    iterable = rows if rows is not None else iterable
-    if paired:
-        return any(_PAIRED_FEW.search((last_name(sequence) or "").lower()) for sequence in paired)
-    names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
-    return any(_OF_FEW.search(name.lower()) for name in names)
 
 
 def is_inner(loop: ast.AST, model: SemanticModel) -> bool:

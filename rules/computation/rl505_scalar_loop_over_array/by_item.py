@@ -40,7 +40,7 @@ class ItemLoop:
     fills or searches; `depth` is the number of nested loops that it stands for; `rows` is the variable whose
     rows it iterates over, perhaps reshaped. `paired` are the sequences of one item per step that it iterates
     over together: such a loop is expensive even once per rollout. `sized` is set where the number of
-    iterations has been considered.
+    iterations has been considered, `heavy` where each iteration computes much.
     """
 
     held: ast.expr
@@ -51,6 +51,7 @@ class ItemLoop:
     paired: tuple[ast.expr, ...] = ()
     assumes: str | None = None
     sized: bool = False
+    heavy: bool = False
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:

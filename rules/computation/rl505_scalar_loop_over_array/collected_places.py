@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from rlint.rule import SemanticModel, TypeTag, axes_of, descendants
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
@@ -54,6 +55,49 @@ def position_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         f"Compare the whole array, and take the places where it holds: `{found}({text} == value)`",
         len(counters),
     )
+
+
+def selected_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """Return what `for i, count in enumerate(counts): if count > 0: kept.append(names[i])` selects: all that
+    the loop does for an element of an array is under one condition, and only fills lists.
+    """
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(), ast.Name(id=item)]),
+            iter=ast.Call(func=func, args=[held], keywords=[]),
+            body=[ast.If(test=test, body=body, orelse=[])],
+            orelse=[],
+        ) if model.names.qualified(func) == "builtins.enumerate":
+            pass
+        case _:
+            return None
+    is_element = _names(test) == {item} or _compares(test, item, [item])
+    if not is_element or model.types.type_of(held).tag not in _ARRAYS:
+        return None
+    if not any(isinstance(statement, ast.Expr) for statement in body):
+        return None
+    if not all(_only_keeps(statement, model) for statement in body):
+        return None
+    text = model.source.text(held)
+    return ItemLoop(
+        held,
+        f"looks for places in `{text}` element by element",
+        f"Compare the whole array, and visit only the places where it holds: `np.flatnonzero({text} > 0)`",
+    )
+
+
+def _only_keeps(statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a statement computes a value without side effects, and keeps it in a variable or list."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            pass
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="append"), args=[value], keywords=[])
+        ):
+            pass
+        case _:
+            return False
+    return model.effects.effect_of(value).quiet
 
 
 def _counter(loop: ast.For, model: SemanticModel) -> str | None:
@@ -145,7 +189,7 @@ def _names(test: ast.expr) -> set[str]:
     return {tested.id} if isinstance(tested, ast.Name) and not isinstance(test, ast.Compare) else set()
 
 
-def _compares(test: ast.expr, item: str, own: set[str]) -> bool:
+def _compares(test: ast.expr, item: str, own: Collection[str]) -> bool:
     match test:
         case ast.Compare(left=ast.Name(id=compared), ops=[_], comparators=[other]):
             return compared == item and not _moves(other, sorted(own))

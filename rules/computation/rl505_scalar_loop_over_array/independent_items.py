@@ -6,16 +6,24 @@ import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_name, models, regex, trip_count
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into
+from rlint.rules.computation.rl505_scalar_loop_over_array.carried_results import Reduction, reduction
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
 
 _FEW = 12
+_GRID = 2
+_COMPUTES = 3
+"""So many operations for each object make arrays worth keeping."""
+_FROM_DATA = models.having(Trait.FROM_DATA, "numpy")
 _TYPICAL, _TYPICAL_FEW = 32, 6
+_FEWEST_OPERATIONS = 8
+"""A loop that ends at the first match saves iterations; only much work for each outweighs that."""
 _ARRAYS_OF = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "torch", "numpy")
 _REDUCTIONS = models.having(
     Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX, "numpy", "statistics"
 ) | {"builtins.sum", "builtins.min", "builtins.max", "math.fsum"}
-GATHERING = _ARRAYS_OF | _REDUCTIONS
+GATHERING = _ARRAYS_OF | _REDUCTIONS | {"builtins.any", "builtins.all"}
 """Functions that make an array or a number of a sequence."""
 
 OF_FEW = regex(
@@ -24,23 +32,25 @@ OF_FEW = regex(
 """Names of numbers that are small: of agents, turns, heads."""
 _SAMPLED = regex(r"(sampled?|candidate)_?actions?|action_(samples|candidates)")
 """Counts of actions that are drawn to represent a continuous space."""
-_LARGE = regex(r"logits$")
-"""Tensors with a row for each token, which are processed row by row to save memory."""
 _OF_ENVIRONMENTS = regex(r"env")
 _STORES = (
     "Compute on the whole arrays: with index arrays, slices, reductions along an axis, and masks for "
     "conditions"
 )
 
+_OF_OBJECTS = "Keep these values in arrays, and update them where an object changes"
+
 
 def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     """Return what a loop computes from elements or rows of arrays, if its iterations are independent."""
     if loop.orelse:
         return None
-    found = Iteration(model)
-    if not found.enter(loop) or not found.block(loop.body) or not found.is_independent(loop.body):
+    found = reduction(model, loop)
+    if found is None or (found.objects and (not found.stored or len(found.loops) < _GRID)):
         return None
-    if not found.arrays or not (found.stored or found.kept or (found.sums and found.varies)):
+    if found.ends and not _visits_most(found, loop, model):
+        return None
+    if not found.arrays or not (found.stored or found.kept or ((found.sums or found.ends) and found.varies)):
         return None
     if any(made_into(kept, model, GATHERING) is None for kept, _ in found.kept):
         return None
@@ -59,28 +69,45 @@ def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     else:
         held = found.arrays[0]
         does = f"reduces `{model.source.text(held)}` element by element"
-    return ItemLoop(held, does, _STORES, depth=len(found.loops), sized=True, assumes=_assumed(found, model))
+    return ItemLoop(
+        held,
+        does,
+        _OF_OBJECTS if found.objects else _STORES,
+        depth=len(found.loops),
+        sized=True,
+        assumes=_assumed(found, model),
+        heavy=found.operations + found.work >= _FEWEST_OPERATIONS and len(found.loops) == 1,
+    )
+
+
+def _visits_most(found: Reduction, loop: ast.For, model: SemanticModel) -> bool:
+    """Whether a loop that ends at the first match is likely worth replacing: it computes much for each row of
+    an array.
+    """
+    rows = model.types.type_of(loop.iter).tag not in (TypeTag.LIST, TypeTag.TUPLE, TypeTag.SET, TypeTag.DICT)
+    return rows and found.operations + found.work >= _FEWEST_OPERATIONS
 
 
 def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
     """Return what a comprehension computes from elements or rows of arrays."""
-    found = Iteration(model)
-    if any(clause.ifs or clause.is_async for clause in made.generators):
+    found = Reduction(model)
+    if any(clause.is_async for clause in made.generators):
         return None
-    if not all(map(found.enter, made.generators)) or not found.computes(made.elt):
+    if not all(map(found.enter, made.generators)):
         return None
+    values = [made.elt, *(test for clause in made.generators for test in clause.ifs)]
+    if not all(map(found.computes, values)):
+        return None
+    if found.objects:
+        return _of_objects(found, made, model)
     if (
         not found.arrays
         or not found.operations
-        or not found.moves(made.elt)
+        or not any(map(found.moves, values))
         or not _worth(found, model, made)
     ):
         return None
-    kinds = [model.types.type_of(array).tag for array in found.arrays]
-    if (
-        any(_LARGE.search(model.source.text(array).lower()) for array in found.arrays)
-        and TypeTag.TENSOR in kinds
-    ):
+    if any(saves_memory(array, model) for array in found.arrays):
         return None
     if trip_count.over_environments(made, model) or trip_count.collects_components(made, model):
         return None
@@ -92,6 +119,26 @@ def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: Sema
         depth=len(found.loops),
         sized=True,
         assumes=_assumed(found, model),
+    )
+
+
+def _of_objects(
+    found: Reduction, made: ast.ListComp | ast.GeneratorExp, model: SemanticModel
+) -> ItemLoop | None:
+    """Handle `np.array([child.prior / (child.count + 1) for child in node.children])`, which makes an array
+    of numbers of objects.
+    """
+    call = model.parent(made)
+    if not isinstance(call, ast.Call) or model.names.qualified(call.func) not in _FROM_DATA:
+        return None
+    if found.operations < _COMPUTES or not _worth(found, model, made):
+        return None
+    held = made.generators[0].iter
+    return ItemLoop(
+        held,
+        f"computes with numbers of the objects in `{model.source.text(held)}` one by one",
+        _OF_OBJECTS,
+        sized=True,
     )
 
 
@@ -121,9 +168,9 @@ def _is_triangular(loop: ast.For, model: SemanticModel) -> bool:
     return outer is not None and isinstance(outer.target, ast.Name) and outer.target.id in bounds
 
 
-def _leaves_values(found: Iteration, loop: ast.For, model: SemanticModel) -> bool:
+def _leaves_values(found: Reduction, loop: ast.For, model: SemanticModel) -> bool:
     """Whether code after a loop reads what its last iteration has computed."""
-    for name in found.bound:
+    for name in found.bound - found.results:
         scope = model.names.scope(loop).lookup(name)
         if scope is None or not scope.is_function:
             continue
@@ -168,9 +215,11 @@ def _on_tensors(found: Iteration, model: SemanticModel) -> bool:
 
 
 def _assumed(found: Iteration, model: SemanticModel) -> str | None:
-    """Return what a loop over the environments of a simulator assumes: that they are many."""
+    """Return what a loop over the environments of a simulator assumes, that they are many, or what is assumed
+    of a variable of unknown type.
+    """
     for loop in found.loops:
         match loop.iter:
             case ast.Call(args=[*_, counted]) if _OF_ENVIRONMENTS.search((last_name(counted) or "").lower()):
                 return f"`{model.source.text(counted)}` is large"
-    return None
+    return found.assumed[0] if found.assumed else None

@@ -6,25 +6,23 @@ import ast
 from collections.abc import Iterable
 from dataclasses import field
 
-from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, children, descendants, models, mutable, root_of
+from rlint.rule import SemanticModel, Trait, TypeTag, children, descendants, models, mutable, root_of
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.own_places import are_apart
+from rlint.rules.computation.rl505_scalar_loop_over_array.scalar_functions import (
+    COMPUTES,
+    ON_ELEMENTS,
+    ON_ROWS,
+)
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
-_NUMBERS = (
-    models.having(Trait.OF_NUMBERS, "builtins") | models.having(Trait.ONLY_LOOKS, "builtins")
-) - models.having(Trait.TESTS_CLASS, "builtins")
 _ITERATES = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
-_ON_ELEMENTS = Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | Trait.COMPARES
-_ON_ROWS = Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX
-_COMPUTES = models.having(_ON_ELEMENTS | _ON_ROWS, "numpy", "torch", "math") | {
-    "numpy.where",
-    "torch.where",
-    "numpy.linalg.norm",
-}
 _METHODS = models.having(
-    _ON_ELEMENTS | _ON_ROWS | Trait.TO_HOST | Trait.KEEPS_VALUES, TypeTag.NDARRAY, TypeTag.TENSOR
-) | {"squeeze", "unsqueeze"}
+    ON_ELEMENTS | ON_ROWS | Trait.TO_HOST | Trait.KEEPS_VALUES | Trait.CASTS | Trait.CASTS_TO,
+    TypeTag.NDARRAY,
+    TypeTag.TENSOR,
+) | {"squeeze", "unsqueeze", "to"}
 _OF_DISTRIBUTIONS = frozenset({"log_prob", "cdf"})
 _SINGLE = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.NUMPY_SCALAR})
 _ADDS = (ast.Add, ast.Sub, ast.Mult)
@@ -38,7 +36,8 @@ class Iteration:
     differ from one iteration to the next: counters, items, and what is computed from them; `given` are the
     variables read before the iteration sets them, `bound` all that it sets. `stored` are the assigned
     elements, `sums` the variables that are only added to, `kept` the lists that are only appended to, with
-    the appended values; `varies` is set if a sum depends on the iteration.
+    the appended values; `varies` is set if a sum depends on the iteration. `assumed` says
+    what has to be true besides.
     """
 
     model: SemanticModel
@@ -54,6 +53,7 @@ class Iteration:
     arrays: list[ast.expr] = field(default_factory=list)
     operations: int = 0
     varies: bool = False
+    assumed: list[str] = field(default_factory=list)
 
     def enter(self, loop: ast.For | ast.comprehension) -> bool:
         """Record the variables of a loop; return whether it iterates over numbers, arrays or sequences."""
@@ -76,8 +76,17 @@ class Iteration:
         return True
 
     def _is_bound(self, held: ast.expr, loop: ast.For | ast.comprehension) -> bool:
-        """Whether a loop has another number of iterations for each item of the one around it."""
-        return held is not loop.iter and self.moves(held)
+        """Whether a loop surely has another number of iterations for each item of the one around it: not for
+        the rows of an array, and not for lists that may have the same length.
+        """
+        if held is loop.iter or not self.moves(held):
+            return False
+        tag = self.model.types.type_of(held).tag
+        if tag in _ARRAYS:
+            return False
+        self.assumed.append(f"each `{self.model.source.text(held)}` has the same length")
+        is_item = isinstance(held, (ast.Name, ast.Subscript))
+        return not is_item or tag not in (TypeTag.LIST, TypeTag.UNKNOWN)
 
     def _iterated(self, iterable: ast.expr) -> Iterable[ast.expr]:
         """Yield what a loop iterates over: the sequences of `zip`, the bounds of `range`."""
@@ -89,7 +98,10 @@ class Iteration:
                         yield from self._iterated(part)
                     return
         match iterable:
-            case ast.Call(func=ast.Name(id="len"), args=[counted]):
+            case (
+                ast.Call(func=ast.Name(id="len"), args=[counted])
+                | ast.Call(func=ast.Attribute(value=counted, attr="size" | "numel"))
+            ):
                 yield counted
             case _:
                 yield iterable
@@ -170,7 +182,7 @@ class Iteration:
         held = held_by(target)
         if not isinstance(held, (ast.Name, ast.Attribute)) or not self._reads_index(target):
             return False
-        if self.model.types.type_of(held).tag not in _ARRAYS or not self.moves(target):
+        if not self._is_array(held, target) or not self.moves(target):
             return False
         if whole and not all(self._depends(target, loop) for loop in self.around):
             return False
@@ -178,6 +190,19 @@ class Iteration:
         self.arrays.append(held)
         self.operations += self._is_scattered(target)
         return True
+
+    def _is_array(self, held: ast.expr, element: ast.Subscript) -> bool:
+        """Whether elements are of an array; with two indices that move, also if the type is unknown."""
+        tag = self.model.types.type_of(held).tag
+        if tag is TypeTag.UNKNOWN and self._moves_twice(element):
+            self.assumed.append(f"`{self.model.source.text(held)}` is an array")
+            return True
+        return tag in _ARRAYS
+
+    def _moves_twice(self, element: ast.Subscript) -> bool:
+        """Whether two indices of an element differ from one iteration to the next: `x[i][j]`."""
+        outer = element.value
+        return isinstance(outer, ast.Subscript) and self.moves(outer.slice) and self.moves(element.slice)
 
     def _is_scattered(self, target: ast.Subscript) -> bool:
         """Whether the place of an assigned element is itself an element: `mask[i][chosen[i]]`."""
@@ -288,19 +313,32 @@ class Iteration:
         if tag in _ARRAYS:
             self.arrays.append(held)
             return True
-        plain = not isinstance(value.value, ast.Subscript)
-        return plain and (tag in _MAY_BE_ARRAYS or (tag is TypeTag.LIST and self._holds_numbers(held)))
+        if isinstance(value.value, ast.Subscript):
+            return self._is_array(held, value) or (
+                tag is TypeTag.LIST and self._holds_lists(held) and self._moves_twice(value)
+            )
+        return tag in _MAY_BE_ARRAYS or (
+            tag is TypeTag.LIST and (self._holds_numbers(held) or self._holds_lists(held))
+        )
 
     def _holds_numbers(self, held: ast.expr) -> bool:
         item = self.model.types.type_of(held).item
         return item is None or item.tag in _SINGLE | _MAY_BE_ARRAYS
+
+    def _holds_lists(self, held: ast.expr) -> bool:
+        """Whether a list contains lists of numbers, as far as is known."""
+        item = self.model.types.type_of(held).item
+        if item is None or item.tag is not TypeTag.LIST:
+            return False
+        return item.item is None or item.item.tag in _SINGLE | _MAY_BE_ARRAYS
 
     def _is_item_of_array(self, item: ast.Name) -> bool:
         """Whether a variable is a row of an array."""
         for loop in self.loops:
             if item.id in _names(loop.target):
                 return any(held in self.arrays for held in self._iterated(loop.iter))
-        return self.model.types.type_of(item).tag in _ARRAYS
+        tag = self.model.types.type_of(item).tag
+        return tag in _ARRAYS or (tag is TypeTag.UNKNOWN and item.id in self.own)
 
     def _reads_window(self, window: ast.Slice) -> bool:
         """Whether a slice has the same length in each iteration: constant bounds, or `i : i + n`."""
@@ -317,7 +355,7 @@ class Iteration:
     def _only_computes(self, func: ast.expr) -> bool:
         name = self.model.names.qualified(func)
         if name is not None:
-            return name in _COMPUTES or name in _NUMBERS
+            return name in COMPUTES
         match func:
             case ast.Attribute(value=owner, attr=method) if method in _METHODS:
                 return self._reads(owner) and self.model.types.type_of(owner).tag in _MAY_BE_ARRAYS
@@ -332,46 +370,8 @@ class Iteration:
         """Whether no iteration reads what another one writes."""
         if self.given & (self.bound | self.sums | {kept.id for kept, _ in self.kept}):
             return False
-        stored = dict[str, list[ast.Subscript]]()
-        for target in self.stored:
-            stored.setdefault(_load(ast.dump(held_by(target))), []).append(target)
-        for node in (part for statement in body for part in descendants(statement)):
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                for target in stored.get(_load(ast.dump(node)), ()):
-                    if not self._is_apart(node, target):
-                        return False
-        return True
-
-    def _is_apart(self, node: ast.expr, target: ast.Subscript) -> bool:
-        """Whether an array is used only where no other iteration assigns an element of it."""
-        element: ast.AST = node
-        while isinstance(above := self.model.parent(element), ast.Subscript) and above.value is element:
-            element = above
-            if _load(ast.dump(element)) == _load(ast.dump(target)):
-                return True
-        if not isinstance(element, ast.Subscript):
-            above = self.model.parent(node)
-            return isinstance(above, ast.Attribute) and above.attr == "shape"
-        counters = {name for loop in self.loops for name in _names(loop.target)}
-        rows = self._rows(target, counters)
-        return set(rows.values()) == counters and rows.items() <= self._rows(element, counters).items()
-
-    def _rows(self, element: ast.Subscript, counters: set[str]) -> dict[int, str]:
-        """Return the axes of an element whose place is a variable of a loop."""
-        axes: list[ast.expr] = []
-        held: ast.expr = element
-        while isinstance(held, ast.Subscript):
-            axes[:0] = axes_of(held.slice)
-            held = held.value
-        return {
-            number: axis.id
-            for number, axis in enumerate(axes)
-            if isinstance(axis, ast.Name) and axis.id in counters
-        }
-
-
-def _load(text: str) -> str:
-    return text.replace("Store()", "Load()")
+        apart: bool = are_apart(self.stored, body, [loop.target for loop in self.loops], self.model)
+        return apart
 
 
 def _names(value: ast.AST) -> set[str]:

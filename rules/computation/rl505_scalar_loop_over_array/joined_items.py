@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 
 _JOINS = models.having(Trait.JOINS, "torch")
 _FILLS = models.having(Trait.FILLS, "torch", "numpy") | {"torch.arange", "torch.linspace"}
@@ -32,6 +33,7 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     kept: list[ast.Name] = []
     sums: list[ast.Name] = []
     operations = 0
+    values = list[ast.expr]()
     for statement in loop.body:
         match statement:
             case ast.AugAssign(target=ast.Name(id=name) as target, op=ast.Add() | ast.Sub(), value=value):
@@ -53,10 +55,13 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             case _:
                 return None
         given |= _read(value) - own
+        values.append(value)
         if not _computes(value, model, own):
             return None
         operations += _operations(value, own)
-    paired = _pairs(loop.iter, model)
+    paired = _pairs(loop.iter, model) or _alone(loop.iter, values, model)
+    if any(saves_memory(sequence, model) for sequence in paired):
+        return None
     results = [*kept, *sums]
     if not results or own & given or operations < _FEWEST_OPERATIONS or not paired:
         return None
@@ -118,6 +123,19 @@ def _pairs(iterable: ast.expr, model: SemanticModel) -> tuple[ast.expr, ...]:
     return ()
 
 
+def _alone(iterable: ast.expr, values: list[ast.expr], model: SemanticModel) -> tuple[ast.expr, ...]:
+    """Return a list of tensors that a loop iterates over alone, if it computes with operators only. Functions
+    may give items of different shapes, such as padding does.
+    """
+    if not isinstance(iterable, (ast.Name, ast.Attribute)):
+        return ()
+    item = model.types.type_of(iterable).item
+    if item is None or item.tag is not TypeTag.TENSOR:
+        return ()
+    called = any(isinstance(node, ast.Call) for value in values for node in descendants(value))
+    return () if called else (iterable,)
+
+
 def _holds_tensors(sequence: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(sequence)
     if kind.tag is TypeTag.TENSOR:
@@ -138,12 +156,17 @@ def unbound_rows(iterable: ast.expr, model: SemanticModel) -> Iterator[ast.expr]
 
 
 def _is_joined(kept: ast.Name, model: SemanticModel) -> bool:
-    """Whether a list is only passed to functions that concatenate or stack tensors."""
+    """Whether a list is only passed to functions that concatenate or stack tensors, until the variable is
+    assigned again.
+    """
     scope = model.names.scope(kept).lookup(kept.id)
     if scope is None or not scope.is_function:
         return False
     joined = False
+    made = model.dataflow.definitions(kept)
     for read in model.names.reads(kept.id, scope):
+        if not any(each in made for each in model.dataflow.definitions(read)):
+            continue
         match model.parent(read):
             case ast.Attribute(attr="append"):
                 pass

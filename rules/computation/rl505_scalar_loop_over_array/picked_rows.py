@@ -10,6 +10,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import be
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
+_REDUCTIONS = models.having(Trait.REDUCES | Trait.GIVES_INDEX, "numpy")
 _LISTS = frozenset({"builtins.list", "builtins.tuple"})
 
 
@@ -69,10 +70,21 @@ def distributions_of_rows(made: ast.ListComp, model: SemanticModel) -> ItemLoop 
 
 
 def through_list(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
-    """Handle `np.array(list(weights))` and `np.array(list(weights)[:n])` of an array."""
-    if model.names.qualified(call.func) not in _ARRAYS_OF or not call.args:
+    """Handle `np.array(list(weights))`, `np.array(list(weights)[:n])` and `np.argmax([w for w in weights])`,
+    of an array.
+    """
+    if model.names.qualified(call.func) not in _ARRAYS_OF | _REDUCTIONS or not call.args:
         return None
     match call.args[0]:
+        case ast.ListComp(
+            elt=ast.Name(id=item),
+            generators=[
+                ast.comprehension(
+                    target=ast.Name(id=name), iter=ast.Name() | ast.Attribute() as array, ifs=[]
+                )
+            ],
+        ) if name == item:
+            return _copied(array, model)
         case (ast.Call() as given) | ast.Subscript(value=ast.Call() as given, slice=ast.Slice()):
             pass
         case _:
@@ -82,6 +94,10 @@ def through_list(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
             pass
         case _:
             return None
+    return _copied(held, model)
+
+
+def _copied(held: ast.expr, model: SemanticModel) -> ItemLoop | None:
     kind = model.types.type_of(held)
     if kind.tag not in _ARRAYS or kind.optional or kind.rank == 0:
         return None
@@ -89,7 +105,7 @@ def through_list(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
     return ItemLoop(
         held,
         f"copies `{text}` through a list, element by element",
-        f"Leave out the list: `{text}[:n].copy()`",
+        f"Leave out the list, and use `{text}` itself or `{text}[:n].copy()`",
     )
 
 
