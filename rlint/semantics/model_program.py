@@ -19,12 +19,6 @@ _PARAMETRIZATIONS = tuple(
     f"torch.nn.utils.parametrizations.{name}" for name in ("orthogonal", "spectral_norm", "weight_norm")
 )
 
-_SET_BY_NAME = frozenset(
-    {"_modules", "_parameters", "add_module", "register_module", "register_parameter", "set_submodule"}
-    | {"__delattr__", "__setattr__"}
-)
-"""Attributes and methods by which code replaces parts of a network."""
-
 
 class ProgramQueries:
     """Answers where the files of a project read, import or set a name. A name counts on any object: answers
@@ -54,11 +48,7 @@ class ProgramQueries:
         return (
             any(map(self._index.setters, attributes))
             or not self._index.set_in_arguments.isdisjoint((*attributes, ANY_NAME))
-            or any(
-                not module.is_test
-                and (module.restores or not module.attributes_read.isdisjoint(_SET_BY_NAME))
-                for module in self._index.modules.values()
-            )
+            or self._index.sets_by_name
         )
 
     def is_read_in_other_file(self, attribute: str, of: ast.AST | None = None) -> bool:

@@ -44,6 +44,11 @@ from rlint.semantics.types.results import named_tuples, networks
 
 _STEP = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\*?\w+|\.\w+")
 _NO_ATTRIBUTE = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\*?\w+")
+_SET_BY_NAME = frozenset(
+    {"_modules", "_parameters", "add_module", "register_module", "register_parameter", "set_submodule"}
+    | {"__delattr__", "__setattr__"}
+)
+"""Attributes and methods by which code replaces parts of a network."""
 
 
 @frozen
@@ -1036,6 +1041,16 @@ class ProjectIndex(SymbolTable):
         arguments; `*` for names known only at run time.
         """
         return frozenset(self._overwritten.in_arguments())
+
+    @cached_property
+    def sets_by_name(self) -> bool:
+        """Whether files, without tests, set attributes, layers or parameters by names known only at run
+        time.
+        """
+        return any(
+            not module.is_test and (module.restores or not module.attributes_read.isdisjoint(_SET_BY_NAME))
+            for module in self.modules.values()
+        )
 
     @cached_property
     def _observed(self) -> frozenset[str]:
