@@ -28,12 +28,18 @@ def is_own_step(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
             isinstance(value, ast.Call) and last_name(value.func) in _COPIES for value in values
         ):
             return True
-    text = ast.dump(owner)
-    return any(
-        is_restore(node) and ast.dump(node.func.value) == text and _is_before(node, call, model)
+    restores = model.once(_restores_in, loop)
+    text = ast.dump(owner) if restores else ""
+    return any(dump == text and _is_before(node, call, model) for node, dump in restores)
+
+
+def _restores_in(loop: AnyLoop, _: SemanticModel) -> list[tuple[ast.Call, str]]:
+    """Return the calls in a loop that set the state of an environment, each with its receiver."""
+    return [
+        (node, ast.dump(node.func.value))
         for node in descendants(loop)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    )
+        if isinstance(node, ast.Call) and is_restore(node) and isinstance(node.func, ast.Attribute)
+    ]
 
 
 def is_restore(call: ast.Call) -> bool:
