@@ -82,6 +82,7 @@ from rlint.syntax.queries import (
     arguments_by_name,
     axes_of,
     defaults_of,
+    dump_as_read,
     element_at,
     has_key,
     is_classmethod,
@@ -92,6 +93,7 @@ from rlint.syntax.queries import (
     root_of,
     same_code,
     target_of_move,
+    variable_names,
 )
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, TRIES, Function, Loop, SyntaxIndex
@@ -181,6 +183,7 @@ __all__ = [
     "defaults_of",
     "descendants",
     "dtypes",
+    "dump_as_read",
     "element_at",
     "element_types",
     "environments",
@@ -225,6 +228,7 @@ __all__ = [
     "torch_settings",
     "trip_count",
     "unpacked_options",
+    "variable_names",
     "vocabulary",
     "waiting_words",
     "weight_sync",

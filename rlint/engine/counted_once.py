@@ -22,12 +22,10 @@ def counted_once(findings: Sequence[Finding], syntax: SyntaxIndex) -> list[Findi
         if finding.minor is None:
             reported.setdefault(finding.code, finding)
     remaining = [_mended_with(finding, reported) for finding in findings]
-    functions = _functions(syntax)
 
     def extent_of(finding: Finding) -> object:
         if finding.one_change_mends is CodeExtent.FUNCTION:
-            line = finding.start.line
-            return max((span for span in functions if span[0] <= line <= span[1]), default="module")
+            return _function_around(finding.start.line, syntax)
         return "file" if finding.one_change_mends is not None else None
 
     return _counted(remaining, extent_of)
@@ -79,7 +77,8 @@ def _naming(first: Finding, repeats: Sequence[Finding]) -> Finding:
     return replace(first, related=(*first.related, *more)) if more else first
 
 
-def _functions(syntax: SyntaxIndex) -> list[tuple[int, int]]:
-    """Return the first and last line of each function of a file."""
+def _function_around(line: int, syntax: SyntaxIndex) -> object:
+    """Return the first and last line of the innermost function around a line; "module" outside of all."""
     defined = (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef))
-    return [(function.lineno, function.end_lineno or function.lineno) for function in defined]
+    spans = ((function.lineno, function.end_lineno or function.lineno) for function in defined)
+    return max((span for span in spans if span[0] <= line <= span[1]), default="module")

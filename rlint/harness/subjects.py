@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rlint.registry.catalogue import RuleEntry
 
 PROGRAM, WORKLOAD, ADVISED = "before.py", "workload.py", "after.py"
+"""The files of a rule's fixture folder that are run; the last only for a rule that only has advice."""
 FIXED_AND_ADVISED = "advised.py"
 """The result of a rule's fixes, with its other advice followed by hand."""
-"""The files of a rule's fixture folder that are run; the last only for a rule that only has advice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from rlint.syntax.walk import descendants
+
 _MEMBERSHIP = (ast.In, ast.NotIn)
 
 
@@ -199,3 +201,13 @@ def deciding_tests(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, 
             if value is child:
                 return
             yield value, isinstance(parent.op, ast.And)
+
+
+def variable_names(node: ast.AST) -> set[str]:
+    """Return the names of the variables that occur in a node."""
+    return {part.id for part in descendants(node) if isinstance(part, ast.Name)}
+
+
+def dump_as_read(node: ast.AST) -> str:
+    """Return the dump of an expression as if it were read, so that a target equals its later uses."""
+    return ast.dump(node).replace("Store()", "Load()")

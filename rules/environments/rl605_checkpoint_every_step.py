@@ -72,6 +72,7 @@ from rlint.rule import (
     SemanticModel,
     descendants,
     names_bound,
+    variable_names,
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import unguarded_step
@@ -156,7 +157,7 @@ def is_of_episode(guard: Guard, statement: ast.stmt, model: SemanticModel) -> bo
         isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)) for node in descendants(test)
     ):
         return False
-    names = {node.id for node in descendants(test) if isinstance(node, ast.Name)}
+    names = variable_names(test)
     counters = {
         name
         for outer in model.frequency.loops(loop)

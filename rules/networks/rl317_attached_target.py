@@ -93,6 +93,7 @@ from rlint.rule import (
     SinkKind,
     TypeTag,
     descendants,
+    dump_as_read,
     weight_sync,
 )
 from rlint.rules.networks._shared.no_grad import (
@@ -232,7 +233,7 @@ def requires_gradient(part: ast.expr, model: SemanticModel) -> bool:
     text, function = ast.dump(part), model.function(part)
     uses = (use for name in ("requires_grad", "requires_grad_") for use in model.names.attribute_uses(name))
     return any(
-        model.function(use) is function and ast.dump(use.value).replace("Store()", "Load()") == text
+        model.function(use) is function and dump_as_read(use.value) == text
         for use in uses
         if isinstance(use.ctx, ast.Store) or isinstance(model.parent(use), ast.Call)
     )

@@ -10,6 +10,7 @@ from rlint.findings import Edit
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import variable_names
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import descendants
 
@@ -161,7 +162,7 @@ def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel
 
 def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """Whether nothing evaluated before it can fail for another reason than `first` can."""
-    own = {node.id for node in descendants(first) if isinstance(node, ast.Name)}
+    own = variable_names(first)
     for part in model.dataflow.order.earlier(first, statement):
         if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in descendants(part)):
             continue

@@ -38,7 +38,7 @@ class Compactor:
     """
 
     def __init__(self) -> None:
-        self._known: dict[object, Any] = {}
+        self._first_equal = Interner()
         self._fields: dict[type, tuple[str, ...]] = {}
         self._is_ambiguous = False  # whether a tuple in the value that is visited equals one of other types
 
@@ -49,7 +49,7 @@ class Compactor:
     def _compacted(self, value: Any) -> Any:
         kind = type(value)
         if kind is str:
-            return self._known.setdefault(value, value)
+            return self._first_equal(value)
         if value is None or kind is int or kind is bool or kind is float:
             return value
         if kind is dict:
@@ -67,7 +67,7 @@ class Compactor:
             self._is_ambiguous = True
         made = frozenset(parts) if kind is frozenset else tuple.__new__(kind, parts)
         if not self._is_ambiguous:
-            made = self._known.setdefault(made, made)
+            made = self._first_equal(made)
         self._is_ambiguous |= before
         return made
 
@@ -85,6 +85,6 @@ class Compactor:
             if compacted is not part:
                 object.__setattr__(value, name, compacted)
         if not self._is_ambiguous and kind not in _MUTABLE:
-            value = self._known.setdefault(value, value)
+            value = self._first_equal(value)
         self._is_ambiguous |= before
         return value

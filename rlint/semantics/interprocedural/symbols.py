@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -141,7 +140,7 @@ class SymbolTable:
         """Whether a folder is no package: its files run as scripts, which import the files beside them."""
         return folder not in self.modules and folder not in self._imported_folders
 
-    @functools.cached_property
+    @cached_property
     def _imported_folders(self) -> frozenset[str]:
         """Return the folders that an import names, as packages."""
         found: set[str] = set()

@@ -170,8 +170,8 @@ class LocalAutograd:
         return any(mode is not Autograd.ON for mode in self._set.get(function, {}).values())
 
     def left_turned_by(self, function: Function) -> bool:
-        """Whether running a function leaves autograd switched off afterwards: it switches it on again, under
-        the same condition and without returning before.
+        """Whether running a function leaves autograd switched off afterwards: it switches it off, and not on
+        again under the same condition without returning before.
         """
         stated = self._set.get(function, {})
         off = [each for each, mode in stated.items() if mode is not Autograd.ON]

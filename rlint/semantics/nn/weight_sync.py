@@ -15,7 +15,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import calls_like, last_name
-from rlint.syntax.queries import same_code
+from rlint.syntax.queries import dump_as_read, same_code
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -441,10 +441,7 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
         ):
             return False  # a helper for all kinds of networks
     shape = ast.dump(target)
-    return not any(
-        ast.dump(use.value).replace("Store()", "Load()") == shape
-        for use in model.names.attribute_uses("share_memory")
-    )
+    return not any(dump_as_read(use.value) == shape for use in model.names.attribute_uses("share_memory"))
 
 
 def words_of(expression: ast.expr, model: SemanticModel) -> set[str]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, descendants, last_name, numbers, regex
+from rlint.rule import (
+    FUNCTIONS,
+    BindingKind,
+    SemanticModel,
+    descendants,
+    dump_as_read,
+    last_name,
+    numbers,
+    regex,
+)
 from rlint.rules.buffers._shared.store_class import is_store_class
 
 LARGE = 1000
@@ -153,7 +162,7 @@ def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:
     `self.at = (self.at + 1) % capacity` and `self.rows[self.at]`.
     """
     written = {
-        ast.dump(node.slice).replace("Store()", "Load()")
+        dump_as_read(node.slice)
         for node in model.syntax.of_type(ast.Subscript)
         if isinstance(node.ctx, ast.Store)
     }
@@ -163,9 +172,7 @@ def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:
             continue
         parent = model.parent(node)
         names = parent.targets if isinstance(parent, ast.Assign) else []
-        if ast.dump(node) in written or any(
-            ast.dump(name).replace("Store()", "Load()") in written for name in names
-        ):
+        if ast.dump(node) in written or any(dump_as_read(name) in written for name in names):
             found.add(ast.dump(node.right))
     return frozenset(found)
 

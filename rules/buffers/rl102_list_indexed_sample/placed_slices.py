@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, frozen, last_name, regex
+from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, frozen, last_name, regex, variable_names
 from rlint.rules.buffers._shared.held import are_few, is_sampling
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import has_one_length
@@ -42,7 +42,7 @@ def placed_slices(loop: ast.For, model: SemanticModel) -> PlacedSlices | None:
             return None
         if not any(isinstance(axis, ast.Name) and axis.id == counter for axis in axes_of(target.slice)):
             return None  # the batch is written at another place
-        if not _is_array(value, model) or _names(held) & (items | {counter}):
+        if not _is_array(value, model) or variable_names(held) & (items | {counter}):
             return None
         if any(isinstance(axis, ast.Slice) and has_one_length(axis, items) for axis in axes_of(value.slice)):
             placed = placed or PlacedSlices(held, batch, indices)
@@ -67,7 +67,7 @@ def _drawn_places(loop: ast.For, model: SemanticModel) -> tuple[str, ast.expr, s
             ast.Call(func=func, args=[places]),
             ast.Tuple(elts=[ast.Name(id=counter), target]),
         ) if model.names.qualified(func) == "builtins.enumerate":
-            items = _names(target)
+            items = variable_names(target)
         case (
             ast.Call(func=func, args=[_]),
             ast.Name(id=counter),
@@ -94,7 +94,9 @@ def _drawn_places(loop: ast.For, model: SemanticModel) -> tuple[str, ast.expr, s
         return None
     for statement in loop.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _names(value) & (items | {counter}):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if variable_names(value) & (
+                items | {counter}
+            ):
                 items.add(name)
     return counter, drawn[0], items
 
@@ -114,7 +116,3 @@ def _is_array(value: ast.Subscript, model: SemanticModel) -> bool:
     if kind.rank is not None and kind.rank > _LARGEST_RANK:
         return False
     return kind.tag in _ARRAYS or (kind.tag is TypeTag.UNKNOWN and isinstance(value.slice, ast.Tuple))
-
-
-def _names(value: ast.AST) -> set[str]:
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}

@@ -13,6 +13,7 @@ from rlint.rule import (
     frozen,
     hoist_points,
     trip_count,
+    variable_names,
 )
 
 _FEW = 3
@@ -45,7 +46,7 @@ def invariant_arrays(loop: ast.For, model: SemanticModel) -> InvariantArray | No
     found = [
         statement.value
         for statement in statements
-        if not _names(statement.value) & bound and _is_invariant(statement, loop, model)
+        if not variable_names(statement.value) & bound and _is_invariant(statement, loop, model)
     ]
     return InvariantArray(found[0], len(found) - 1) if found else None
 
@@ -87,7 +88,7 @@ def _is_reached(statement: ast.stmt, loop: ast.For, model: SemanticModel) -> boo
     bound = _bound(loop)
     around = model.parent(statement)
     while isinstance(around, ast.If):
-        if _names(around.test) & bound or any(
+        if variable_names(around.test) & bound or any(
             isinstance(part, ast.Call) for part in descendants(around.test)
         ):
             return False
@@ -105,7 +106,3 @@ def _bound(loop: ast.For) -> set[str]:
         for node in descendants(loop)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }
-
-
-def _names(value: ast.AST) -> set[str]:
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}

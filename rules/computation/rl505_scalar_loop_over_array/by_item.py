@@ -16,6 +16,7 @@ from rlint.rule import (
     models,
     mutable,
     regex,
+    variable_names,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.grown_arrays import becomes_array, may_be_array
 
@@ -316,13 +317,13 @@ def _computed(
                 return None
         if not all(isinstance(name, ast.Name) for name in names):
             return None
-        read = {node.id for node in descendants(computed) if isinstance(node, ast.Name)}
+        read = variable_names(computed)
         given |= read - own
         if not all(_has_no_side_effects(part, model) for part in values):
             return None
         own |= {name.id for name in names if isinstance(name, ast.Name)}
         operations += _operations(computed, own)
-    given |= {node.id for node in descendants(value) if isinstance(node, ast.Name)} - own
+    given |= variable_names(value) - own
     if own & given or not _has_no_side_effects(value, model):
         return None  # a value is carried from one item to the next
     operations += _operations(value, own)

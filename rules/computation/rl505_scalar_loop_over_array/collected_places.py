@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from rlint.rule import SemanticModel, TypeTag, axes_of, descendants
+from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, variable_names
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -128,7 +128,7 @@ def _moves(value: ast.expr, counters: list[str]) -> bool:
 
 def _is_of_counters(place: ast.expr, counters: list[str]) -> bool:
     """True for the place itself, `i`, `(i, j)`, or its number: `i * columns + j`."""
-    own = {node.id for node in descendants(place) if isinstance(node, ast.Name)}
+    own = variable_names(place)
     return set(counters) <= own and not any(
         isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Subscript)) for node in descendants(place)
     )

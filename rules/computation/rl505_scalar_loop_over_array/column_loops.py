@@ -12,6 +12,7 @@ from rlint.rule import (
     axes_of,
     children,
     descendants,
+    dump_as_read,
     models,
     mutable,
     trip_count,
@@ -149,19 +150,15 @@ class _Columns:
         """
         if self.given & (self.own - {self.counter}):
             return False
-        columns = {_load(target) for target in self.stored}
-        arrays = {_load(target.value) for target in self.stored}
+        columns = {dump_as_read(target) for target in self.stored}
+        arrays = {dump_as_read(target.value) for target in self.stored}
         for node in (part for statement in loop.body for part in descendants(statement)):
-            if isinstance(node, (ast.Name, ast.Attribute)) and _load(node) in arrays:
+            if isinstance(node, (ast.Name, ast.Attribute)) and dump_as_read(node) in arrays:
                 item = self.model.parent(node)
                 if (
                     not isinstance(item, ast.Subscript)
                     or item.value is not node
-                    or _load(item) not in columns
+                    or dump_as_read(item) not in columns
                 ):
                     return False
         return True
-
-
-def _load(node: ast.AST) -> str:
-    return ast.dump(node).replace("Store()", "Load()")

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, last_name, models, regex
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    axes_of,
+    descendants,
+    last_name,
+    models,
+    regex,
+    variable_names,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -41,12 +51,16 @@ def consecutive_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
                     args=[ast.Subscript(value=source, slice=place)],
                     keywords=[],
                 )
-            ) if _is_access(source) and not _names(source) & moving and _is_consecutive(place, moving):
+            ) if (
+                _is_access(source) and not variable_names(source) & moving and _is_consecutive(place, moving)
+            ):
                 kept.append(target)
                 sources.append(source)
             case _:
                 return None
-    if not kept or {target.id for target in kept} & {name for source in sources for name in _names(source)}:
+    if not kept or {target.id for target in kept} & {
+        name for source in sources for name in variable_names(source)
+    }:
         return None
     kinds = [model.types.type_of(source).tag for source in sources]
     if any(kind not in _ARRAYS and kind is not TypeTag.UNKNOWN for kind in kinds):
@@ -76,7 +90,9 @@ def equal_items(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
             pass
         case _:
             return None
-    if counter in _names(value) or any(isinstance(node, ast.NamedExpr) for node in descendants(value)):
+    if counter in variable_names(value) or any(
+        isinstance(node, ast.NamedExpr) for node in descendants(value)
+    ):
         return None
     call = model.parent(made)
     if (
@@ -103,7 +119,7 @@ def equal_items(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
 def _is_consecutive(place: ast.expr, moving: set[str]) -> bool:
     """Whether an index is the next one in each iteration, perhaps with invariant ones of other axes."""
     first, *others = axes_of(place)
-    return _is_shifted(first, moving) and not any(_names(axis) & moving for axis in others)
+    return _is_shifted(first, moving) and not any(variable_names(axis) & moving for axis in others)
 
 
 def _is_shifted(value: ast.expr, moving: set[str]) -> bool:
@@ -112,11 +128,11 @@ def _is_shifted(value: ast.expr, moving: set[str]) -> bool:
         case ast.Name(id=name):
             return name in moving
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return (_is_shifted(left, moving) and not _names(right) & moving) or (
-                _is_shifted(right, moving) and not _names(left) & moving
+            return (_is_shifted(left, moving) and not variable_names(right) & moving) or (
+                _is_shifted(right, moving) and not variable_names(left) & moving
             )
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _is_shifted(left, moving) and not _names(right) & moving
+            return _is_shifted(left, moving) and not variable_names(right) & moving
     return False
 
 
@@ -127,7 +143,3 @@ def _is_access(value: ast.expr) -> bool:
         case ast.Attribute(value=owner) | ast.Subscript(value=owner, slice=ast.Constant() | ast.Name()):
             return _is_access(owner)
     return False
-
-
-def _names(value: ast.AST) -> set[str]:
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}

@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, last_name, models, mutable, observations
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    dump_as_read,
+    last_name,
+    models,
+    mutable,
+    observations,
+)
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
@@ -257,7 +267,7 @@ def _only_arrays(found: ElementAccess, model: SemanticModel) -> bool:
     places = [id(held_by(element)) for element in found.arrays]
     return not any(
         isinstance(node, (ast.Name, ast.Attribute))
-        and ast.dump(node).replace("Store()", "Load()") in written
+        and dump_as_read(node) in written
         and id(node) not in places
         for statement in body
         for node in descendants(statement)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, trip_count
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, trip_count, variable_names
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
 _CREATES = models.having(Trait.ALLOCATES | Trait.FILLS | Trait.LIKE, "torch")
@@ -46,17 +46,17 @@ def _only_fills(
     for statement in statements:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if not isinstance(value, ast.Constant):
-                if not _names(value) & own:
+                if not variable_names(value) & own:
                     return False
                 own.add(name)
             case ast.Assign(
                 targets=[ast.Subscript(value=ast.Name(), slice=place) as target], value=ast.Constant()
             ):
-                if isinstance(place, (ast.Slice, ast.Tuple)) or not _names(place) & own:
+                if isinstance(place, (ast.Slice, ast.Tuple)) or not variable_names(place) & own:
                     return False
                 stored.append(target)
             case ast.If(test=test, body=body, orelse=[]):
-                if not _names(test) & own or not _only_fills(body, own, stored, model):
+                if not variable_names(test) & own or not _only_fills(body, own, stored, model):
                     return False
             case ast.Continue() | ast.Pass():
                 pass
@@ -79,7 +79,3 @@ def _is_new(held: ast.Name, model: SemanticModel) -> bool:
 def _value_text(target: ast.Subscript, model: SemanticModel) -> str:
     statement = model.syntax.statement(target)
     return model.source.text(statement.value) if isinstance(statement, ast.Assign) else "value"
-
-
-def _names(value: ast.AST) -> set[str]:
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}

@@ -6,7 +6,17 @@ import ast
 from collections.abc import Iterable
 from dataclasses import field
 
-from rlint.rule import SemanticModel, Trait, TypeTag, children, descendants, models, mutable, root_of
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    children,
+    descendants,
+    models,
+    mutable,
+    root_of,
+    variable_names,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 from rlint.rules.computation.rl505_scalar_loop_over_array.own_places import are_apart
 from rlint.rules.computation.rl505_scalar_loop_over_array.scalar_functions import (
@@ -67,7 +77,7 @@ class Iteration:
                 self.arrays.append(held)
             elif isinstance(held, ast.Call):
                 return False
-        names = _names(loop.target)
+        names = variable_names(loop.target)
         self.loops.append(loop)
         self.around.append(loop)
         self.moving |= names
@@ -215,8 +225,8 @@ class Iteration:
 
     def _depends(self, target: ast.Subscript, loop: ast.For | ast.comprehension) -> bool:
         """Whether a place depends on the variable of a loop, or on values that an iteration computes."""
-        others = {name for each in self.loops if each is not loop for name in _names(each.target)}
-        return bool(_names(target) & (self.moving - others))
+        others = {name for each in self.loops if each is not loop for name in variable_names(each.target)}
+        return bool(variable_names(target) & (self.moving - others))
 
     def _reads_index(self, target: ast.Subscript) -> bool:
         """Whether all places of an element are computed; operations on places alone do not count."""
@@ -335,7 +345,7 @@ class Iteration:
     def _is_item_of_array(self, item: ast.Name) -> bool:
         """Whether a variable is a row of an array."""
         for loop in self.loops:
-            if item.id in _names(loop.target):
+            if item.id in variable_names(loop.target):
                 return any(held in self.arrays for held in self._iterated(loop.iter))
         tag = self.model.types.type_of(item).tag
         return tag in _ARRAYS or (tag is TypeTag.UNKNOWN and item.id in self.own)
@@ -349,7 +359,7 @@ class Iteration:
         if not moving:
             return True
         counters = {loop.target.id for loop in self.loops if isinstance(loop.target, ast.Name)}
-        fixed = all(_names(bound) & self.moving <= counters for bound in moving)
+        fixed = all(variable_names(bound) & self.moving <= counters for bound in moving)
         return fixed and len(moving) == 2 and window.step is None
 
     def _only_computes(self, func: ast.expr) -> bool:
@@ -372,8 +382,3 @@ class Iteration:
             return False
         apart: bool = are_apart(self.stored, body, [loop.target for loop in self.loops], self.model)
         return apart
-
-
-def _names(value: ast.AST) -> set[str]:
-    """Return the variables that occur in a value."""
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}

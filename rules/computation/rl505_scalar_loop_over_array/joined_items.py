@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, variable_names
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 
@@ -46,7 +46,7 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             ):
                 kept.append(target)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                given |= _read(value) - own
+                given |= variable_names(value) - own
                 own.add(name)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[])):
                 if name not in own or method not in _IN_PLACE:
@@ -54,7 +54,7 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
                 continue
             case _:
                 return None
-        given |= _read(value) - own
+        given |= variable_names(value) - own
         values.append(value)
         if not _computes(value, model, own):
             return None
@@ -234,10 +234,6 @@ def _joins(read: ast.Name, model: SemanticModel) -> bool:
     return False
 
 
-def _read(value: ast.AST) -> set[str]:
-    return {node.id for node in descendants(value) if isinstance(node, ast.Name)}
-
-
 def _operations(value: ast.expr, own: set[str]) -> int:
     """Return the number of operations that compute a value from the items."""
     return sum(
@@ -276,7 +272,7 @@ def _computes(
     shape depends on the item (slices and `torch.arange` with `own` names).
     """
     for node in descendants(value):
-        if isinstance(node, ast.Slice) and own and _read(node) & own:
+        if isinstance(node, ast.Slice) and own and variable_names(node) & own:
             return False
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
             return False
@@ -288,7 +284,7 @@ def _computes(
                 return False
             continue
         function = model.names.qualified(node.func) or ""
-        if function in _FILLS and own and any(_read(argument) & own for argument in node.args):
+        if function in _FILLS and own and any(variable_names(argument) & own for argument in node.args):
             return False
         if function.startswith(("torch.", "builtins.", "numpy.")):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from rlint.rule import SemanticModel, axes_of, descendants
+from rlint.rule import SemanticModel, axes_of, descendants, dump_as_read, variable_names
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 
 
@@ -20,11 +20,11 @@ def are_apart(
     """
     written = dict[str, list[ast.Subscript]]()
     for target in stored:
-        written.setdefault(_load(ast.dump(held_by(target))), []).append(target)
-    counters = {node.id for target in targets for node in descendants(target) if isinstance(node, ast.Name)}
+        written.setdefault(dump_as_read(held_by(target)), []).append(target)
+    counters = set[str]().union(*map(variable_names, targets))
     for node in (part for statement in body for part in descendants(statement)):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            for target in written.get(_load(ast.dump(node)), ()):
+            for target in written.get(dump_as_read(node), ()):
                 if not _is_apart(node, target, counters, model):
                     return False
     return True
@@ -35,7 +35,7 @@ def _is_apart(node: ast.expr, target: ast.Subscript, counters: set[str], model: 
     element: ast.AST = node
     while isinstance(above := model.parent(element), ast.Subscript) and above.value is element:
         element = above
-        if _load(ast.dump(element)) == _load(ast.dump(target)):
+        if dump_as_read(element) == dump_as_read(target):
             return True
     if not isinstance(element, ast.Subscript):
         match model.parent(node):
@@ -60,7 +60,3 @@ def _rows(element: ast.Subscript, counters: set[str]) -> dict[int, str]:
         for number, axis in enumerate(axes)
         if isinstance(axis, ast.Name) and axis.id in counters
     }
-
-
-def _load(text: str) -> str:
-    return text.replace("Store()", "Load()")

@@ -5,7 +5,18 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, last_name, models, mutable, regex
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    axes_of,
+    descendants,
+    dump_as_read,
+    last_name,
+    models,
+    mutable,
+    regex,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -217,7 +228,7 @@ class _Rows:
 
     def are_only_rows(self, loop: ast.For) -> bool:
         """Whether the loop uses the arrays that it writes to only by their row."""
-        held = {ast.dump(each).replace("Store()", "Load()") for each in self.stored}
+        held = {dump_as_read(each) for each in self.stored}
         for node in (part for statement in loop.body for part in descendants(statement)):
             if not isinstance(node, (ast.Name, ast.Attribute)) or ast.dump(node) not in held:
                 continue

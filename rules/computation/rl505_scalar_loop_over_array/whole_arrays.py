@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, BindingKind, Fix, SemanticModel, Type, TypeTag, dtypes, same_code
+from rlint.rule import (
+    Applicability,
+    BindingKind,
+    Fix,
+    SemanticModel,
+    Type,
+    TypeTag,
+    dtypes,
+    dump_as_read,
+    same_code,
+)
 from rlint.rules.computation._shared.early import may_end_early
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
@@ -28,7 +38,7 @@ def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
     target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
     if not isinstance(target, ast.Subscript) or len(found.loop.body) != 1:
         return None
-    arrays = {ast.dump(held_by(element)).replace("Store()", "Load()") for element in found.arrays}
+    arrays = {dump_as_read(held_by(element)) for element in found.arrays}
     if len(arrays) != 1 or not _is_whole(found) or _used_outside(counter, found, model):
         return None
     held = model.edit.code(held_by(target))

@@ -18,6 +18,7 @@ from rlint.rule import (
     TypeTag,
     UseKind,
     descendants,
+    dump_as_read,
     frozen,
     names_bound,
 )
@@ -227,4 +228,4 @@ def _read_edits(use: ast.Name, model: SemanticModel) -> list[Edit] | None:
 
 
 def _shape(held: ast.expr) -> str:
-    return ast.dump(held).replace("Store()", "Load()")
+    return dump_as_read(held)

@@ -14,6 +14,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    dump_as_read,
     last_names,
     models,
     regex,
@@ -189,7 +190,7 @@ def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> b
 
 def _stores(target: ast.expr, shape: str) -> bool:
     held = target.value if isinstance(target, ast.Subscript) else target
-    return ast.dump(held).replace("Store()", "Load()") == shape
+    return dump_as_read(held) == shape
 
 
 def _adds_up(loop: ast.For) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Enum, SemanticModel, Trait, TypeTag, descendants, frozen, models
+from rlint.rule import Enum, SemanticModel, Trait, TypeTag, descendants, dump_as_read, frozen, models
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
 """Methods that return the same numbers."""
@@ -342,7 +342,7 @@ def root_of(tensor: ast.expr) -> str:
     accesses to the same tensor.
     """
     access = bare(tensor)
-    return ast.dump(access).replace("Store()", "Load()") if access is not None else ""
+    return dump_as_read(access) if access is not None else ""
 
 
 def _is_everything(index: ast.expr) -> bool:

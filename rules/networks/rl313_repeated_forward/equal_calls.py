@@ -21,9 +21,13 @@ def earlier_equal_calls(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
     return [other for other in equal_calls[: equal_calls.index(call)] if isinstance(other, ast.Call)]
 
 
+def _later(node: ast.Call, equal_calls: list[ast.expr]) -> list[ast.Call]:
+    return [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+
+
 def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """Return the calls that repeat `node`, if it repeats none and is not part of a larger repetition."""
-    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    after = _later(node, equal_calls)
     if not after or not is_forward(node, model, may_have_unknown=True):
         return []
     if has_seen_the_same(node, earlier_equal_calls(node, model), model):
@@ -33,7 +37,7 @@ def repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel
 
 def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """Return the same for calls that likely see the same: code in between is not known to change nothing."""
-    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    after = _later(node, equal_calls)
     if not after or not model.frequency.may_be_warm(node):
         return []
     if not seems_repeatable(node, model):
@@ -45,7 +49,7 @@ def likely_repeats_of(node: ast.Call, equal_calls: list[ast.expr], model: Semant
 
 def repeats_on_branch(node: ast.Call, equal_calls: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """Return the same for a call in a branch of a condition, after which the network runs in any case."""
-    after = [call for call in equal_calls[equal_calls.index(node) + 1 :] if isinstance(call, ast.Call)]
+    after = _later(node, equal_calls)
     if not after or not model.frequency.may_be_warm(node) or not seems_repeatable(node, model):
         return []
     return [call for call in after[:1] if sees_the_same_on_branch(node, call, model)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import AnyLoop, SemanticModel, descendants, is_in, root_of
+from rlint.rule import AnyLoop, SemanticModel, descendants, is_in, root_of, variable_names
 
 _LEAVES = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
 
@@ -33,7 +33,7 @@ def is_generated_again(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> b
 
 def _changes(value: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
     """Whether the loop binds a variable of an input, or assigns an attribute or item of one."""
-    names = {node.id for node in descendants(value) if isinstance(node, ast.Name)}
+    names = variable_names(value)
     bindings = (
         binding
         for node in descendants(value)

@@ -15,6 +15,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    dump_as_read,
     frozen,
     models,
     vocabulary,
@@ -84,7 +85,7 @@ def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
         return term.id == target.id
     if term.__class__ is not target.__class__:
         return False
-    return ast.dump(term) == ast.dump(target).replace("Store()", "Load()")
+    return ast.dump(term) == dump_as_read(target)
 
 
 def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.rule import EffectKind, SemanticModel, TypeTag, descendants, mutable, vocabulary
+from rlint.rule import EffectKind, SemanticModel, TypeTag, descendants, mutable, variable_names, vocabulary
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
@@ -49,7 +49,7 @@ class Idle:
                 ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value)
                 | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
             ):
-                names = {node.id for node in descendants(statement) if isinstance(node, ast.Name)}
+                names = variable_names(statement)
                 allowed: bool = self.looks.allows(value)
                 self.looks.assigned |= names - {
                     node.id for node in descendants(value) if isinstance(node, ast.Name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import COMPREHENSIONS, AnyLoop, SemanticModel, descendants
+from rlint.rule import COMPREHENSIONS, AnyLoop, SemanticModel, descendants, variable_names
 from rlint.rules.processes.rl408_awaited_in_turn.starts import Start
 
 _LEAVES = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.While, ast.Try, ast.With)
@@ -17,7 +17,7 @@ def is_independent(start: Start, wait: ast.Call, loop: AnyLoop, model: SemanticM
     varies = loop_names(loop)
     if isinstance(loop, COMPREHENSIONS):
         queried = start.worker if start.worker is not None else start.call
-        return bool(varies & read_in(queried)) or start.worker is None
+        return bool(varies & variable_names(queried)) or start.worker is None
     if not isinstance(loop, (ast.For, ast.AsyncFor)) or ends_early(loop):
         return False
     if conditional(wait, loop, model) or conditional(start.call, loop, model):
@@ -35,10 +35,10 @@ def is_independent(start: Start, wait: ast.Call, loop: AnyLoop, model: SemanticM
     ):
         return False
     for name in made:
-        if any(value is not None and varies & read_in(value) for _, value in bound[name]):
+        if any(value is not None and varies & variable_names(value) for _, value in bound[name]):
             varies.add(name)
     queried = start.worker if start.worker is not None else start.call
-    return bool(varies & read_in(queried))
+    return bool(varies & variable_names(queried))
 
 
 def loop_names(loop: AnyLoop) -> set[str]:
@@ -47,11 +47,6 @@ def loop_names(loop: AnyLoop) -> set[str]:
     if isinstance(loop, COMPREHENSIONS):
         targets = [generator.target for generator in loop.generators]
     return {node.id for target in targets for node in descendants(target) if isinstance(node, ast.Name)}
-
-
-def read_in(expression: ast.AST) -> set[str]:
-    """Return the names that an expression reads."""
-    return {node.id for node in descendants(expression) if isinstance(node, ast.Name)}
 
 
 def ends_early(loop: ast.For | ast.AsyncFor) -> bool:
@@ -96,7 +91,7 @@ def sent_before(expression: ast.AST, start: ast.expr, bound: _Bindings, made: se
     """Whether all that an expression reads is from outside of the loop, or bound in the same iteration before
     the start, from such values. Collects the names bound in the pass.
     """
-    for name in read_in(expression):
+    for name in variable_names(expression):
         if name in made:
             continue
         for line, value in bound.get(name, ()):

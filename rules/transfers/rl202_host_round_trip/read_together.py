@@ -24,6 +24,7 @@ from rlint.rule import (
     last_name,
     models,
     regex,
+    variable_names,
     vocabulary,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
@@ -385,7 +386,7 @@ def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
         target, iterable = loop.generators[0].target, loop.generators[0].iter
     else:
         target, iterable = loop.target, loop.iter
-    variables = {node.id for node in descendants(target) if isinstance(node, ast.Name)}
+    variables = variable_names(target)
     if not _is_made_of(read.tensor, variables, loop, model):
         return None
     if read.method == "slice" and not is_placed_on_device(read.tensor, model):

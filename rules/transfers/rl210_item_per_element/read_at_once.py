@@ -16,6 +16,7 @@ from rlint.rule import (
     descendants,
     element_types,
     models,
+    variable_names,
 )
 from rlint.rules.transfers._shared.reads import (
     CONVERSIONS,
@@ -195,7 +196,7 @@ def may_reach(other: ast.expr, tensor: ast.expr, model: SemanticModel) -> bool:
     scope = model.names.scope(tensor).lookup(tensor.id)
     if scope is None or not scope.is_function or model.names.is_captured(tensor.id, scope):
         return True
-    names = {node.id for node in descendants(other) if isinstance(node, ast.Name)}
+    names = variable_names(other)
     names |= {
         node.id
         for name in descendants(other)
