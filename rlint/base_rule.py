@@ -75,6 +75,12 @@ class Rule:
         """
         raise NotImplementedError
 
+    def size_of(self, node: Any, model: Any) -> int | None:  # noqa: ARG002 - most rules do not depend on it
+        """Return how many items a finding at `node` likely concerns in one run, in the unit of the workloads
+        of the rule's fixture (see `model.sizes`). The impact is that at this size; None if it is not known.
+        """
+        return None
+
     def finding(  # noqa: PLR0913 - each keyword is one part of what a finding says
         self,
         model: SemanticModel | LibcstModel,
@@ -88,6 +94,7 @@ class Rule:
         only_on: Sequence[str] = (),
         minor: str | None = None,
         workload: str | None = None,
+        size: int | None = None,
         throughout: TrainingStep | None = None,
     ) -> Finding:
         """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
@@ -95,7 +102,8 @@ class Rule:
         `related` are further places in this file, each with a message. `only_on` are the device types
         on which this finding has a cost, if other findings of the rule have a cost on all. `minor` says why
         this one costs little, whatever other findings of the rule cost. `workload` names the workload of the
-        rule's fixture that does the same, if not all do: the impact is estimated from its gain alone.
+        rule's fixture that does the same, if not all do: the impact is estimated from its gain alone. `size`
+        is used instead of `size_of(node, model)`.
         `throughout` is the step in which the cost arises, if the line itself runs once, such as one that
         turns on a mode.
         """
@@ -128,6 +136,7 @@ class Rule:
             only_on=tuple(only_on),
             minor=minor,
             workload=workload,
+            size=self.size_of(node, model) if size is None else size,
             throughout=throughout is not None,
             one_change_mends=self.one_change_mends,
             mended_with=self.mended_with,

@@ -293,6 +293,8 @@ class Finding:
     """Why this finding costs little, whatever the fixes of its rule were measured to gain."""
     workload: str | None = None
     """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
+    size: int | None = None
+    """How many items the place likely processes in one run, in the unit of the rule's workloads."""
     throughout: bool = False
     """Whether its line runs once, but its cost arises in each of the steps from then on."""
     one_change_mends: CodeExtent | None = None

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixture_folders import FIXTURES
 from reports import finding
@@ -1047,3 +1049,53 @@ def test_a_dense_layer_that_runs_twice_costs_little(trunk: str, level: str, tmp_
     (tmp_path / "train.py").write_text(SHARED.replace("TRUNK", trunk))
     (found,) = findings_in(tmp_path, "RL313")
     assert found["impact"]["level"] == level
+
+
+CURVE = ((8, 1e-5), (64, 8e-5), (1024, 1e-3))
+SIZED = WorkloadSaving("w", 8e-5, 64, "rows", 1, CURVE)
+
+
+@pytest.mark.parametrize(("size", "seconds"), [*CURVE, (4, 5e-6), (2, 2.5e-6), (16, 2e-5), (0, 8e-5)])
+def test_a_saving_is_that_at_the_size_of_the_place(size: int, seconds: float) -> None:
+    """As measured at that size, else on the line between the nearest two; a size of 0 is no size."""
+    assert SIZED.at(size).seconds == pytest.approx(seconds)
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**9))
+def test_a_saving_does_not_shrink_with_the_size(first: int, second: int) -> None:
+    """Whatever the size, also far beyond the measured ones."""
+    small, large = sorted((first, second))
+    assert 0 < SIZED.at(small).seconds <= SIZED.at(large).seconds * (1 + 1e-9)
+
+
+def test_collected_steps_are_compared_with_as_many_steps() -> None:
+    """Half of a rollout was collected in half of the steps; without a curve, nothing is known."""
+    rollout = WorkloadSaving("w", 8e-5, 64, "steps", 64, CURVE)
+    assert rollout.at(32).steps == 32
+    assert WorkloadSaving("w", 8e-5, 64, "steps", 64).at(32).seconds == 8e-5
+
+
+BATCH = """
+import random
+import numpy as np
+import torch
+
+
+def train(net, optimizer, memory):
+    for step in range(100_000):
+        rows = random.sample(memory, SIZE)
+        states = torch.tensor([np.asarray(row) for row in rows], dtype=torch.float32)
+        loss = net(states).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("size", "level"), [("2", "low"), ("1024", "high")])
+def test_small_batches_matter_less(size: str, level: str, tmp_path: Path) -> None:
+    """The same line, for two rows and for a thousand; the report says for how many."""
+    (tmp_path / "train.py").write_text(BATCH.replace("SIZE", size))
+    (found,) = findings_in(tmp_path, "RL103")
+    assert found["impact"]["level"] == level
+    assert f"here {int(size):,} " in found["impact"]["basis"]

@@ -75,7 +75,7 @@ RESULT = FileResult(
             "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
             Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
             (TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), ProgramScale.LARGE, ("cuda",), "minor",
-            "rollout", True, CodeExtent.FILE, ("RL102",), (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
+            "rollout", 64, True, CodeExtent.FILE, ("RL102",), (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),
     (Problem("a.py", "message", 1, 2, "hint", is_bug=True, cell=CELL),),

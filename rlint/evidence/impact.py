@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.evidence.occurrences import read_occurrences
@@ -26,6 +27,12 @@ _LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
 """Minimum ratio for less memory to count if no time is claimed."""
 _SIZES_SHOWN = 2
+_LINE = range(2)
+"""The measurements that a line between two sizes needs."""
+_STEEPEST = 2.0
+"""The maximum growth with the size: quadratic, as of a list that is copied at each insertion."""
+_TIMES = ("time", "cpu")
+"""Claims of time, in the order of preference."""
 _STEPS = "steps"
 """The unit of workloads whose size is the number of steps that were collected."""
 _SIZES = {
@@ -63,6 +70,20 @@ class WorkloadSaving:
     """What the size counts: "numbers"."""
     steps: int = 1
     """The number of environment steps whose data one run of the place processes."""
+    at_sizes: tuple[tuple[int, float], ...] = ()
+    """The seconds at each of the measured sizes, smallest size first."""
+
+    def at(self, size: int) -> WorkloadSaving:
+        """Return the saving at another size, on the line between the nearest two in logarithmic scales."""
+        curve = [(one, seconds) for one, seconds in self.at_sizes if seconds > 0]
+        if size <= 0 or len(curve) < len(_LINE):
+            return self
+        after = next((number for number, (one, _) in enumerate(curve) if one >= size), len(curve) - 1)
+        (small, least), (large, most) = curve[max(0, after - 1) : after + 1] if after else curve[:2]
+        growth = min(max(math.log(most / least) / math.log(large / small), 0.0), _STEEPEST)
+        seconds = least * (size / small) ** growth
+        steps = max(1, round(self.steps * size / self.size)) if self.steps > 1 and self.size else self.steps
+        return replace(self, seconds=seconds, size=size, steps=steps)
 
 
 @frozen
@@ -92,7 +113,10 @@ def saving_of(evidence: Evidence) -> Saving | None:
         seconds = _seconds(outcome, occurrences)
         if seconds is not None:
             steps = max(1, outcome.typical // occurrences) if outcome.unit == _STEPS else 1
-            saved.append(WorkloadSaving(outcome.workload, seconds, outcome.typical, outcome.unit, steps))
+            curve = _at_sizes(outcome, occurrences)
+            saved.append(
+                WorkloadSaving(outcome.workload, seconds, outcome.typical, outcome.unit, steps, curve)
+            )
     return Saving(recording.device, tuple(saved), _memory(recording))
 
 
@@ -102,11 +126,29 @@ def _seconds(outcome: RuleOutcome, occurrences: int) -> float | None:
     """
     if not occurrences:
         return None
-    for claim in ("time", "cpu"):
+    for claim in _TIMES:
         measured = outcome.measurement(claim) if claim in outcome.claims else None
         if measured is not None:
             return max(0.0, measured.before - measured.after) / occurrences
     return None
+
+
+def _at_sizes(outcome: RuleOutcome, occurrences: int) -> tuple[tuple[int, float], ...]:
+    """Return the seconds that are saved in one step at each size. A workload whose size is the number of its
+    steps performs more of them at larger sizes.
+    """
+    claim = next((claim for claim in _TIMES if claim in outcome.claims), "")
+    saved = {
+        one.size: max(0.0, one.before - one.after)
+        for one in outcome.measurements
+        if one.claim == claim and one.size
+    }
+    by_steps = occurrences > 1 and outcome.typical > 0 and occurrences % outcome.typical == 0
+
+    def number_at(size: int) -> float:
+        return max(1.0, occurrences * size / outcome.typical) if by_steps else float(occurrences)
+
+    return tuple((size, saved[size] / number_at(size)) for size in sorted(saved))
 
 
 def _memory(recording: Recording) -> float:
@@ -143,7 +185,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         return None
     each = finding.heat is Heat.HOT or finding.throughout
     number = 1 if each or cost.is_round else STEPS_OF_A_ROUND
-    basis = _basis(measured, cost, number, saving.device)
+    basis = _basis(measured, cost, number, saving.device, here=finding.size is not None)
     if finding.heat is Heat.COLD and not finding.throughout:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
     share = _usual(measured) / (math.sqrt(cost.small * cost.large) * number)
@@ -201,13 +243,14 @@ def _cost(
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
     """Return the measurements that apply to a finding: of the workload that it names, else of all, but none
-    of images in programs without networks for images if there are others.
+    of images in programs without networks for images if there are others; at its size, if that is known.
     """
+    measured = saving.workloads
     if finding.workload is not None:
-        return tuple(one for one in saving.workloads if one.workload == finding.workload)
-    if finding.scale not in _WITHOUT_IMAGES:
-        return saving.workloads
-    return tuple(one for one in saving.workloads if not _is_of_images(one)) or saving.workloads
+        measured = tuple(one for one in measured if one.workload == finding.workload)
+    elif finding.scale in _WITHOUT_IMAGES:
+        measured = tuple(one for one in measured if not _is_of_images(one)) or measured
+    return measured if finding.size is None else tuple(one.at(finding.size) for one in measured)
 
 
 def _is_of_images(one: WorkloadSaving) -> bool:
@@ -235,13 +278,13 @@ def _usual(measured: Sequence[WorkloadSaving]) -> float:
 _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 
 
-def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str) -> str:
+def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str, *, here: bool) -> str:
     names = [_name(step, number, alone=len(cost.steps) == 1) for step, number in cost.steps]
     several = names[0][0].isdigit()
     article = "" if several else "an " if names[0][0] in "aeiou" else "a "
     often = "each time" if number == 1 else f"once per {number:,} steps"
     saved = _saved(measured)
-    what = f"saves {saved} {often}{_at(measured)}" if saved else "no gain was measured"
+    what = f"saves {saved} {often}{_at(measured, here=here)}" if saved else "no gain was measured"
     takes = "take" if several else "takes"
     learning = ", with its share of learning," if cost.learns_later else ""
     steps = f"{article}{' with '.join(names)}{learning}"
@@ -266,9 +309,13 @@ def _saved(measured: Sequence[WorkloadSaving]) -> str:
     return f"about {low} to {high}" if least else f"up to {high}"
 
 
-def _at(measured: Sequence[WorkloadSaving]) -> str:
-    """Return the sizes that a saving was measured at; "" if there are too many to show."""
+def _at(measured: Sequence[WorkloadSaving], *, here: bool) -> str:
+    """Return the sizes that a saving was measured at, or the size of the place; "" if there are too many to
+    show.
+    """
     distinct = sorted({(one.size, one.unit) for one in measured if one.unit})
+    if here and distinct:
+        return f" (here {distinct[0][0]:,} {distinct[0][1]})"
     if not 0 < len(distinct) <= _SIZES_SHOWN:
         return ""
     (size, unit), (last, last_unit) = distinct[0], distinct[-1]

@@ -23,6 +23,7 @@ from rlint.semantics.model_gradients import GradientQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_nn import NetworkQueries
 from rlint.semantics.model_program import ProgramQueries
+from rlint.semantics.model_sizes import SizeQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_threads import ThreadQueries
 from rlint.semantics.model_types import TypeQueries
@@ -42,10 +43,11 @@ class SemanticModel:
     """One file of a project, as rules see it.
 
     Its own methods locate nodes. Everything else is a query to a part: the meaning of names (`names`) and
-    their uses in the program (`program`), values (`types`), their flow (`dataflow`), what code does
-    (`effects`), how often (`frequency`) and whether training uses it (`usage`), networks (`nn`), their
-    gradients (`gradients`), threads and processes (`threads`); `source` reads the text, and `edit` and
-    `importer` build fixes. `path` is the displayed path, `syntax` its tree with parents and scopes.
+    their uses in the program (`program`), values (`types`), how many items they have (`sizes`), their flow
+    (`dataflow`), what code does (`effects`), how often (`frequency`) and whether training uses it (`usage`),
+    networks (`nn`), their gradients (`gradients`), threads and processes (`threads`); `source` reads the
+    text, and `edit` and `importer` build fixes. `path` is the displayed path, `syntax` its tree with parents
+    and scopes.
     """
 
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
@@ -61,6 +63,7 @@ class SemanticModel:
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow, self.symbols)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.usage = UsageQueries(self, program)
+        self.sizes = SizeQueries(self, program)
         self.silent: Callable[..., None] = _ignore_reason
         """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.
         Each `{}` is replaced by the source of a node. Only `rlint explain` records it.

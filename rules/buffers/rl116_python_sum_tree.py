@@ -126,6 +126,11 @@ class PythonSumTree(Rule):
         """Whether a file descends or updates a sum tree at all."""
         return model.effects.has_sum_trees()
 
+    def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
+        """Return the number of samples of the loop around."""
+        loops = [node] if isinstance(node, ast.For) else model.frequency.loops(node)
+        return model.sizes.passes(loops[0]) if loops else None
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a descent that is made once per sample, and for the first such update."""
         assert isinstance(node, (ast.Call, ast.Subscript, *LOOPS))

@@ -130,6 +130,10 @@ class AttachedTarget(Rule):
         "load_state_dict",
     )
 
+    def size_of(self, node: ast.Call, model: SemanticModel) -> int | None:
+        """Return the number of transitions in the batch."""
+        return model.sizes.length(node.args[0]) if node.args else None
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not (node.args or node.keywords) or not is_attached(node, model):

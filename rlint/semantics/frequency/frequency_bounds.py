@@ -118,6 +118,10 @@ class FrequencyBounds:
                 found.append(guard)
         return tuple(found)
 
+    def usual_setting(self, name: str, module: str) -> int | None:
+        """Return the number that the program of a module usually sets an option of this name to."""
+        return self._settings.usual(name, module)
+
     def passes(self, loop: LoopSummary, function: FunctionSummary) -> int | None:
         """Return the number of iterations of a loop of a function, as far as the program determines it."""
         return self._period(loop.length, function) if loop.length is not None else None

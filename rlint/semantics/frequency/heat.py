@@ -280,6 +280,10 @@ class HeatMap:
         """Return the same for an iteration of each of its loops."""
         return self._loop_drivers[function.path]
 
+    def usual_setting(self, name: str, module: str) -> int | None:
+        """Return the number that the program of a module usually sets an option of this name to."""
+        return self._bounds.usual_setting(name, module)
+
     def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
         """Return the functions in the module, its package and the enclosing packages that call, in each step,
         a method of an object of unknown class with this last name, without leading underscores. In more

@@ -1,4 +1,4 @@
-"""Values that a program assigns to options, fields, parameters and attributes, by name."""
+"""Values that a program assigns to options, fields, parameters, attributes and keys of displays, by name."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ Setting = tuple[str, "bool | int | None"]
 _LENGTH = regex(
     r"interval|freq|every|period|update|delay|sync|target|horizon|rollout|timestep|steps$|iters?$"
 )
+_SIZE = regex(
+    r"batch|capacity|horizon|(buffer|memory|replay|group|pool|window)_?(size|len|length)$|max_?len$"
+    r"|^(n|num|nb|number_of)_?(envs?|agents?|workers|actors|samples|generations|rollouts|actions|atoms|quantiles)"
+)
 _OPTION_CALLS = frozenset({"add_argument", "option"})
 _FLAGS = {"store_true": False, "store_false": True}
 
@@ -36,6 +40,7 @@ def settings_of(syntax: SyntaxIndex) -> dict[str, tuple[bool | int | None, ...]]
         *_of_functions(syntax),
         *_of_stores(syntax),
         *(setting for call in syntax.of_type(ast.Call) for setting in _of_call(call)),
+        *(setting for display in syntax.of_type(ast.Dict) for setting in _of_display(display)),
     ):
         # 1 and True are the same key
         found.setdefault(name, {})[value] = None
@@ -48,6 +53,7 @@ class ProgramSettings:
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
         self._values: dict[tuple[str, str], set[bool | int | None]] = {}
+        self._usual: dict[tuple[str, str], int | None] = {}
         self._taking: dict[tuple[str, str], list[FunctionSummary]] | None = None
         self._off: dict[tuple[str, str], bool] = {}
         for module in graph.index.modules.values():
@@ -65,6 +71,22 @@ class ProgramSettings:
             value for value in values if not isinstance(value, bool) and value is not None and value > 0
         ]
         return min(lengths) if lengths and None not in values else None
+
+    def usual(self, name: str, module: str) -> int | None:
+        """Return the middle one of the positive numbers that a program sets; upper and lower case are the
+        same. None if there are none.
+        """
+        key = self._graph.program(module), name.lower()
+        if key not in self._usual:
+            values = (
+                value
+                for other in {name, name.lower(), name.upper()}
+                for value in self._values.get((key[0], other), ())
+                if value is not None and not isinstance(value, bool)
+            )
+            known = sorted({value for value in values if value > 1})  # 1 means "not divided"
+            self._usual[key] = known[len(known) // 2] if known else None
+        return self._usual[key]
 
     def is_off(self, name: str, module: str) -> bool:
         """Whether a switch is off at all places where the program sets it, as far as they are visible."""
@@ -102,8 +124,8 @@ class ProgramSettings:
 
 @lru_cache(maxsize=4096)
 def is_setting(name: str) -> bool:
-    """Whether a name may determine how often code runs."""
-    return is_observation(name) or bool(_LENGTH.search(name.lower()))
+    """Whether a name may determine how often code runs, or how much data it processes."""
+    return is_observation(name) or bool(_LENGTH.search(name.lower()) or _SIZE.search(name.lower()))
 
 
 def _of_functions(syntax: SyntaxIndex) -> Iterator[Setting]:
@@ -164,6 +186,15 @@ def _of_call(call: ast.Call) -> Iterator[Setting]:
     for keyword in call.keywords:
         if keyword.arg and is_setting(keyword.arg):
             yield from _given(keyword.arg, keyword.value)
+
+
+def _of_display(display: ast.AST) -> Iterator[Setting]:
+    """Yield the sizes in the display of a configuration: `{"batch_size": 64}`."""
+    assert isinstance(display, ast.Dict)
+    for key, value in zip(display.keys, display.values, strict=True):
+        match key, value:
+            case ast.Constant(value=str() as name), ast.Constant() if _SIZE.search(name.lower()):
+                yield name, _constant(value)
 
 
 def _of_option(given: dict[str | None, ast.expr]) -> bool | int | None:

@@ -25,6 +25,8 @@ _PARTS = regex(
     r"(s|es|y|ies|_names?|_list)?$"
 )
 _COUNTS = regex(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
+_TERMS = regex(r"(^|_)(cost|constraint|objective|criteri(on|a)|term|skill|option|goal)s?$")
+"""Things that are counted in few numbers; a list of them may hold one for each step (`costs`)."""
 _KEYS = regex(r"^(attr|body|field|joint|key|layer|name|sensor)(_name)?$")
 """Names of one part of an object whose parts are named."""
 _DEPTHS = regex(r"(^|_)(depth|order|k|unroll_steps)$")
@@ -208,4 +210,4 @@ def _is_count(end: ast.expr, model: SemanticModel) -> bool:
             return True  # the components of an action
     name = (last_name(end) or "").lower()
     bare = _COUNTS.sub("", name)
-    return bool(bare != name and _PARTS.search(bare)) or bool(_DEPTHS.search(name))
+    return bool(bare != name and (_PARTS.search(bare) or _TERMS.search(bare))) or bool(_DEPTHS.search(name))

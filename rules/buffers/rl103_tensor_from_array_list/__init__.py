@@ -116,6 +116,10 @@ class TensorFromArrayList(Rule):
     visits = (ast.Call,)
     callees = last_names(*FUNCTIONS, *legacy_tensors.CLASSES)
 
+    def size_of(self, node: ast.Call, model: SemanticModel) -> int | None:
+        """Return the number of rows of the list."""
+        return model.sizes.length(data_of(node))
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         data = data_of(node)

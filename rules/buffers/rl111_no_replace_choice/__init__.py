@@ -173,24 +173,27 @@ class NoReplaceChoice(Rule):
         if isinstance(size, ast.UnaryOp) or not self.is_worth_it(count, call, model):
             return None
         message = shuffles(model.source.text(call.func), count, f"`{shown(size, model)}`", model)
+        rows = model.sizes.number(count)
         if model.names.qualified(call.func) == "torch.randperm":
-            return self.finding(model, cut, message, advice=TORCH)
+            return self.finding(model, cut, message, advice=TORCH, size=rows)
         fix = None
         in_place = order is call and numbers is None and not call.keywords and len(call.args) == 1
         if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
-        return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
+        return self.finding(model, cut, message, fix=fix, advice=GENERATOR, size=rows)
 
     def list_of_all(self, call: ast.Call, listed: ListedIndices, model: SemanticModel) -> Finding | None:
         """Return a finding for a list of all indices of a buffer."""
         if not self.is_worth_it(listed.count, listed.made, model):
             return None
         count, size = shown(listed.count, model), shown(listed.size, model)
+        rows = model.sizes.number(listed.count)
         if last_name(call.func) == "sample":
             message = f"`{shown(listed.made, model)}` lists all `{count}` indices to draw `{size}` of them"
-            return self.finding(model, listed.made, message, advice=f"Draw from the range itself: {RANGE}")
+            advice = f"Draw from the range itself: {RANGE}"
+            return self.finding(model, listed.made, message, advice=advice, size=rows)
         message = shuffles(model.source.text(call.func), listed.count, f"`{size}`", model)
-        return self.finding(model, call, message, advice=f"Draw them from the range: {RANGE}")
+        return self.finding(model, call, message, advice=f"Draw them from the range: {RANGE}", size=rows)
 
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
@@ -205,18 +208,19 @@ class NoReplaceChoice(Rule):
         if not large and not self.is_worth_it(population.high, draw.call, model):
             return None
         function = model.source.text(draw.call.func)
+        rows = model.sizes.number(population.high)
         size = f"`{shown(draw.size, model)}`" if draw.size is not None else "one"
         if weighted and p is not None:
             if not once and stays_the_same(p, draw, model):
                 return None  # the affair of choice-for-indices
             message = f"`{function}` checks and sums all of `{shown(p, model)}` on every call to draw {size}"
-            return self.finding(model, draw.call, message, advice=TREE)
+            return self.finding(model, draw.call, message, advice=TREE, size=rows)
         message = shuffles(function, population.high, size, model)
         if not is_constant(replace, value=False):
             assumes = f"`{shown(replace, model)}` is `False`" if replace is not None else None
-            return self.finding(model, draw.call, message, advice=GENERATOR, assumes=assumes)
+            return self.finding(model, draw.call, message, advice=GENERATOR, assumes=assumes, size=rows)
         return self.finding(
-            model, draw.call, message, fix=self.fix(draw, population, model), advice=GENERATOR
+            model, draw.call, message, fix=self.fix(draw, population, model), advice=GENERATOR, size=rows
         )
 
     def fix(self, draw: Draw, population: Population, model: SemanticModel) -> Fix | None:

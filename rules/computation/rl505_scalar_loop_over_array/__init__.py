@@ -195,6 +195,12 @@ class ScalarLoopOverArray(Rule):
     callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING)
     triggers = ("for", "sum", "max", "min")
 
+    def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
+        """Return the number of items that are computed one by one."""
+        if isinstance(node, ast.Call) and node.args:
+            return model.sizes.length(node.args[0])
+        return model.sizes.passes(node)
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop that an operation on whole arrays could replace."""
         assert isinstance(node, (ast.Call, ast.For, ast.ListComp))

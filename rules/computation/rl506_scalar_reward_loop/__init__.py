@@ -124,6 +124,10 @@ class ScalarRewardLoop(Rule):
     visits = (ast.Assign, ast.Call, ast.For)
     callees = SUMS | {"insert"}
 
+    def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
+        """Return the number of steps of the recurrence."""
+        return model.sizes.passes(node)
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a list filled from the front, for recomputed sums, for small tensors."""
         front = front_of(node, model)

@@ -128,6 +128,11 @@ class UnbatchedForward(Rule):
     heat = Heat.WARM
     visits = (ast.Call,)
 
+    def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
+        """Return the number of iterations of the loop, each of which runs the network."""
+        loops = [node] if isinstance(node, ast.For) else model.frequency.loops(node)
+        return model.sizes.passes(loops[0]) if loops else None
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not (node.args or node.keywords) or not isinstance(node.func, (ast.Name, ast.Attribute)):

@@ -1,0 +1,40 @@
+"""Queries about sizes: how many items values and loops likely have."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.semantics import sizes
+from rlint.semantics.interprocedural.whole_program import WholeProgram
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import SemanticModel
+
+
+class SizeQueries:
+    """Answers with usual numbers: of displays, shapes, draws, constants, defaults, and the settings of the
+    program by their names. They decide how much a finding matters, never whether a fix is safe.
+    """
+
+    def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
+        self._model = model
+        self._heat = program.heat
+
+    def setting(self, name: str) -> int | None:
+        """Return the number that the program sets an option, field or parameter of this name to; the middle
+        one of several (see `program_settings.py`).
+        """
+        return self._heat.usual_setting(name, self._model.symbols.module.module)
+
+    def number(self, expression: ast.expr | None) -> int | None:
+        """Return the usual value of an expression that is a whole number; None if it is not known."""
+        return sizes.usual_number(expression, self._model) if expression is not None else None
+
+    def length(self, value: ast.expr | None) -> int | None:
+        """Return the likely number of items of a value, of an array or tensor that of its rows."""
+        return sizes.length_of(value, self._model) if value is not None else None
+
+    def passes(self, loop: ast.AST) -> int | None:
+        """Return the likely number of iterations of a `for` loop or a comprehension."""
+        return sizes.passes_of(loop, self._model)

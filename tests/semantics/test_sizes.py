@@ -1,0 +1,114 @@
+"""How many items values likely have."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import build, expression, find
+
+OPTIONS = """
+import argparse
+p = argparse.ArgumentParser()
+p.add_argument("--batch-size", type=int, default=256)
+DEFAULTS = {"replay_capacity": 50_000, "n_envs": 16}
+"""
+AGENT = """
+import random
+from options import DEFAULTS
+from collections import deque
+import numpy as np
+import torch
+
+class Agent:
+    def __init__(self, cfg, args, window=5):
+        self.cfg, self.args = cfg, args
+        self.memory = deque(maxlen=10_000)
+        self.held = np.zeros((128, 4))
+
+    def learn(self, rows, n_agents, batch):
+        drawn = random.sample(rows, self.args.batch_size)
+        s, a = zip(*drawn)
+        chosen = torch.randint(0, 9, (32,))
+        kept = []
+        for _ in range(3):
+            for i in range(self.cfg["n_envs"]):
+                kept.append(i)
+        empty = []
+        both = torch.stack([torch.tensor(x) for x in s])
+        first = self.held[:20]
+        picked = self.held[chosen]
+        half = self.args.batch_size // 2
+        obs, act = self.buffer.sample(half)
+        for agent in range(n_agents):
+            pass
+        for start in range(0, 100, 10):
+            pass
+        print(kept, empty, both, first, picked, obs, a, rows, len(self.memory), self.held * 2, batch)
+        print(self.cfg.replay_capacity, max(1, len(self.memory)), self.held.shape[0], [1, 2, *rows])
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "length"),
+    [
+        ("a", 256),
+        ("kept", 48),
+        ("empty", None),
+        ("both", 256),
+        ("first", 20),
+        ("picked", 32),
+        ("obs", 128),
+        ("rows", None),
+        ("self.held * 2", 128),
+        ("[1, 2, *rows]", None),
+        ("self.memory", 10_000),
+    ],
+)
+def test_lengths_follow_draws_shapes_and_settings(source: str, length: int | None) -> None:
+    """A draw has as many items as asked for, a slice as many as it spans, a stack as many as its parts."""
+    model = build({"options.py": OPTIONS, "agent.py": AGENT})["agent.py"]
+    assert model.sizes.length(expression(model, source, last=True)) == length
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        ("half", 128),
+        ("self.cfg.replay_capacity", 50_000),
+        ("len(self.memory)", 10_000),
+        ("max(1, len(self.memory))", 10_000),
+        ("self.held.shape[0]", 128),
+    ],
+)
+def test_numbers_are_those_that_the_program_sets(source: str, number: int) -> None:
+    """Options of the command line, keys of configurations, and lengths of what is known."""
+    model = build({"options.py": OPTIONS, "agent.py": AGENT})["agent.py"]
+    assert model.sizes.number(expression(model, source, last=True)) == number
+
+
+def test_passes_of_loops() -> None:
+    """A range counts its numbers; the parts of an object are a few."""
+    model = build({"options.py": OPTIONS, "agent.py": AGENT})["agent.py"]
+    loops = [node for node in model.syntax.of_type(ast.For) if isinstance(node, ast.For)]
+    assert [model.sizes.passes(loop) for loop in loops] == [3, 16, 8, 10]
+
+
+def test_the_middle_of_several_settings_counts() -> None:
+    """Scripts of one program train with different batches; other programs do not count."""
+    files = {
+        f"{name}.py": f"from agent import learn\nlearn(batch_size={size})\n"
+        for name, size in (("a", 32), ("b", 64), ("c", 512))
+    }
+    files["agent.py"] = "def learn(batch_size):\n    print(batch_size)\n"
+    files["alone.py"] = "batch_size = 7\n"
+    model = build(files)["agent.py"]
+    assert model.sizes.number(expression(model, "batch_size", last=True)) == 64
+
+
+def test_no_loop_without_a_length() -> None:
+    """A `while` loop, or an unknown iterator."""
+    model = build({"a.py": "while go():\n    pass\nfor x in stream:\n    pass\n"})["a.py"]
+    loops = [find(model, text) for text in ("while go():\n    pass", "for x in stream:\n    pass")]
+    assert [model.sizes.passes(loop) for loop in loops] == [None, None]
