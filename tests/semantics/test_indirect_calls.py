@@ -289,3 +289,48 @@ def test_a_function_passed_to_a_setter_of_an_unknown_object_is_called_where_it_i
     """)
     assert model.frequency.heat_of(expression(model, "hot_line(obs)")).level is Heat.HOT
     assert model.frequency.heat_of(expression(model, "cold_line(obs)")).level is Heat.COLD
+
+
+BATCH = """
+import functools
+
+class Batch:
+    DECORATOR
+    def states(self):
+        return line(self)
+
+class Longer(Batch):
+    pass
+"""
+READER = """
+import gymnasium
+from batch import Longer
+
+def main(steps):
+    env = gymnasium.make("CartPole-v1")
+    batch = Longer()
+    READ
+    for step in range(steps):
+        env.step(0)
+        USED
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "read", "used", "heat"),
+    [
+        ("@property", "", "print(batch.states)", Heat.HOT),
+        ("@property", "print(batch.states)", "", Heat.COLD),
+        ("@property", "print(batch.states)", "print(batch.states)", Heat.HOT),
+        ("@functools.cached_property", "", "print(batch.states)", Heat.COLD),
+        ("@property", "", "print(batch.actions)", Heat.COLD),
+    ],
+)
+def test_a_property_runs_where_it_is_read(decorator: str, read: str, used: str, heat: Heat) -> None:
+    """Also one that another file defines for a base class; one that is cached runs once."""
+    files = {
+        "batch.py": BATCH.replace("DECORATOR", decorator),
+        "train.py": READER.replace("READ", read).replace("USED", used),
+    }
+    model = build(files)["batch.py"]
+    assert model.frequency.heat_of(expression(model, "line(self)")).level is heat

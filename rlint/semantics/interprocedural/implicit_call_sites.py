@@ -1,5 +1,5 @@
 """Methods that run without being called by name, on objects that code enters, iterates over, indexes,
-measures or adds to.
+measures or adds to, and properties that it reads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.symbols import GETTER
+from rlint.syntax.queries import is_property
 from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import SyntaxIndex
 
 _OF_PROJECT = frozenset(
     {TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.DATASET, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT}
@@ -21,6 +24,7 @@ _OF_BUILTINS = {"len": "__len__", "next": "__next__"}
 _ITERATE = models.having(Trait.ITERATES, "builtins", "itertools", "tqdm")
 
 _Place = ast.expr | ast.stmt
+_NAMED = (ast.Name, ast.Attribute)
 
 
 def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[_Place, str]]:
@@ -50,6 +54,38 @@ def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[_Place, str]]:
         if isinstance(change.op, ast.Add) and isinstance(change.value, (ast.Tuple, ast.Name)):
             for value in _augmented(change.target, analysis):
                 yield from _methods(value, analysis, "__iadd__", "__add__", at=change)
+    yield from _properties(analysis)
+
+
+def _properties(analysis: FileAnalysis) -> Iterator[tuple[_Place, str]]:
+    """Yield the attributes read that may be properties: those of this file, and attributes of objects whose
+    classes are defined elsewhere. Of several reads in a function, the one in the innermost loop counts.
+    """
+    syntax = analysis.syntax
+    own = {function.name for function in syntax.of_type(ast.FunctionDef) if is_property(function)}
+    classes = {cls.name for cls in syntax.of_type(ast.ClassDef)}
+    found: dict[tuple[ast.AST | None, str], tuple[int, ast.Attribute]] = {}
+    for name, reads in syntax.written.attributes.items():
+        for read in reads:
+            if not isinstance(read.ctx, ast.Load) or _is_called(read, syntax):
+                continue
+            if name not in own and (not isinstance(read.value, _NAMED) or analysis.names.is_self(read.value)):
+                continue
+            owner = _instance(analysis.types.type_of(read.value))
+            is_own = owner.removesuffix("()").rpartition(".")[2] in classes
+            if not owner or (is_own and name not in own):
+                continue
+            key = syntax.function(read), f"{owner}.{name}{GETTER}"
+            depth = len(analysis.loops.around(read))
+            if key not in found or depth > found[key][0]:
+                found[key] = depth, read
+    for (_, path), (_, read) in found.items():
+        yield read, path
+
+
+def _is_called(attribute: ast.Attribute, syntax: SyntaxIndex) -> bool:
+    parent = syntax.parents.get(attribute)
+    return isinstance(parent, ast.Call) and parent.func is attribute
 
 
 def _iterated(iterable: ast.expr, analysis: FileAnalysis) -> Iterator[ast.expr]:

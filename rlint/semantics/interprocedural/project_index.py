@@ -27,7 +27,14 @@ from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME, may_b
 from rlint.semantics.effects.outside_reads import OutsideReads
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
-from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
+from rlint.semantics.interprocedural.symbols import (
+    DEPTH,
+    GETTER,
+    LibraryMethod,
+    Symbol,
+    SymbolTable,
+    is_unknown,
+)
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import (
@@ -646,10 +653,19 @@ class ProjectIndex(SymbolTable):
                 if not taken:
                     taken = self._with_guesses(taken, value, step[1:])
                 value = self._judged(taken, partial(_parameter, step[1:], value))
+            elif steps[position + 1 : position + 2] == (GETTER,):
+                return self._getter(value, step[1:])
             else:
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
                 value, owner = self._get(value, step[1:], called=called)
         return value, owner
+
+    def _getter(self, value: Symbol, name: str) -> tuple[FunctionSummary | None, ClassSummary | None]:
+        """Return the function that runs whenever a property of an object is read, with the object's class."""
+        cls = self.class_of(value) if isinstance(value, Type) else None
+        method = self.method(cls, name) if cls is not None else None
+        runs = method is not None and method.is_property and not method.remembers
+        return (method, cls) if runs else (None, None)
 
     def _with_guesses(self, taken: Type, function: FunctionSummary, parameter: str) -> Type:
         """Return the likely type of a parameter of unknown type: from what likely callers pass, or from

@@ -18,6 +18,8 @@ quadratic time.
 """
 DEPTH = 24
 """Maximum length of a chain of imports, values or calls that is followed."""
+GETTER = ".fget"
+"""The last step of an access path to the function of a property, not to what that returns."""
 _LOOKUPS = 400  # modules that are searched for one name
 
 
