@@ -61,7 +61,7 @@ class ProgramCalls:
         """Return the calls of a function."""
         known = self._known.get(function.path)
         if known is None:
-            edges = self._graph.callers(function.path)
+            edges = (*self._graph.callers(function.path), *self._graph.reads(function.path))
             known = self._known[function.path] = [
                 edge for edge in edges if edge.caller.path not in self._in_tests
             ]

@@ -11,6 +11,7 @@ from rlint.models.value_type import UNKNOWN, Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.self_calls import SelfCalls
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
+from rlint.semantics.interprocedural.symbols import GETTER
 from rlint.semantics.types.unpacked_arguments import each_argument
 
 _BY_TAG = frozenset(
@@ -75,6 +76,7 @@ class CallGraph:
         self.index = index
         self._calls: dict[str, list[CallEdge]] = {}
         self._callers: dict[str, list[CallEdge]] = {}
+        self._reads: dict[str, list[CallEdge]] = {}  # of properties
         self._unresolved: dict[str, list[CallSite]] = {}
         self._programs = Programs(index)
         self._defining: dict[tuple[str, str], list[_Named]] = {}  # by program and the method's name
@@ -109,7 +111,8 @@ class CallGraph:
                     for target in (*targets, *self._finalizers(targets)):
                         edge = CallEdge(function, site, target, guessed)
                         made.append(edge)
-                        self._callers.setdefault(target.path, []).append(edge)
+                        known = self._reads if site.path.endswith(GETTER) else self._callers
+                        known.setdefault(target.path, []).append(edge)
                 if made:
                     self._calls[function.path] = made
                 if unresolved:
@@ -126,6 +129,12 @@ class CallGraph:
     def callers(self, path: str) -> list[CallEdge]:
         """Return the calls of a function from the project."""
         return self._callers.get(path, [])
+
+    def reads(self, path: str) -> list[CallEdge]:
+        """Return the places that are known to read a property, and so run it. There may be others, on objects
+        of unknown classes.
+        """
+        return self._reads.get(path, [])
 
     def program(self, module: str) -> str:
         """Return the name of the program that a module belongs to."""

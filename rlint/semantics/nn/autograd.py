@@ -390,7 +390,9 @@ class AutogradCallers:
             return search.seen[key]
         search.seen[key] = False
         by_level: dict[int, list[tuple[CallEdge, _Classes]]] = {}
-        for call in self._heat.callers(function)[:_MOST_CALLERS]:
+        # a property may be read in more places than are known
+        calls = () if function.is_property else self._heat.callers(function)[:_MOST_CALLERS]
+        for call in calls:
             callers = self._classes_calling(call.edge, of)
             if call.edge.caller.path != function.path and (callers is None or callers):
                 by_level.setdefault(call.level, []).append((call.edge, callers))
