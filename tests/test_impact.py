@@ -1099,3 +1099,35 @@ def test_small_batches_matter_less(size: str, level: str, tmp_path: Path) -> Non
     (found,) = findings_in(tmp_path, "RL103")
     assert found["impact"]["level"] == level
     assert f"here {int(size):,} " in found["impact"]["basis"]
+
+
+EPOCHS = """
+import torch
+from torch.utils.data import DataLoader
+
+
+def update(net, optimizer, memory, agents):
+    for _ in range(10):
+        loader = DataLoader(memory, 64)
+        for batch in WHOLE:
+            loss = net(batch).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+def train(net, optimizer, env, memory, agents):
+    for step in range(100_000):
+        memory.append(env.step(net(env.state)))
+        update(net, optimizer, memory, agents)
+"""
+
+
+@pytest.mark.parametrize(("whole", "shown"), [("loader", "; 100 gradient steps take"), ("agents", "; an ")])
+def test_what_runs_once_per_epoch_is_compared_with_its_updates(
+    whole: str, shown: str, tmp_path: Path
+) -> None:
+    """An inner loop over batches takes many gradient steps, one over a few agents a few."""
+    (tmp_path / "train.py").write_text(EPOCHS.replace("WHOLE", whole))
+    (found,) = findings_in(tmp_path, "RL609")
+    assert shown in found["impact"]["basis"]

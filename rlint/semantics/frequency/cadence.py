@@ -21,6 +21,10 @@ _FEW_CALLS = 2
 """As many calls in one iteration are the parts of a pair, such as an actor and a critic."""
 _COUNTING = regex(r"^while\b|\brange\(")
 """Headers of loops that run many times. Other loops often iterate over a few agents or environments."""
+_OVER_PARTS = regex(
+    r"\b(agents?|critics?|nets?|networks?|models?|members?|heads?|optim\w*|envs?|players?|workers?|polic(y|ies)|i|j)\b"
+)
+"""Words in headers of loops over a few networks or environments, each of which learns once."""
 
 
 @frozen
@@ -35,11 +39,12 @@ class Cadence:
     the line's function (-1 if there is none). `header` is the source of the loop header, if there is a loop.
     It `resets` if each iteration calls `reset` outside of nested loops, and is `layered` if one of these
     contains the loop over environment steps (epochs of episodes of steps). `inner` is what its inner loops
-    drive that run in each iteration and count (`range(n_steps)`, `while not done`): the rest of `nested` may
-    be the parts of a vectorised environment. `within` is the qualified name of the function that contains the
-    loop. `updating` are the guards that govern the gradient steps of their function as well, so that the line
-    runs with each of these. The line is `repeated` if an iteration runs it several times: in loops over inner
-    work, or because one of the functions is called several times.
+    drive that run in each iteration and count (`range(n_steps)`, `while not done`) or learn from one batch
+    after the other: the rest of `nested` may be the parts of a vectorised environment, or a few agents.
+    `within` is the qualified name of the function that contains the loop. `updating` are the guards that
+    govern the gradient steps of their function as well, so that the line runs with each of these. The line is
+    `repeated` if an iteration runs it several times: in loops over inner work, or because one of the
+    functions is called several times.
     """
 
     drivers: frozenset[Driver]
@@ -187,8 +192,12 @@ def _driven_within(
     found: set[Driver] = set()
     for inner, loop in enumerate(function.loops[: len(driven)]):
         is_within = index in function.loops_from(loop.parent) and inner not in place.loops
-        if not is_within or loop.bounded or not _COUNTING.search(loop.header):
+        if not is_within or loop.bounded:
             continue
+        drives = driven[inner][0] | driven[inner][1]
+        if not _COUNTING.search(loop.header):
+            learns = Driver.GRADIENT_STEP in drives and not _OVER_PARTS.search(loop.header)
+            drives = frozenset({Driver.GRADIENT_STEP}) if learns else frozenset()
         if not any(index in function.loops_from(guard.loop) for guard in loop.guards):
-            found.update(*driven[inner])
+            found |= drives
     return frozenset(found)
