@@ -340,8 +340,18 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
         return False
     if not words & _FOLLOWER:
         return last_name(network) in model.once(_copied_into, model.syntax.module)
-    if words & _REFERENCE:
-        return True  # it keeps its initial weights
+    return bool(words & _REFERENCE) or _receives_weights(network, model)  # a reference keeps its weights
+
+
+def receives_weights(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether a network is named like a target network, and the file copies weights into it."""
+    words = words_of(network, model)
+    if words & (_NO_FOLLOWER | _NO_NETWORK) or not words & (_FOLLOWER - _REFERENCE):
+        return False
+    return _receives_weights(network, model)
+
+
+def _receives_weights(network: ast.expr, model: SemanticModel) -> bool:
     name = last_name(network)
     for use in (*model.names.attribute_uses("load_state_dict"), *model.names.attribute_uses("parameters")):
         if last_name(use.value) == name and (
