@@ -373,6 +373,28 @@ class GradientQueries:
     def _leaving(self) -> LeavingValues:
         return LeavingValues(self._analysis, self._program.program_symbols)
 
+    def training_caller(self, node: ast.AST) -> str | None:
+        """Return the name of a function in another file that calls the function around a node and computes a
+        gradient, if all callers in other files likely compute that of its result; None otherwise.
+        """
+        summary = self._symbols.function_at(node)
+        if summary is None:
+            return None
+        edges = [
+            edge
+            for edge in self._program.heat.graph.callers(summary.path)
+            if edge.caller.module != summary.module
+            and not self._program.index.modules[edge.caller.module].is_test
+        ]
+        for edge in edges:
+            if edge.site.ends or edge.site.autograd is Autograd.OFF or not self._learns(edge.caller):
+                return None
+        return edges[0].caller.shown if edges else None
+
+    def _learns(self, function: FunctionSummary) -> bool:
+        """Whether a function calls `backward` itself."""
+        return any(site.method == "backward" for site in function.calls)
+
     def is_learned_by(self, call: ast.Call, argument: ast.AST) -> bool:
         """Whether a call likely runs a function that calls `backward` on an argument: all functions that it
         may run do, or else all methods of this name in the project.

@@ -163,6 +163,8 @@ class AttachedTarget(Rule):
             if network is not None and is_likely_left_alone(network, model)
         ]
         assumes = f"no optimizer updates `{model.source.text(unsure[0])}`" if unsure else None
+        if not any(is_learned(call, model) for call in run):
+            assumes = f"`{model.gradients.training_caller(node)}` computes a gradient of the result"
         fix = build_fix(statements, names, model)
         yield self.finding(model, node, message, fix=fix, advice=ADVICE, assumes=assumes)
 
@@ -212,14 +214,23 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
         return False
     if any(may_carry_gradient(argument, model) for argument in passed if argument is not network):
         return False
-    return SinkKind.LEARNED in here or SinkKind.LEARNED in model.gradients.traced(call).labels
+    return is_learned(call, model) or (
+        SinkKind.RETURNED in here and model.gradients.training_caller(call) is not None
+    )
+
+
+def is_learned(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether this file computes a gradient of the result of a call."""
+    return any(left.label is SinkKind.LEARNED for left in model.gradients.sinks(call)) or (
+        SinkKind.LEARNED in model.gradients.traced(call).labels
+    )
 
 
 def is_likely_left_alone(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether a network likely is in no optimizer, as weights are copied into it, and no optimizer near it is
-    known to update it: that of an agent may be created by its caller.
+    """Whether a network likely is in no optimizer, as weights are copied into it, and its parameters are read
+    for nothing else: the optimizer of an agent may be created by its caller.
     """
-    return model.nn.is_optimized(network) is None and weight_sync.receives_weights(network, model)
+    return model.nn.is_optimized(network) is None and weight_sync.only_receives_weights(network, model)
 
 
 def may_carry_gradient(argument: ast.expr, model: SemanticModel) -> bool:

@@ -343,12 +343,30 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
     return bool(words & _REFERENCE) or _receives_weights(network, model)  # a reference keeps its weights
 
 
-def receives_weights(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether a network is named like a target network, and the file copies weights into it."""
+def only_receives_weights(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether an object that is no network itself holds a network that is named like a target network, copies
+    weights into it, and reads its parameters for nothing else.
+    """
     words = words_of(network, model)
     if words & (_NO_FOLLOWER | _NO_NETWORK) or not words & (_FOLLOWER - _REFERENCE):
         return False
+    if not isinstance(network, ast.Attribute) or not model.names.is_self(network.value):
+        return False
+    if model.types.type_of(network.value).tag is TypeTag.MODULE:
+        return False  # an optimizer may be created with all its parameters
+    if any(
+        last_name(use.value) == network.attr
+        and not (_is_copied_in_pairs(use, model) or isinstance(_iterated_by(use, model), ast.For))
+        for use in model.names.attribute_uses("parameters")
+    ):
+        return False
     return _receives_weights(network, model)
+
+
+def _iterated_by(method: ast.Attribute, model: SemanticModel) -> ast.AST | None:
+    """Return what is around the call of a method: a loop over its result, for instance."""
+    call = model.parent(method)
+    return model.parent(call) if isinstance(call, ast.Call) else None
 
 
 def _receives_weights(network: ast.expr, model: SemanticModel) -> bool:
