@@ -171,8 +171,8 @@ class GradientQueries:
         return self._analysis.types.supposes(f"`{called}` returns a tensor that requires grad")
 
     def _gives_as_named(self, call: ast.Call) -> bool:
-        """Whether a call of a value of unknown type likely runs a network, as the value is named like one, and
-        a tensor is passed to it: `self.model(states)`.
+        """Whether a call of a value of unknown type likely runs a network, as the value is named like one
+        and a tensor is passed to it: `self.model(states)`.
         """
         called = call.func
         if not isinstance(called, (ast.Name, ast.Attribute)) or not _is_named_like_network(called):

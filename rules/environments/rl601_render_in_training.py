@@ -7,8 +7,8 @@ renders every step by itself, for an environment that a training loop steps, or 
 which creates an optimizer or calls `train`, `learn` or similar later (likely). Conditions that select what is
 trained (`if ENV == "Pendulum":`) hold in all steps or in none: the finding is then likely.
 
-The rule does not flag rendering in code that plays, tests, records or evaluates, or that shows the result of a
-training that it called before, in environments and their wrappers, and where the returned frame is used.
+The rule does not flag rendering in code that plays, tests, records or evaluates, or that shows the result of
+a training that it called before, in environments and their wrappers, and where the returned frame is used.
 
 ## Why is it slow
 Rendering a frame takes as long as hundreds of steps of a small environment, and a window is limited to some
@@ -184,7 +184,9 @@ class RenderInTraining(Rule):
         if not is_free(model.frequency.conditions(call)):
             return
         step = trained_step(name, model)
-        if step is None or mode is None or model.frequency.heat_of(step).level is not Heat.HOT:
+        if step is None or mode is None:
+            return
+        if model.frequency.heat_of(step).level is not Heat.HOT:
             return
         edit = (
             None if model.names.attribute_uses("render") else model.edit.without_arguments(call, [mode.value])
@@ -195,13 +197,14 @@ class RenderInTraining(Rule):
             f"`{model.source.text(step.func)}` renders every training step, since `{shown}` was created "
             f"with "
             '`render_mode="human"`',
-            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW) if edit else None,
+            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW)
+            if edit
+            else None,
             advice="Train without a window, and render a separate evaluation environment now and then",
         )
 
-
     def check_passed(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for an environment with a window that is passed to code which likely trains in it."""
+        """Yield a finding for an environment with a window that is passed to code which likely trains."""
         if model.types.type_of(call).tag is not TypeTag.ENVIRONMENT or not shows_window(call):
             return
         if not is_free(model.frequency.conditions(call)) or not is_place_of_training(call, model):
@@ -216,7 +219,9 @@ class RenderInTraining(Rule):
             call,
             f'`{model.source.text(call.func)}` with `render_mode="human"` creates an environment that draws '
             f"every step, and `{receiver}` receives it for training",
-            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW) if edit else None,
+            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW)
+            if edit
+            else None,
             advice="Train without a window, and render a separate evaluation environment now and then",
             assumes=f"`{receiver}` trains in it",
             throughout=TrainingStep.ENVIRONMENT,

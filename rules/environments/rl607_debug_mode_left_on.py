@@ -3,8 +3,9 @@
 ## What it does
 Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a torch profiler
 around a whole training loop, and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they are unconditional
-and gradient steps follow. A condition that there is a GPU does not count. In a function that code which trains
-always calls (`setup(seed)`), the finding is `likely`. Also flags monitors of GPUs (`nvidia-smi`) that hot code starts as a process.
+and gradient steps follow. A test for a GPU does not count as a condition. In a function that code which
+trains always calls (`setup(seed)`), the finding is `likely`. Also flags monitors of GPUs (`nvidia-smi`) that
+hot code starts as a process.
 
 The rule does not flag modes enabled by a flag or an argument, modes that are disabled again, a profiler
 with a `schedule`, functions written to profile or debug, and tests.
@@ -248,7 +249,8 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
 
 def always_holds(guards: tuple[Guard, ...]) -> bool:
     """Whether conditions hold in each run of the program, or in each on a GPU."""
-    return is_free(tuple(guard for guard in guards if "is_available()" not in guard.text))
+    others = tuple(guard for guard in guards if "is_available()" not in guard.text)
+    return bool(is_free(others))
 
 
 def caller_that_trains(node: ast.AST, model: SemanticModel) -> str | None:

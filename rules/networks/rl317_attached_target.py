@@ -7,7 +7,8 @@ the project that runs such a network, which it is passed: `self.log_probs(self.o
 counts as a target
 network if its name says so, the program copies weights into it, and it was not passed to any of the
 optimizers created beside it. Where the optimizer is created elsewhere (an agent receives it), the finding is
-`likely`.
+`likely`. So is the target value that a method returns, if its callers in other files, such as the method of a
+base class, call `backward`.
 
 The rule does not flag:
 

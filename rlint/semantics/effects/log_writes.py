@@ -107,7 +107,9 @@ def _ends_line(call: ast.Call, analysis: FileAnalysis) -> bool:
     """Whether a text that is written to the terminal ends or overwrites a line, or its function flushes it:
     then it is shown at once.
     """
-    text = [part.value for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Constant)]
+    text = [
+        part.value for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Constant)
+    ]
     return any(_SHOWN.search(str(part)) for part in text) or _flushes(call, analysis)
 
 

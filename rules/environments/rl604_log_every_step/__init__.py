@@ -174,11 +174,13 @@ class LogEveryStep(Rule):
         others = len(run) - 1
         if others:
             written += f", as do {others} more calls" if others > 1 else ", as does another call"
-        drawn = "each call formats and writes the whole line, at any rate"
+        cost = "each call adds its cost to the step, and few of the lines are read"
+        if redrawn:
+            cost = "each call formats and writes the whole line"
         yield self.finding(
             model,
             call,
-            f"{written}: {drawn if redrawn else 'each call adds its cost to the step, and few of the lines are read'}",
+            f"{written}: {cost}",
             fix=wait_for_bar(redrawn, model) if redrawn else build_fix(run, model),
             advice=_WAIT if redrawn else advice(statement, step.value, model),
             related=[(other, "writes just as often") for other in run[1:]],

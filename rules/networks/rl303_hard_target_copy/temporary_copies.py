@@ -79,7 +79,9 @@ def _is_trained(target: ast.Name, model: SemanticModel) -> bool:
     function = model.function(target)
 
     def named(*names: str) -> bool:
-        return any(model.function(use) is function for each in names for use in model.names.attribute_uses(each))
+        return any(
+            model.function(use) is function for each in names for use in model.names.attribute_uses(each)
+        )
 
     return named("backward", "grad", "step") and not named("requires_grad", "requires_grad_")
 
