@@ -11,7 +11,7 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, Ite
 from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks, TreeDirection, storage_of
 from rlint.semantics.effects import purity
 from rlint.semantics.effects.copied_arguments import CopiedArguments
-from rlint.semantics.effects.log_writes import is_log_write, redraws_bar
+from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.tensors_passed import tensors_passed
 from rlint.semantics.interprocedural.implicit_call_sites import store_path
@@ -93,10 +93,6 @@ class EffectQueries:
         return is_known or not self._program.log_writers.holds_back(
             self._caller_of(call), call.func.attr, call.lineno
         )
-
-    def redraws_bar(self, call: ast.Call) -> bool:
-        """Whether a call draws a progress bar at once (`bar.set_postfix(loss=loss)`)."""
-        return redraws_bar(call, self._analysis)
 
     def writes_log_by_method(self, call: ast.Call) -> bool:
         """Whether a call of a project method writes to a log at once (`logger.log(key, value, step)`), as far

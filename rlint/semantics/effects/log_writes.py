@@ -74,7 +74,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
         return False
     method = call.func.attr
     if method in _REDRAWS:
-        return redraws_bar(call, analysis)
+        return _redraws_bar(call, analysis)
     if method in POINTS or method == "print":
         return True
     if method in vocabulary.LOGS_METRICS:
@@ -90,7 +90,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
 
 
-def redraws_bar(call: ast.Call, analysis: FileAnalysis) -> bool:
+def _redraws_bar(call: ast.Call, analysis: FileAnalysis) -> bool:
     """Whether a call draws a progress bar at once: `bar.set_postfix(loss=loss)`. With `refresh=False`, the
     values wait until the bar draws itself, at most ten times a second.
     """

@@ -5,10 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Function, Guard, GuardKind, SemanticModel, descendants, frozen, last_name, regex
+from rlint.rule import (
+    Function,
+    Guard,
+    GuardKind,
+    SemanticModel,
+    Trait,
+    descendants,
+    frozen,
+    last_name,
+    models,
+    regex,
+)
 
 _METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
+_REDRAWS = {path.rpartition(".")[2] for path in models.having(Trait.REDRAWS, "tqdm.tqdm")}
 _BAR = regex(r"(^|_)(p?bar|progress)(_|$)|progress_?bar$")
 """Names of custom progress bars."""
 
@@ -95,7 +107,8 @@ def redraws_bars(run: Sequence[ast.stmt], model: SemanticModel) -> list[ast.Call
         for statement in run
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
     ]
-    return calls if len(calls) == len(run) and all(map(model.effects.redraws_bar, calls)) else []
+    drawn = all(last_name(call.func) in _REDRAWS and model.effects.writes_log(call) for call in calls)
+    return calls if len(calls) == len(run) and drawn else []
 
 
 def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:

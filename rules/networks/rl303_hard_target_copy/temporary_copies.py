@@ -83,7 +83,7 @@ def _is_trained(target: ast.Name, model: SemanticModel) -> bool:
             model.function(use) is function for each in names for use in model.names.attribute_uses(each)
         )
 
-    return named("backward", "grad", "step") and not named("requires_grad", "requires_grad_")
+    return named("backward", "grad") and not named("requires_grad", "requires_grad_")
 
 
 def _copies_networks(source: ast.expr, model: SemanticModel) -> bool:
