@@ -350,6 +350,8 @@ def only_receives_weights(network: ast.expr, model: SemanticModel) -> bool:
     words = words_of(network, model)
     if words & (_NO_FOLLOWER | _NO_NETWORK) or not words & (_FOLLOWER - _REFERENCE):
         return False
+    while isinstance(network, ast.Subscript):
+        network = network.value  # one of several: `self.targets[i]`
     if not isinstance(network, ast.Attribute) or not model.names.is_self(network.value):
         return False
     if model.types.type_of(network.value).tag is TypeTag.MODULE:
