@@ -256,6 +256,10 @@ _AROUND: Table = table(
     facts("tqdm", PRINTS, ITERATOR, "tqdm", Trait.ITERATES | Trait.SAME_ITEMS),
     facts("tqdm", PRINTS, ITERATOR, "trange"),
     facts("tqdm", PRINTS, NOTHING, "tqdm.write", Trait.REPORTS),
+    facts(
+        "tqdm", PRINTS, NOTHING, "tqdm.set_description tqdm.set_postfix tqdm.set_postfix_str", Trait.REDRAWS
+    ),
+    facts("tqdm", PRINTS, NOTHING, "tqdm.refresh tqdm.set_description_str", Trait.REDRAWS),
     facts("tqdm", PRINTS, NOTHING, "asyncio.tqdm.write auto.tqdm.write autonotebook.tqdm.write"),
     facts("tqdm", PRINTS, NOTHING, "notebook.tqdm.write std.tqdm.write"),
     facts("rich", PRINTS, NOTHING, "print", Trait.REPORTS),

@@ -209,6 +209,9 @@ class Trait(IntFlag):
     MOSTLY_ONE_KIND = 1 << 88
     """A method that values of other types rarely have: `exp`."""
 
+    REDRAWS = 1 << 89
+    """Draws a progress bar again, however little time has passed since: `set_postfix`."""
+
     # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE
     """Allocates an array of the shape of the first argument."""

@@ -44,6 +44,10 @@ def _augments(network: ast.expr) -> bool:
     return not vocabulary.AUGMENTS.isdisjoint((last_name(network) or "").lower().split("_"))
 
 
+def _is_named_like_network(value: ast.expr) -> bool:
+    return not vocabulary.NETWORKS.isdisjoint((last_name(value) or "").lower().split("_"))
+
+
 class GradientQueries:
     """Answers whether autograd records a call, and where gradients come from and go to. If unknown, the
     answer is UNKNOWN, or includes a sink for unknown code.
@@ -125,6 +129,7 @@ class GradientQueries:
             or self._gradients.shows_network(call)
             or self._gives_as_learned(call)
             or self._gives_as_detached(call)
+            or self._gives_as_named(call)
         )
 
     def _is_tested_for_no_network(self, called: ast.expr) -> bool:
@@ -165,6 +170,21 @@ class GradientQueries:
         called = ast.unparse(call.func)
         return self._analysis.types.supposes(f"`{called}` returns a tensor that requires grad")
 
+    def _gives_as_named(self, call: ast.Call) -> bool:
+        """Whether a call of a value of unknown type likely runs a network, as the value is named like one
+        and a tensor is passed to it: `self.model(states)`.
+        """
+        called = call.func
+        if not isinstance(called, (ast.Name, ast.Attribute)) or not _is_named_like_network(called):
+            return False
+        if all(self._types.type_of(each).tag is not TypeTag.TENSOR for each in arguments_of(call)):
+            return False
+        if self._types.type_of(called) or self._types.call_targets(call):
+            return False
+        if self._analysis.names.qualified(called) is not None or self.autograd_at(call) is not Autograd.ON:
+            return False
+        return self._analysis.types.supposes(f"`{ast.unparse(called)}` is a network")
+
     def _runs_unknown_code(self, call: ast.Call) -> bool:
         """Whether a call passes a value that may be a tensor to a callable that may be a network, or to a
         function of the project that computes its result by one.
@@ -194,9 +214,7 @@ class GradientQueries:
         """Whether a tensor is passed to a method of an object of unknown class that is named like a network:
         `self.vae.encode(images)`.
         """
-        if self._types.type_of(owner) or vocabulary.NETWORKS.isdisjoint(
-            (last_name(owner) or "").lower().split("_")
-        ):
+        if self._types.type_of(owner) or not _is_named_like_network(owner):
             return False
         return any(self._types.type_of(each).tag is TypeTag.TENSOR for each in arguments_of(call))
 
@@ -372,6 +390,28 @@ class GradientQueries:
     @cached_property
     def _leaving(self) -> LeavingValues:
         return LeavingValues(self._analysis, self._program.program_symbols)
+
+    def training_caller(self, node: ast.AST) -> str | None:
+        """Return the name of a function in another file that calls the function around a node and computes a
+        gradient, if all callers in other files likely compute that of its result; None otherwise.
+        """
+        summary = self._symbols.function_at(node)
+        if summary is None:
+            return None
+        edges = [
+            edge
+            for edge in self._program.heat.graph.callers(summary.path)
+            if edge.caller.module != summary.module
+            and not self._program.index.modules[edge.caller.module].is_test
+        ]
+        for edge in edges:
+            if edge.site.ends or edge.site.autograd is Autograd.OFF or not self._learns(edge.caller):
+                return None
+        return edges[0].caller.shown if edges else None
+
+    def _learns(self, function: FunctionSummary) -> bool:
+        """Whether a function calls `backward` itself."""
+        return any(site.method == "backward" for site in function.calls)
 
     def is_learned_by(self, call: ast.Call, argument: ast.AST) -> bool:
         """Whether a call likely runs a function that calls `backward` on an argument: all functions that it

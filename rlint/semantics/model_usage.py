@@ -16,6 +16,7 @@ from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
+    from rlint.semantics.frequency.guards import Guard
     from rlint.semantics.interprocedural.summary import FunctionSummary
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
@@ -51,6 +52,19 @@ class UsageQueries:
         function = self._model.symbols.function_at(node)
         name = function.qualname.partition(".")[0] if function is not None else ""
         return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
+
+    def callers(self, node: ast.AST) -> list[tuple[FunctionSummary, tuple[Guard, ...]]]:
+        """Return the functions of the project, without tests, that call the function around a node, each with
+        the conditions of the call.
+        """
+        function = self._model.symbols.function_at(node)
+        if function is None:
+            return []
+        return [
+            (edge.caller, edge.site.guards)
+            for edge in self._heat.graph.callers(function.path)
+            if not self._heat.index.modules[edge.caller.module].is_test
+        ]
 
     def is_error_read(self, node: ast.AST) -> bool:
         """Whether code of the program may read the text of an error that a node raises: a handler around it,

@@ -3,11 +3,12 @@
 ## What it does
 Flags `env.render()` that runs once per environment step of training without a condition: no flag and no
 interval over steps or episodes, in the function or in its callers. Also flags `render_mode="human"`, which
-renders every step by itself, for an environment that a training loop steps. Conditions that select what is
+renders every step by itself, for an environment that a training loop steps, or that is passed on by code
+which creates an optimizer or calls `train`, `learn` or similar later (likely). Conditions that select what is
 trained (`if ENV == "Pendulum":`) hold in all steps or in none: the finding is then likely.
 
-The rule does not flag rendering in code that plays, tests, records or evaluates, in environments and their
-wrappers, and where the returned frame is used.
+The rule does not flag rendering in code that plays, tests, records or evaluates, or that shows the result of
+a training that it called before, in environments and their wrappers, and where the returned frame is used.
 
 ## Why is it slow
 Rendering a frame takes as long as hundreds of steps of a small environment, and a window is limited to some
@@ -64,13 +65,36 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Driver, Finding, Fix, Rule, SemanticModel, TypeTag, last_name, regex
+from rlint.rule import (
+    Applicability,
+    Driver,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TrainingStep,
+    Trait,
+    TypeTag,
+    last_name,
+    models,
+    regex,
+    roles,
+)
 from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
-from rlint.rules.environments._shared.steps import chooses_task, is_free, stands_free, unguarded_step
+from rlint.rules.environments._shared.steps import (
+    chooses_task,
+    is_called_training,
+    is_free,
+    stands_free,
+    unguarded_step,
+)
 
 PERIOD = 100
 _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")
 _TO_WATCH = regex(r"eval|test|play|demo|watch|record|video|render|human")
+_NO_WINDOW = "no window is shown any more"
+_LOOKS = models.having(Trait.ONLY_LOOKS, "builtins") | {"builtins.print"}
 _METHODS = frozenset("render step reset observation reward close".split())
 
 
@@ -81,6 +105,7 @@ class RenderInTraining(Rule):
     name = "render-in-training"
     seeds = ("S1.E2",)
     claims = ("time",)
+    heat = Heat.COLD
     visits = (ast.Call,)
     triggers = ("render",)
 
@@ -91,7 +116,8 @@ class RenderInTraining(Rule):
             yield from self.check_render(node, node.func.value, model)
         elif node.keywords and "render_mode" in (keyword.arg for keyword in node.keywords):
             if not isinstance(next(iter(model.names.targets(node)), None), ast.Attribute):
-                yield from self.check_mode(node, model)
+                found = list(self.check_mode(node, model))
+                yield from found or self.check_passed(node, model)
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "step":
             for made in created_for(node.func.value, model):
                 if trained_step(made, model) is node and isinstance(
@@ -111,6 +137,8 @@ class RenderInTraining(Rule):
         if beat is None or unguarded_step(statement, model, apart_from=chooses_task) is not (
             Driver.ENVIRONMENT_STEP
         ):
+            return
+        if model.frequency.heat_of(call).level is not Heat.HOT:
             return
         if not is_free(tuple(guard for guard in beat.around if not chooses_task(guard))):
             return
@@ -158,19 +186,98 @@ class RenderInTraining(Rule):
         step = trained_step(name, model)
         if step is None or mode is None:
             return
+        if model.frequency.heat_of(step).level is not Heat.HOT:
+            return
         edit = (
             None if model.names.attribute_uses("render") else model.edit.without_arguments(call, [mode.value])
         )
-        reason = "no window is shown any more"
         yield self.finding(
             model,
             step,
             f"`{model.source.text(step.func)}` renders every training step, since `{shown}` was created "
             f"with "
             '`render_mode="human"`',
-            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), reason) if edit else None,
+            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW)
+            if edit
+            else None,
             advice="Train without a window, and render a separate evaluation environment now and then",
         )
+
+    def check_passed(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for an environment with a window that is passed to code which likely trains."""
+        if model.types.type_of(call).tag is not TypeTag.ENVIRONMENT or not shows_window(call):
+            return
+        if not is_free(model.frequency.conditions(call)) or not is_place_of_training(call, model):
+            return
+        receiver = receiver_of(call, model)
+        if receiver is None:
+            return
+        arguments = [keyword.value for keyword in call.keywords if keyword.arg == "render_mode"]
+        edit = None if model.names.attribute_uses("render") else model.edit.without_arguments(call, arguments)
+        yield self.finding(
+            model,
+            call,
+            f'`{model.source.text(call.func)}` with `render_mode="human"` creates an environment that draws '
+            f"every step, and `{receiver}` receives it for training",
+            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW)
+            if edit
+            else None,
+            advice="Train without a window, and render a separate evaluation environment now and then",
+            assumes=f"`{receiver}` trains in it",
+            throughout=TrainingStep.ENVIRONMENT,
+        )
+
+
+def shows_window(call: ast.Call) -> bool:
+    """Whether a call creates an environment with `render_mode="human"`."""
+    return any(
+        keyword.arg == "render_mode"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value == "human"
+        for keyword in call.keywords
+    )
+
+
+def is_place_of_training(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the code that creates an environment also creates an optimizer, or starts a training later."""
+    function = model.function(call)
+    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    names = (file, *model.syntax.qualname(function).split(".")) if function is not None else (file,)
+    if any(_TO_WATCH.search(name.lower()) or roles.looks_on(name) for name in names):
+        return False
+    return any(
+        model.function(other) is function
+        and (
+            (other.lineno > call.lineno and is_called_training(last_name(other.func) or ""))
+            or model.types.type_of(other).tag is TypeTag.OPTIMIZER
+        )
+        for other in model.syntax.of_type(ast.Call)
+    )
+
+
+def receiver_of(call: ast.Call, model: SemanticModel) -> str | None:
+    """Return the call that an environment is passed to, alone or in wrappers, by its source; None if it is
+    not passed on, or its own steps are taken in the same code.
+    """
+    statement = model.syntax.statement(call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name) or _TO_WATCH.search(targets[0].id.lower()):
+        return None
+    scope = model.names.scope(targets[0]).lookup(targets[0].id)
+    uses = model.names.reads(targets[0].id, scope) if scope is not None else []
+    for use in uses:
+        around = model.parent(use)
+        if isinstance(around, ast.Attribute) and around.attr == "step":
+            return None
+    for use in uses:
+        around = model.parent(use)
+        around = model.parent(around) if isinstance(around, ast.keyword) else around
+        if not isinstance(around, ast.Call) or around.func is use or use.lineno < call.lineno:
+            continue
+        name = last_name(around.func) or ""
+        if model.names.qualified(around.func) not in _LOOKS and not _TO_WATCH.search(name.lower()):
+            return model.source.text(around.func)
+    return None
 
 
 def is_environment(env: ast.expr, model: SemanticModel) -> bool:
@@ -202,8 +309,24 @@ def trained_step(name: ast.Name | ast.Attribute, model: SemanticModel) -> ast.Ca
         if not isinstance(call, ast.Call) or not _is_same(attribute.value, name, model):
             continue
         if unguarded_step(call, model) is Driver.ENVIRONMENT_STEP and stands_free(call, model):
-            return call
+            return call if not follows_training(call, model) else None
     return None
+
+
+def follows_training(step: ast.Call, model: SemanticModel) -> bool:
+    """Whether the loop around a step takes no gradient steps, and the same code trains before: it then shows
+    the result.
+    """
+    beat = model.frequency.cadence(step)
+    if beat is None or Driver.GRADIENT_STEP in beat.drivers | beat.nested:
+        return False
+    loops, function = model.frequency.loops(step), model.function(step)
+    return bool(loops) and any(
+        model.function(other) is function
+        and other.lineno < loops[-1].lineno
+        and is_called_training(last_name(other.func) or "")
+        for other in model.syntax.of_type(ast.Call)
+    )
 
 
 def created_for(env: ast.expr, model: SemanticModel) -> list[ast.Attribute]:

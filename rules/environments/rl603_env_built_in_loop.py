@@ -4,7 +4,8 @@
 Flags environments that are created in the loop over episodes, or in a function that plays one episode,
 always with the same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project
 with `step` and `reset`, `make_env(...)`. Settings that a function is given on every call (`args.env`,
-`env_id`) are assumed to stay the same; such findings are `likely`. Also flags data that such loops, or the
+`env_id`, `batch_size`) are assumed to stay the same; such findings are `likely`. So is an environment that
+the `reset` of another object creates, if it runs in each step. Also flags data that such loops, or the
 `reset` of an environment, load from the same file each time: tables, images, fonts, simulator models.
 
 The rule does not flag:
@@ -165,7 +166,9 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
     if function.name in ("reset", "reset_model", "_reset"):
         own = model.class_of(function)
         is_env = own is not None and model.method(own, "step") is not None
-        return f"on every `{function.name}`" if is_env else None
+        if is_env or (not loads and model.frequency.heat_of(call).level is Heat.HOT):
+            return f"on every `{function.name}`"
+        return None
     target = target_of(call, model)
     if (
         loads

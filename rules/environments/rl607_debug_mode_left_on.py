@@ -3,7 +3,9 @@
 ## What it does
 Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a torch profiler
 around a whole training loop, and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they are unconditional
-and gradient steps follow. Also flags monitors of GPUs (`nvidia-smi`) that hot code starts as a process.
+and gradient steps follow. A test for a GPU does not count as a condition. In a function that code which
+trains always calls (`setup(seed)`), the finding is `likely`. Also flags monitors of GPUs (`nvidia-smi`) that
+hot code starts as a process.
 
 The rule does not flag modes enabled by a flag or an argument, modes that are disabled again, a profiler
 with a `schedule`, functions written to profile or debug, and tests.
@@ -65,6 +67,7 @@ from rlint.rule import (
     Edit,
     Finding,
     Fix,
+    Guard,
     Heat,
     Rule,
     SemanticModel,
@@ -121,11 +124,22 @@ class DebugModeLeftOn(Rule):
             found = blocking_launches(node, model)
         else:
             found = anomaly_mode(node, model) or profiler(node, model) if isinstance(node, ast.Call) else None
-        if found is None or not is_free(model.frequency.conditions(node)) or not around_training(node, model):
+        if found is None or not always_holds(model.frequency.conditions(node)):
             return
+        caller = None
+        if not around_training(node, model):
+            caller = caller_that_trains(node, model)
+            if caller is None or isinstance(model.parent(node), ast.withitem):
+                return
         message, advice, edits = found
         yield self.finding(
-            model, node, message, fix=build_fix(edits), advice=advice, throughout=TrainingStep.GRADIENT
+            model,
+            node,
+            message,
+            fix=build_fix(edits),
+            advice=advice,
+            assumes=f"`{caller}` trains after the call" if caller is not None else None,
+            throughout=TrainingStep.GRADIENT,
         )
 
 
@@ -231,6 +245,30 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
         return False
     is_script = is_called_training(file) and model.class_of(node) is None
     return is_script or model.once(takes_gradient_steps, model.syntax.module)
+
+
+def always_holds(guards: tuple[Guard, ...]) -> bool:
+    """Whether conditions hold in each run of the program, or in each on a GPU."""
+    others = tuple(guard for guard in guards if "is_available()" not in guard.text)
+    return bool(is_free(others))
+
+
+def caller_that_trains(node: ast.AST, model: SemanticModel) -> str | None:
+    """Return the name of a function that always calls the one around a node, and that trains, or is called as
+    the entry of a training is; None if there is none.
+    """
+    function = model.function(node)
+    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    if function is None or _ON_PURPOSE.search(function.name) or _ON_PURPOSE.search(file):
+        return None
+    for caller, guards in model.usage.callers(node):
+        if not always_holds(guards) or _ON_PURPOSE.search(caller.qualname):
+            continue
+        steps = (caller.drivers, *(loop.drivers for loop in caller.loops))
+        trains_itself = any(Driver.GRADIENT_STEP in drivers for drivers in steps)
+        if trains_itself or (caller.name in _ENTRY and caller.name != "__init__"):
+            return caller.shown
+    return None
 
 
 def takes_gradient_steps(module: ast.Module, model: SemanticModel) -> bool:

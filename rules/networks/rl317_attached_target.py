@@ -6,14 +6,16 @@ reaches its graph although no optimizer updates the weights of that network. So 
 the project that runs such a network, which it is passed: `self.log_probs(self.old_policy, states)`. A network
 counts as a target
 network if its name says so, the program copies weights into it, and it was not passed to any of the
-optimizers created beside it.
+optimizers created beside it. Where the optimizer is created elsewhere (an agent receives it), the finding is
+`likely`. So is the target value that a method returns, if its callers in other files, such as the method of a
+base class, call `backward`.
 
 The rule does not flag:
 
 - networks whose weights do not require gradients;
 - inputs that carry a gradient of a network that is trained (an actor loss that goes through a target
   critic);
-- programs in which the parameters of an optimizer are not known.
+- references that no weights are copied into, if the parameters of an optimizer are not known.
 
 ## Why is it slow
 `backward()` also traverses the target network and computes a gradient for each of its weights. No optimizer
@@ -160,7 +162,16 @@ class AttachedTarget(Rule):
         names = list(dict.fromkeys(model.source.text(network_of(call, model) or call.func) for call in run))
         weights = "weights that no optimizer updates"
         message = f"`backward` also runs through {joined(names)} and computes gradients of {weights}"
-        yield self.finding(model, node, message, fix=build_fix(statements, names, model), advice=ADVICE)
+        unsure = [
+            network
+            for network in (network_of(call, model) for call in run)
+            if network is not None and is_likely_left_alone(network, model)
+        ]
+        assumes = f"no optimizer updates `{model.source.text(unsure[0])}`" if unsure else None
+        if not any(is_learned(call, model) for call in run):
+            assumes = f"`{model.gradients.training_caller(node)}` computes a gradient of the result"
+        fix = build_fix(statements, names, model)
+        yield self.finding(model, node, message, fix=fix, advice=ADVICE, assumes=assumes)
 
 
 def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
@@ -201,14 +212,30 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
         return False
     if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         return False
-    if model.nn.is_optimized(network) is not False:
+    if model.nn.is_optimized(network) is not False and not is_likely_left_alone(network, model):
         return False
     here = {left.label for left in model.gradients.sinks(call)}
     if not here & {SinkKind.LEARNED, *LEAVES}:
         return False
     if any(may_carry_gradient(argument, model) for argument in passed if argument is not network):
         return False
-    return SinkKind.LEARNED in here or SinkKind.LEARNED in model.gradients.traced(call).labels
+    return is_learned(call, model) or (
+        SinkKind.RETURNED in here and model.gradients.training_caller(call) is not None
+    )
+
+
+def is_learned(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether this file computes a gradient of the result of a call."""
+    return any(left.label is SinkKind.LEARNED for left in model.gradients.sinks(call)) or (
+        SinkKind.LEARNED in model.gradients.traced(call).labels
+    )
+
+
+def is_likely_left_alone(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether a network likely is in no optimizer, as weights are copied into it, and its parameters are read
+    for nothing else: the optimizer of an agent may be created by its caller.
+    """
+    return model.nn.is_optimized(network) is None and weight_sync.only_receives_weights(network, model)
 
 
 def may_carry_gradient(argument: ast.expr, model: SemanticModel) -> bool:
@@ -217,7 +244,9 @@ def may_carry_gradient(argument: ast.expr, model: SemanticModel) -> bool:
     for call in sources.calls:
         if model.gradients.gives_gradient(call) and model.gradients.autograd_at(call) is not Autograd.OFF:
             network = network_of(call, model)
-            if network is None or model.nn.is_optimized(network) is not False:
+            if network is None:
+                return True
+            if model.nn.is_optimized(network) is not False and not is_likely_left_alone(network, model):
                 return True
     if any(model.types.type_of(kept).tag in (TypeTag.TENSOR, TypeTag.PARAMETERS) for kept in sources.kept):
         return True

@@ -11,6 +11,7 @@ from rlint.frozen import frozen
 from rlint.models import vocabulary
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.regex import regex
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.syntax.last_names import last_name
 
@@ -27,11 +28,18 @@ _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm
     "wandb.run.log"
 }
 _ROWS = "writerow"
+_FLUSH = "flush"
+_SHOWN = regex(r"[\r\n]")
+"""What makes a terminal show the text before it."""
+_TERMINAL = ("sys.stdout.write", "sys.stderr.write")
+_REDRAWS = {path.rpartition(".")[2] for path in models.having(Trait.REDRAWS, "tqdm.tqdm")}
+"""Methods of a progress bar only, apart from `refresh`."""
 NAMES = (
     POINTS
+    | _REDRAWS
     | _LEVELS
     | vocabulary.LOGS_METRICS
-    | {"log", "print"}
+    | {"log", "print", "write"}
     | {path.rpartition(".")[2] for path in _TRACKERS}
 )
 """The last names of all library calls that may write to a log."""
@@ -61,10 +69,12 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
             return name in _LEVELS
         if qualified == "builtins.print":
             return not _continues_line(call)
-        return qualified in _TRACKERS
+        return qualified in _TRACKERS or (qualified in _TERMINAL and _ends_line(call, analysis))
     if not isinstance(call.func, ast.Attribute):
         return False
     method = call.func.attr
+    if method in _REDRAWS:
+        return _redraws_bar(call, analysis)
     if method in POINTS or method == "print":
         return True
     if method in vocabulary.LOGS_METRICS:
@@ -80,18 +90,65 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
 
 
+def _redraws_bar(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether a call draws a progress bar at once: `bar.set_postfix(loss=loss)`. With `refresh=False`, the
+    values wait until the bar draws itself, at most ten times a second.
+    """
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _REDRAWS:
+        return False
+    refresh = [keyword.value for keyword in call.keywords if keyword.arg == "refresh"] or call.args[1:2]
+    if refresh and not (isinstance(refresh[0], ast.Constant) and refresh[0].value):
+        return False
+    kind = analysis.types.type_of(call.func.value)
+    return kind.tag is TypeTag.ITERATOR or (not kind and call.func.attr != "refresh")
+
+
+def _ends_line(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether a text that is written to the terminal ends or overwrites a line, or its function flushes it:
+    then it is shown at once.
+    """
+    text = [
+        part.value for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Constant)
+    ]
+    return any(_SHOWN.search(str(part)) for part in text) or _flushes(call, analysis)
+
+
+def _flushes(call: ast.Call, analysis: FileAnalysis) -> bool:
+    function = analysis.syntax.function(call)
+    return any(
+        analysis.syntax.function(flush) is function for flush in analysis.syntax.written.calls_of((_FLUSH,))
+    )
+
+
 def _writes_rows(call: ast.Call, analysis: FileAnalysis) -> bool:
     """Whether a call writes a CSV row and its function flushes the file; a row alone stays in a buffer."""
-    function = analysis.syntax.function(call)
-    return last_name(call.func) == _ROWS and any(
-        analysis.syntax.function(flush) is function for flush in analysis.syntax.written.calls_of(("flush",))
+    return last_name(call.func) == _ROWS and _flushes(call, analysis)
+
+
+def _flushes_text(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether a call flushes what its function has written to the same object:
+    `self.file.write(text)`, `self.file.flush()`.
+    """
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != _FLUSH:
+        return False
+    function, flushed = analysis.syntax.function(call), ast.dump(call.func.value)
+    return any(
+        isinstance(write.func, ast.Attribute)
+        and ast.dump(write.func.value) == flushed
+        and analysis.syntax.function(write) is function
+        for write in analysis.syntax.written.calls_of(("write",))
     )
 
 
 def _continues_line(call: ast.Call) -> bool:
-    """Whether `print` does not end the line, to overwrite it (a progress line) or to extend it."""
-    ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
-    return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
+    """Whether `print` neither ends the line nor overwrites it, and does not flush: the text waits in the
+    buffer of the terminal.
+    """
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    end, flush = given.get("end"), given.get("flush")
+    if end is None or (isinstance(flush, ast.Constant) and flush.value):
+        return False
+    return not (isinstance(end, ast.Constant) and _SHOWN.search(str(end.value)))
 
 
 def relaying(analysis: FileAnalysis) -> list[str]:
@@ -124,9 +181,11 @@ def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
     """
     syntax, conditions = analysis.syntax, analysis.loops.conditions
     found: dict[str, tuple[Guard, ...]] = {}
-    for call in syntax.written.calls_of((*NAMES, _ROWS)):
+    for call in syntax.written.calls_of((*NAMES, _ROWS, _FLUSH)):
         function = syntax.function(call)
-        if function is None or not (is_log_write(call, analysis) or _writes_rows(call, analysis)):
+        if function is None or not (
+            is_log_write(call, analysis) or _writes_rows(call, analysis) or _flushes_text(call, analysis)
+        ):
             continue
         guards, name = conditions.of(call), syntax.qualname(function)
         printed = analysis.names.qualified(call.func) == "builtins.print"
@@ -196,7 +255,9 @@ class LogWriters:
             for function in module.functions.values():
                 if function.log_guards is not None:
                     # the line that writes a row, or the text of a caller, says little: calls are reported
-                    bare = all(site.method != _ROWS for site in function.calls) and not function.relays_log
+                    shown = any(site.path in _TERMINAL for site in function.calls)
+                    rows = not shown and any(site.method in (_ROWS, _FLUSH) for site in function.calls)
+                    bare = not rows and not function.relays_log
                     writer = _writer(function, function.log_guards, LogWriter(bare=bare))
                     if writer is not None:
                         found[function.path] = writer

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rlint import models
 from rlint.models.value_type import TypeTag
+from rlint.regex import regex
 from rlint.semantics.dataflow.value_flow import Cause, Onward
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
@@ -19,6 +20,8 @@ from rlint.syntax.syntax_index import Function
 _MOST = 24
 """Maximum number of places where one value continues after it leaves a function."""
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})
+_CHECKS_TYPES = regex(r"jaxtyp|beartype|typecheck|typeguard|validate|check_(types|shapes)")
+"""Decorators that check the arguments and the result of a function."""
 _RECEIVERS = ("builtins.staticmethod", "builtins.classmethod")
 _CHANGES_ITEMS = models.mutators(TypeTag.LIST, TypeTag.SET, TypeTag.DEQUE, TypeTag.DICT)
 _TURNS_AUTOGRAD = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
@@ -49,8 +52,12 @@ class LeavingValues:
         summary = self._module.functions.get(self._syntax.qualname(function))
         if summary is None or isinstance(function, ast.AsyncFunctionDef) or summary.is_property:
             return Onward(cause=Cause.CALLERS)
-        if function.name.startswith("__") or function.name in _CALLED_UNSEEN or not self._is_plain(function):
+        if function.name.startswith("__") or function.name in _CALLED_UNSEEN:
             return Onward(cause=Cause.CALLERS)
+        unknown = self._unknown_decorator(function)
+        if unknown is None:
+            return Onward(cause=Cause.CALLERS)
+        changes = f" or changes its result in `{unknown}`" if unknown else ""
         is_called_in_other_file = any(
             edge.caller.module != summary.module
             and not self._symbols.index.modules[edge.caller.module].is_test
@@ -65,7 +72,7 @@ class LeavingValues:
                 known = within is not None and len(within) <= _MOST
                 return Onward(
                     tuple(within or ()),
-                    f"calls `{function.name}`",
+                    f"calls `{function.name}`{changes}",
                     Cause.OTHER_PLACE,
                     tuple(site.ends for site in sites) if known else (),
                 )
@@ -83,7 +90,8 @@ class LeavingValues:
             return Onward(cause=Cause.CALLERS)
         if len(calls) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
-        return Onward(tuple(calls), "" if self._is_script else f"calls `{function.name}`")
+        assumes = "" if self._is_script and not changes else f"calls `{function.name}`{changes}"
+        return Onward(tuple(calls), assumes)
 
     def _calls_of(self, uses: Iterable[ast.expr]) -> list[ast.expr] | None:
         """Return the calls that uses of a function are; None if one of them is not a call."""
@@ -91,14 +99,21 @@ class LeavingValues:
         found: list[ast.expr] = [call for call in calls if call is not None]
         return found if len(found) == len(calls) else None
 
-    def _is_plain(self, function: Function) -> bool:
-        """Whether calling a function by its name runs exactly that function."""
+    def _unknown_decorator(self, function: Function) -> str | None:
+        """Return the name of a decorator of unknown code, which likely returns the result of the function, as
+        those that check types do; "" if a call by the name of the function runs exactly the function, None if
+        a known decorator changes what it returns.
+        """
+        unknown = ""
         for decorator in function.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             qualified = self._analysis.names.qualified(named)
-            if qualified not in _RECEIVERS and qualified not in _TURNS_AUTOGRAD:
-                return False
-        return True
+            if qualified in _RECEIVERS or qualified in _TURNS_AUTOGRAD:
+                continue
+            if qualified is None or not _CHECKS_TYPES.search(qualified):
+                return None
+            unknown = last_name(named) or qualified
+        return unknown
 
     def _uses_of_name(self, function: Function) -> list[ast.Name] | None:
         scope: Scope | None = self._syntax.scope(function)

@@ -401,7 +401,10 @@ class GradientTrace(ValueFlow[SinkKind]):
 
     def _passed_to(self, argument: ast.AST, call: ast.Call) -> None:
         if self._runs_network(call.func):
-            self.compute(call)
+            if self._ends_in_network(call, argument):
+                self.reach(call, SinkKind.DETACHED)
+            else:
+                self.compute(call)
             return
         function = _lambda_of(call.func, self.analysis)
         if function is not None and argument in call.args:
@@ -466,6 +469,13 @@ class GradientTrace(ValueFlow[SinkKind]):
         if isinstance(called, ast.Attribute) and called.attr == "forward":
             called = called.value
         return self.analysis.types.type_of(called).tag is TypeTag.MODULE
+
+    def _ends_in_network(self, call: ast.Call, argument: ast.AST) -> bool:
+        """Whether the forward pass of a class of the project detaches an argument, as that of a loss may do
+        with the target values.
+        """
+        targets = self.gradients.handed_to(call, argument)
+        return bool(targets) and all(parameter in target.releases for target, parameter in targets or ())
 
     def _is_formatted(self, call: ast.Call) -> bool:
         """Whether a call is a method of a string, which returns a string: `"{}".format(value)`."""

@@ -340,8 +340,38 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
         return False
     if not words & _FOLLOWER:
         return last_name(network) in model.once(_copied_into, model.syntax.module)
-    if words & _REFERENCE:
-        return True  # it keeps its initial weights
+    return bool(words & _REFERENCE) or _receives_weights(network, model)  # a reference keeps its weights
+
+
+def only_receives_weights(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether an object that is no network itself holds a network that is named like a target network, copies
+    weights into it, and reads its parameters for nothing else.
+    """
+    words = words_of(network, model)
+    if words & (_NO_FOLLOWER | _NO_NETWORK) or not words & (_FOLLOWER - _REFERENCE):
+        return False
+    while isinstance(network, ast.Subscript):
+        network = network.value  # one of several: `self.targets[i]`
+    if not isinstance(network, ast.Attribute) or not model.names.is_self(network.value):
+        return False
+    if model.types.type_of(network.value).tag is TypeTag.MODULE:
+        return False  # an optimizer may be created with all its parameters
+    if any(
+        last_name(use.value) == network.attr
+        and not (_is_copied_in_pairs(use, model) or isinstance(_iterated_by(use, model), ast.For))
+        for use in model.names.attribute_uses("parameters")
+    ):
+        return False
+    return _receives_weights(network, model)
+
+
+def _iterated_by(method: ast.Attribute, model: SemanticModel) -> ast.AST | None:
+    """Return what is around the call of a method: a loop over its result, for instance."""
+    call = model.parent(method)
+    return model.parent(call) if isinstance(call, ast.Call) else None
+
+
+def _receives_weights(network: ast.expr, model: SemanticModel) -> bool:
     name = last_name(network)
     for use in (*model.names.attribute_uses("load_state_dict"), *model.names.attribute_uses("parameters")):
         if last_name(use.value) == name and (

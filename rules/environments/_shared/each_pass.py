@@ -325,10 +325,14 @@ def _is_given_setting(binding: Binding, name: ast.Name, model: SemanticModel) ->
     """
     return (
         binding.kind is BindingKind.PARAMETER
-        and bool(_SETTINGS.search(name.id))
+        and _is_called_setting(name.id)
         and not model.frequency.takes_loop_items(name)
-        and all(_SETTINGS.search(passed) for passed in model.frequency.passed_names(name))
+        and all(map(_is_called_setting, model.frequency.passed_names(name)))
     )
+
+
+def _is_called_setting(name: str) -> bool:
+    return bool(_SETTINGS.search(name) or _SHAPES.search(name))
 
 
 def _is_fixed_binding(

@@ -22,6 +22,8 @@ The rule does not flag:
 - methods of the project that are named like those of a writer (`add_scalar`) and write at intervals or only
   values that changed;
 - values that are only collected (`logger.record`, `list.append`), and `debug` records;
+- progress bars that draw themselves at intervals (`bar.update()`, `bar.set_postfix(…, refresh=False)`), and
+  text that waits in the buffer of the terminal (`print(".", end="")`);
 - the training of large models, where a single step takes far longer than writing a line.
 
 One line in each gradient step of a network for images or sequences has low impact.
@@ -31,6 +33,10 @@ The text is formatted and written to a terminal, a file or another thread, thous
 the value is a CUDA tensor, reading it also synchronises with the device. For small networks and fast
 environments this takes a considerable part of the step. A terminal is slower than a file, and a notebook
 slower than both.
+
+`bar.update()` of `tqdm` only counts between its draws. `bar.set_postfix(loss=loss)` formats and writes the
+whole line in each call: 50 to 75 µs beside 0.25 µs for `update()`, more than 200 times as long (measured in
+one run each, to a file and to a terminal). With `refresh=False`, it takes 3 µs.
 
 ## Example
 ```python
@@ -84,7 +90,7 @@ episode).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
     Applicability,
@@ -103,8 +109,10 @@ from rlint.rule import (
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
+    counts,
     is_switch,
     log_write,
+    redraws_bars,
     whole_choice,
     writes_rare_values,
     writes_together,
@@ -112,6 +120,7 @@ from rlint.rules.environments.rl604_log_every_step.step_logs import (
 
 PERIOD = 100
 _LONG_STEP = "one line beside the gradient step of a large network, which takes far longer"
+_WAIT = "Pass `refresh=False`: the bar shows the values when it next draws itself"
 _WARNS = regex(r"^(warn(ing)?|error|critical|exception)$")
 
 
@@ -159,16 +168,21 @@ class LogEveryStep(Rule):
         if is_short(statement, model):
             model.silent("the loop around {} has few iterations", call)
             return
-        written = f"`{model.source.text(call.func)}` writes in every {step.value}"
+        redrawn = redraws_bars(run, model)
+        action = "redraws the progress bar" if redrawn else "writes"
+        written = f"`{model.source.text(call.func)}` {action} in every {step.value}"
         others = len(run) - 1
         if others:
             written += f", as do {others} more calls" if others > 1 else ", as does another call"
+        cost = "each call adds its cost to the step, and few of the lines are read"
+        if redrawn:
+            cost = "each call formats and writes the whole line"
         yield self.finding(
             model,
             call,
-            f"{written}: each call adds its cost to the step, and few of the lines are read",
-            fix=build_fix(run, model),
-            advice=advice(statement, step.value, model),
+            f"{written}: {cost}",
+            fix=wait_for_bar(redrawn, model) if redrawn else build_fix(run, model),
+            advice=_WAIT if redrawn else advice(statement, step.value, model),
             related=[(other, "writes just as often") for other in run[1:]],
             assumes=assumes,
             minor=_LONG_STEP if is_far_shorter(run, step, model) else None,
@@ -218,11 +232,25 @@ def is_short(statement: ast.stmt, model: SemanticModel) -> bool:
 
 def build_fix(run: list[ast.stmt], model: SemanticModel) -> Fix | None:
     """Write every hundredth time."""
-    edit = every_nth(run, PERIOD, model)
+    edit = None if any(map(counts, run)) else every_nth(run, PERIOD, model)
     if edit is None or writes_rare_values(run, model):
         return None
     reason = f"only one of {PERIOD} steps is written"
     return Fix(f"Write only in every {PERIOD}th step", Applicability.UNSAFE, (edit,), reason)
+
+
+def wait_for_bar(calls: Sequence[ast.Call], model: SemanticModel) -> Fix | None:
+    """Leave it to the progress bar when it draws itself."""
+    edits = []
+    for call in calls:
+        if last_name(call.func) == "refresh" or len(call.args) > 1:
+            return None
+        edit = model.edit.with_keyword(call, "refresh", "False")
+        if edit is None or any(keyword.arg == "refresh" for keyword in call.keywords):
+            return None
+        edits.append(edit)
+    reason = "the bar shows the values when it next draws itself, at most ten times a second"
+    return Fix("Pass `refresh=False`", Applicability.UNSAFE, tuple(edits), reason)
 
 
 def advice(statement: ast.stmt, step: str, model: SemanticModel) -> str:

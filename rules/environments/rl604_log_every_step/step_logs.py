@@ -5,10 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Function, Guard, GuardKind, SemanticModel, descendants, frozen, last_name, regex
+from rlint.rule import (
+    Function,
+    Guard,
+    GuardKind,
+    SemanticModel,
+    Trait,
+    descendants,
+    frozen,
+    last_name,
+    models,
+    regex,
+)
 
 _METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
+_REDRAWS = {path.rpartition(".")[2] for path in models.having(Trait.REDRAWS, "tqdm.tqdm")}
+_BAR = regex(r"(^|_)(p?bar|progress)(_|$)|progress_?bar$")
+"""Names of custom progress bars."""
 
 _TURNS_ON = regex(
     r"(^|[._ ])(use_?|enable_?|with_?)?(logs?|logging|loggers?|writers?|tensorboard|tb(oard)?|wandb|mlflow"
@@ -50,7 +64,8 @@ def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
         return LogCall(call)
     if not isinstance(call.func, ast.Attribute):
         return None
-    if not _METHOD.search(call.func.attr) and not model.effects.is_called_like_relay(call.func.attr):
+    named = _METHOD.search(call.func.attr) or _BAR.search((last_name(call.func.value) or "").lower())
+    if not named and not model.effects.is_called_like_relay(call.func.attr):
         return None
     if model.names.is_self(call.func.value) and _writes_itself(call, model):
         return None  # its own line is reported
@@ -72,6 +87,28 @@ def _is_switched_on(function: Function, model: SemanticModel) -> bool:
             if guards and all(is_switch(guard) for guard in guards):
                 return last_name(node.func) != "print" and not model.effects.relays_log(node)
     return False
+
+
+def counts(statement: ast.stmt) -> bool:
+    """Whether a statement advances a progress bar of the project, which has to know of each step."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(call := statement.value, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and not _METHOD.search(call.func.attr)
+        and bool(_BAR.search((last_name(call.func.value) or "").lower()))
+    )
+
+
+def redraws_bars(run: Sequence[ast.stmt], model: SemanticModel) -> list[ast.Call]:
+    """Return the calls of the statements if all of them draw a progress bar; empty otherwise."""
+    calls = [
+        statement.value
+        for statement in run
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    ]
+    drawn = all(last_name(call.func) in _REDRAWS and model.effects.writes_log(call) for call in calls)
+    return calls if len(calls) == len(run) and drawn else []
 
 
 def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:

@@ -15,6 +15,10 @@ code that receives them. If other files might use them too, the finding is `like
 Recurrent state that callers, also in other files, only pass back to the same function or store in a buffer
 does not count as a use of its gradient.
 
+A value of unknown type is `likely` a network if its name says so and a tensor is passed to it
+(`self.model(x).argmax()`). A loss module of the project that detaches one of its arguments in `forward` ends
+the gradient of that argument.
+
 A result that leaves a function which returns a random action while it explores (`if random.random() <
 epsilon:`) is `likely` not trained on, whatever its callers are.
 

@@ -5,6 +5,11 @@ Flags a network that follows another (a target network, an old policy) and is ov
 gradient or environment step: by `target.load_state_dict(net.state_dict())`, by `target =
 copy.deepcopy(net)`, or by a loop over `parameters()`.
 
+Also flags a network, or a list or dict of networks, that hot code copies with `copy.deepcopy` into a local
+variable and discards, as for a forward pass without gradients of the weights. If an argument or a setting
+chooses the copy (`if detach_params:`), the finding is `likely`. Copies that may be trained themselves (MAML)
+are not flagged: their function takes a gradient and leaves the weights of the copy attached.
+
 The rule does not flag copies at an interval, copies made once, and weights that are passed to other
 processes, restored, or kept for later.
 
@@ -95,11 +100,16 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
     is_kept,
     paired_parameters,
 )
+from rlint.rules.networks.rl303_hard_target_copy.temporary_copies import temporary_copy
 
 LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
 LESS_OFTEN = "Copy every few hundred updates or use soft updates, which changes the algorithm"
 IN_PLACE = f"{LESS_OFTEN}; or copy the tensors in place, without building and comparing state dicts"
 KEEP_ONE = f"{LESS_OFTEN}; or build the second network once and copy the weights into it"
+WITHOUT_COPY = (
+    "Run the network itself on detached weights (`torch.func.functional_call`), or switch off "
+    "`requires_grad_` around the use; or build the copy once, and copy the weights into it"
+)
 KEEP_PAIRS = f"{LESS_OFTEN}; or collect the pairs of parameters once, and copy them under `torch.no_grad()`"
 
 
@@ -122,7 +132,8 @@ class HardTargetCopy(Rule):
             if loaded is not None:
                 yield from self.check_load(loaded, model)
             elif model.names.qualified(node.func) == "copy.deepcopy":
-                yield from self.check_deepcopy(node, model)
+                found = list(self.check_deepcopy(node, model))
+                yield from found or self.check_temporary(node, model)
 
     def check_load(self, loaded: StateLoad, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `target.load_state_dict(net.state_dict())`, with or without a copy in
@@ -174,6 +185,19 @@ class HardTargetCopy(Rule):
         if value is call and exists_before(target, statement, model):
             fix = copy_fix(call, target, source, f"{new}.state_dict()", model)
         yield self.finding(model, call, message, fix=fix, advice=KEEP_ONE)
+
+    def check_temporary(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `net = copy.deepcopy(self.net)` in each step, if the copy is not kept."""
+        copied = temporary_copy(call, model)
+        if copied is None or is_newly_made(copied.source, call, model):
+            return
+        text = model.source.text(copied.source)
+        assumes = f"a caller makes `{copied.guards[0].text}` true" if copied.guards else None
+        message = (
+            f"`{model.source.text(call.func)}` builds a second network from `{text}` in every step, which is "
+            "discarded after use"
+        )
+        yield self.finding(model, call, message, advice=WITHOUT_COPY, assumes=assumes)
 
     def check_loop(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `for t, p in zip(target.parameters(), net.parameters()):
