@@ -7,17 +7,20 @@ import ast
 from rlint.rule import BindingKind, SemanticModel, TypeTag, UseKind, models, vocabulary
 
 _METHODS = models.methods_of(TypeTag.DISTRIBUTION) - models.methods_of(TypeTag.TENSOR)
+ANY_CLASS = "Distribution"
 _HELD = (BindingKind.PARAMETER, BindingKind.ASSIGN)
 
 
 def distribution_by_arguments(call: ast.Call, model: SemanticModel) -> str | None:
     """Return a torch class that takes the keywords of a call, if the callee is a parameter, a variable or an
     attribute that likely holds a class of distributions: `loc` and `scale` are passed, or code uses the
-    class or the result as only distributions can be used.
+    class or the result as only distributions can be used. `ANY_CLASS` if only `**parameters` are passed.
     """
     given = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    if call.args or not given or not _may_be_held(call.func, model):
+    if call.args or not call.keywords or not _may_be_held(call.func, model):
         return None
+    if not given:
+        return ANY_CLASS if _is_used_as_class(call, model) else None
     for name, known in vocabulary.DISTRIBUTION_ARGUMENTS.items():
         if any(given == set(each) for each in known):
             several = len(given) > 1
@@ -49,7 +52,7 @@ def _is_used_as_class(call: ast.Call, model: SemanticModel) -> bool:
             return True
     return any(
         use.kind is UseKind.METHOD and isinstance(use.at, ast.Call) and _named(use.at) in _METHODS
-        for use in model.dataflow.uses(call)
+        for use in model.dataflow.uses_across_functions(call, lambda _: False)
     )
 
 

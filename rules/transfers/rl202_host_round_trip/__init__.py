@@ -174,13 +174,14 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, sample_loop, storing_loop
-from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_loop
+from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_caller, collecting_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
     choice_in_loop,
     loop_ended_by,
     tests_of_chain,
 )
+from rlint.rules.transfers.rl202_host_round_trip.masked_branches import decides_tensors
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     drives,
@@ -370,6 +371,9 @@ class HostRoundTrip(Rule):
             if len(chain) > 1:
                 yield from self._of_chain(read, chain, model)
                 return
+            if decides_tensors(read, model):
+                yield self._of_branch(read, model)
+                return
             message = debug_message(read, model)
             if message is not None:
                 yield self._of_message(read, message, model)
@@ -417,9 +421,10 @@ class HostRoundTrip(Rule):
         if caller is not None:
             return self._of_discarded(read, caller, model)
         collected = collecting_loop(read, model)
-        if collected is not None:
-            return self._of_collected(read, collected[1], model)
-        return self._of_repeated(read, model) if is_repeated(read, model) else None
+        if collected is None and is_repeated(read, model):
+            return self._of_repeated(read, model)
+        collected = collected or collecting_caller(read, model)
+        return self._of_collected(read, collected[1], model) if collected is not None else None
 
     def _found(
         self,
@@ -521,17 +526,18 @@ class HostRoundTrip(Rule):
             minor=why_cheap([read], model),
         )
 
-    def _of_collected(self, read: HostRead, collected: ast.Name, model: SemanticModel) -> Finding:
-        """Return a finding for a read that a loop only collects in a list."""
+    def _of_collected(self, read: HostRead, collected: ast.expr, model: SemanticModel) -> Finding:
+        """Return a finding for a read that a loop only collects in a list or a sum."""
+        name = shown(collected, model)
         return self._found(
             read,
             model,
             f"`{shown(read.node, model)}` synchronises with the device in every step, though "
-            f"`{collected.id}` is not used before the loop ends",
+            f"`{name}` is not used before the loop ends",
             advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
-            f"`torch.stack({collected.id}).cpu()`"
-            if isinstance(collected.ctx, ast.Load)
-            else f"Add the tensor (`.detach()`), and read `{collected.id}` after the loop",
+            f"`torch.stack({name}).cpu()`"
+            if isinstance(getattr(collected, "ctx", None), ast.Load)
+            else f"Add the tensor (`.detach()`), and read `{name}` after the loop",
             minor=why_cheap([read], model),
         )
 
@@ -623,6 +629,17 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
             f"to select values",
             advice="Select them on the device: `torch.where`, `torch.maximum`",
+        )
+
+    def _of_branch(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a condition that selects which tensors are computed."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` synchronises with the device in every step, only to decide which "
+            f"tensors are computed",
+            advice="Compute with the mask itself, without a condition: `torch.where`, or multiply by it",
+            minor=why_cheap([read], model),
         )
 
     def _of_chain(self, read: HostRead, chain: Sequence[HostRead], model: SemanticModel) -> Iterator[Finding]:

@@ -19,10 +19,12 @@ def loop_ended_by(read: HostRead, model: SemanticModel) -> Loop | None:
     number read from one (`while misses > 0: … misses = outside.sum().item()`), if its iterations are not
     themselves the steps of training: an iterative solver, rejection sampling, or the tokens of a sequence.
     """
+    statement = model.syntax.statement(read.node)
+    if read.method == "if" and isinstance(statement, ast.While):
+        return statement if _changes_in(read.tensor, statement, model) else None
     loop = _inner_loop(read, model)
     if loop is None:
         return None
-    statement = model.syntax.statement(read.node)
     if read.method == "if":
         return loop if statement is loop or _ends(statement, loop, model) else None
     return loop if read.method in _NUMBERS and _is_tested(statement, loop, model) else None

@@ -1,0 +1,94 @@
+"""Conditions on device tensors that only decide which tensors are computed: masks need no condition."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from rlint.rule import Driver, SemanticModel, Trait, TypeTag, descendants, last_name, models, vocabulary
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, where
+from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
+
+_ON_HOST = vocabulary.LOGS | {"exit", "item", "numpy", "print", "tolist"}
+_JOINS = models.having(Trait.JOINS, "torch")
+"""Functions whose results have other shapes than their arguments."""
+_BUILT_IN = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.STR, TypeTag.NDARRAY)
+
+
+def decides_tensors(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a condition on a device tensor only selects the tensors that are computed, stored or returned:
+    `if mask.any(): values[mask] = 0.0`, `if not torch.any(mask): return torch.zeros(())`. The host needs the
+    answer of others: to write a message, to step an environment, to end a loop, or to fill a list.
+    """
+    if read.method != "if":
+        return False
+    for around in model.ancestors(read.node):
+        match around:
+            case ast.IfExp(body=body, orelse=orelse):
+                return all(_is_tensor(part, model) for part in (body, orelse))
+            case ast.If(body=body, orelse=orelse):
+                return _computes_tensors([*body, *orelse], model)
+            case ast.stmt():
+                return False
+    return False
+
+
+def _computes_tensors(statements: Sequence[ast.stmt], model: SemanticModel) -> bool:
+    """Whether statements only compute tensors, at least one."""
+    inner = [part for each in statements for part in _unfolded(each)]
+    if not all(_stays_on_device(each, model) for each in inner):
+        return False
+    return any(_gives_tensor(each, model) for each in inner)
+
+
+def _unfolded(statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statements in the branches of a statement, or itself."""
+    if isinstance(statement, ast.If):
+        return [part for each in (*statement.body, *statement.orelse) for part in _unfolded(each)]
+    return [statement]
+
+
+def _stays_on_device(statement: ast.stmt, model: SemanticModel) -> bool:
+    if is_logged(statement):
+        return False
+    match statement:
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Pass():
+            pass
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            if model.types.type_of(owner).tag in _BUILT_IN:
+                return False
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case _:
+            return False
+    calls = [node for node in descendants(statement) if isinstance(node, ast.Call)]
+    return not any(_needs_host(call, model) for call in calls)
+
+
+def _needs_host(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call reads numbers, writes a message, steps an environment or gives a tensor of another
+    shape.
+    """
+    if last_name(call.func) in _ON_HOST or model.names.qualified(call.func) in _JOINS:
+        return True
+    return model.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP
+
+
+def _gives_tensor(statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a statement stores or returns a tensor, changes a part of one, or passes one on."""
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            holders = [target.value for target in targets if isinstance(target, ast.Subscript)]
+            return any(_is_tensor(each, model) for each in (value, *holders))
+        case ast.AugAssign(target=target, value=value):
+            return _is_tensor(target, model) or _is_tensor(value, model)
+        case ast.Return(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            return any(_is_tensor(part, model) for part in parts)
+        case ast.Expr(value=ast.Call(args=args)):
+            return any(_is_tensor(argument, model) for argument in args)
+    return False
+
+
+def _is_tensor(value: ast.expr, model: SemanticModel) -> bool:
+    return model.types.type_of(value).tag is TypeTag.TENSOR or where(value, model) is not None
