@@ -162,6 +162,7 @@ from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     why_cheap,
     why_few_parts,
 )
+from rlint.rules.transfers.rl202_host_round_trip.forward_reads import is_in_forward_pass, layer_of
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -385,6 +386,9 @@ class HostRoundTrip(Rule):
             found = self._of_one(read, model)
             if found is not None:
                 yield found
+                return
+            if is_in_forward_pass(read, model):
+                yield self._of_forward(read, model)
                 return
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
@@ -629,6 +633,17 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
             f"to select values",
             advice="Select them on the device: `torch.where`, `torch.maximum`",
+        )
+
+    def _of_forward(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a read in the middle of a forward pass."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` synchronises with the device in the middle of "
+            f"`{layer_of(read, model)}`: the rest of the forward pass is queued only after all of it is done",
+            advice="Compute it on the device, with masks, or pass it from where it is known on the host",
+            minor=why_cheap([read], model),
         )
 
     def _of_branch(self, read: HostRead, model: SemanticModel) -> Finding:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.rule import (
+    FUNCTIONS,
+    Binding,
     BindingKind,
     Device,
+    Function,
     SemanticModel,
     Trait,
     TypeTag,
@@ -19,14 +23,16 @@ _ARITHMETIC = Trait.KEEPS_ORDER | Trait.REDUCES | Trait.ELEMENTWISE | Trait.COMP
 _METHODS = models.having(_ARITHMETIC, TypeTag.TENSOR) | {"clone", "contiguous", "detach"}
 _FUNCTIONS = models.having(_ARITHMETIC, "torch")
 _FROM_ARRAYS = models.having(Trait.FROM_DATA | Trait.FROM_NUMBERS, "torch") | {"torch.from_numpy"}
-_DEPTH = 6
+_READS = frozenset({"bool", "float", "if", "int", "item", "numpy", "tolist"})
+_COMPUTED = (ast.BinOp, ast.Call, ast.Compare, ast.Name, ast.Subscript)
+_DEPTH = 8
 
 
 def copy_there(read: HostRead, model: SemanticModel) -> ast.Call | None:
     """Return the call that copies an array to the device, if the function reads there only what it computes
     from it by arithmetic: `x = torch.from_numpy(x).to(device)`, then `(x * self.std).cpu().numpy()`.
     """
-    if read.method not in ("numpy", "tolist") or not isinstance(read.tensor, (ast.Name, ast.BinOp)):
+    if read.method not in _READS or not isinstance(read.tensor, _COMPUTED):
         return None
     return _copied(read.tensor, model, _DEPTH)[0]
 
@@ -43,6 +49,8 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
             return None, True
         case ast.Name():
             bound = model.dataflow.definitions(value)
+            if len(bound) == 1 and bound[0].kind is BindingKind.PARAMETER:
+                return _passed(bound[0], model, depth)
             if len(bound) != 1 or bound[0].kind is not BindingKind.ASSIGN or bound[0].value is None:
                 return None, False
             made = bound[0].value
@@ -53,6 +61,8 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
             parts = [left, right]
         case ast.UnaryOp(operand=part) | ast.Subscript(value=part):
             parts = [part]
+        case ast.Compare(left=left, comparators=[right]):
+            parts = [left, right]
         case ast.Call() if _moves_array(value, model):
             return value, True
         case ast.Call(func=func, args=args):
@@ -71,6 +81,42 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
     return next((copy for copy, _ in found if copy is not None), None), True
 
 
+def _passed(parameter: Binding, model: SemanticModel, depth: int) -> tuple[ast.Call | None, bool]:
+    """Return the copy from which the callers of a function compute what they pass for a parameter, if all
+    are in this file and do so by arithmetic.
+    """
+    function = parameter.statement
+    if not isinstance(function, FUNCTIONS) or model.frequency.is_called(function.body[0], other_file=True):
+        return None, False
+    found = [
+        _copied(given, model, depth - 1) if given is not None else (None, False)
+        for given in _arguments(function, parameter.name, model)
+    ]
+    if not found or not all(copy is not None for copy, _ in found):
+        return None, False
+    return found[0]
+
+
+def _arguments(function: Function, name: str, model: SemanticModel) -> Iterator[ast.expr | None]:
+    """Yield what the calls of a function in this file pass for a parameter; None if that is not known."""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    uses: list[ast.Name | ast.Attribute] = []
+    if model.class_of(function) is not None:
+        uses += (use for use in model.names.attribute_uses(function.name) if model.names.is_self(use.value))
+        names = names[1:]
+    else:
+        scope = model.names.scope(function).lookup(function.name)
+        uses += model.names.reads(function.name, scope) if scope is not None else []
+    for use in uses:
+        call = model.parent(use)
+        if isinstance(call, ast.Call) and call.func is use:
+            given = {word.arg: word.value for word in call.keywords if word.arg is not None}
+            given.update(zip(names, call.args, strict=False))
+            yield None if any(isinstance(each, ast.Starred) for each in call.args) else given.get(name)
+        else:
+            yield None
+
+
 def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in descendants(value)
@@ -80,6 +126,9 @@ def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
 def _moves_array(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call copies a tensor to a device that is made of an array, in it or just before."""
     match call:
+        case ast.Call(func=func, keywords=keywords) if model.names.qualified(func) in _FROM_ARRAYS:
+            devices = [word.value for word in keywords if word.arg == "device"]
+            return bool(devices) and model.types.device_of(devices[0]) is not Device.HOST
         case ast.Call(func=ast.Attribute(value=source, attr="cuda")):
             pass
         case ast.Call(func=ast.Attribute(value=source, attr="to")):

@@ -5,8 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import Driver, SemanticModel, Trait, TypeTag, descendants, last_name, models, vocabulary
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, where
+from rlint.rule import (
+    Driver,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    last_name,
+    models,
+    vocabulary,
+)
+from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_in_layer
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device, where
+from rlint.rules.transfers.rl202_host_round_trip.loop_tests import is_for_host
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
 
 _ON_HOST = vocabulary.LOGS | {"exit", "item", "numpy", "print", "tolist"}
@@ -20,17 +31,40 @@ def decides_tensors(read: HostRead, model: SemanticModel) -> bool:
     `if mask.any(): values[mask] = 0.0`, `if not torch.any(mask): return torch.zeros(())`. The host needs the
     answer of others: to write a message, to step an environment, to end a loop, or to fill a list.
     """
-    if read.method != "if":
+    if read.method != "if" or not _is_likely_on_device(read, model):
         return False
     for around in model.ancestors(read.node):
         match around:
             case ast.IfExp(body=body, orelse=orelse):
                 return all(_is_tensor(part, model) for part in (body, orelse))
-            case ast.If(body=body, orelse=orelse):
-                return _computes_tensors([*body, *orelse], model)
+            case ast.If():
+                return not is_for_host(around, model) and _selects_tensors(around, model)
             case ast.stmt():
                 return False
     return False
+
+
+def _is_likely_on_device(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a tensor likely is on a device: a gradient step or a network computes it, or the code around
+    names devices.
+    """
+    if is_in_gradient_steps(read.node, model) or is_in_layer(read.node, model):
+        return True
+    if is_placed_on_device(read.tensor, model):
+        return True
+    around = model.class_of(read.node) or model.function(read.node)
+    return around is not None and "device" in model.source.text(around)
+
+
+def _selects_tensors(branch: ast.If, model: SemanticModel) -> bool:
+    """Whether a branch, and what runs instead of it if it returns, only computes tensors."""
+    if not _computes_tensors([*branch.body, *branch.orelse], model):
+        return False
+    if branch.orelse or not isinstance(branch.body[-1], ast.Return):
+        return True
+    block, index = model.syntax.block(branch)
+    rest = block[index + 1 :]
+    return bool(rest) and isinstance(rest[-1], ast.Return) and _computes_tensors(rest, model)
 
 
 def _computes_tensors(statements: Sequence[ast.stmt], model: SemanticModel) -> bool:
@@ -43,8 +77,11 @@ def _computes_tensors(statements: Sequence[ast.stmt], model: SemanticModel) -> b
 
 def _unfolded(statement: ast.stmt) -> list[ast.stmt]:
     """Return the statements in the branches of a statement, or itself."""
-    if isinstance(statement, ast.If):
-        return [part for each in (*statement.body, *statement.orelse) for part in _unfolded(each)]
+    match statement:
+        case ast.If(body=body, orelse=orelse):
+            return [part for each in (*body, *orelse) for part in _unfolded(each)]
+        case ast.With(body=body):
+            return [part for each in body for part in _unfolded(each)]
     return [statement]
 
 

@@ -58,6 +58,8 @@ def widened_earlier(call: ast.Call, model: SemanticModel) -> EarlyWidening | Non
         return None
     data, dtype = cast
     uses = model.dataflow.uses_across_functions(call, lambda use: _follows(use, model))
+    if any(_names_a_place(use, call, model) for use in uses):
+        return None  # the move itself is examined
     kind = narrowness(data, call, model, scaled=any(map(divides, uses)))
     if kind is None or not (kind.dtype or any(map(divides, uses))):
         return None
@@ -67,8 +69,35 @@ def widened_earlier(call: ast.Call, model: SemanticModel) -> EarlyWidening | Non
             return EarlyWidening(data, kind, dtype, use.at)
     if not any(use.cause in _ELSEWHERE for use in uses) or not _uses_devices(model):
         return None
+    if kind.tag is TypeTag.TENSOR and kind.device is not Device.HOST:
+        return None  # it may be on the device already
+    if model.usage.why_off(call) or _is_class_off(call, model):
+        return None
     observed = any(names_observations(name) for name in names_of(data, model))
     return EarlyWidening(data, kind, dtype, None) if observed else None
+
+
+def _is_class_off(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is part of a class that no code uses, or of which this file creates instances only under
+    options that are off by default: `if scale: env = ScaledFrames(env)`.
+    """
+    cls = model.class_of(node)
+    if cls is None:
+        return False
+    scope = model.names.scope(cls).lookup(cls.name)
+    uses = model.names.reads(cls.name, scope) if scope is not None else []
+    calls = [call for use in uses if isinstance(call := model.parent(use), ast.Call) and call.func is use]
+    if calls:
+        return all(model.usage.why_off(call) for call in calls)
+    return bool(model.usage.is_unused(node))
+
+
+def _names_a_place(use: Use, cast: ast.Call, model: SemanticModel) -> bool:
+    """Whether a use in the statement of the conversion itself moves the value, or leaves it on the host."""
+    match use.at:
+        case ast.Call(func=ast.Attribute(attr="to" | "cuda" | "cpu")) if use.kind is UseKind.METHOD:
+            return model.syntax.statement(use.at) is model.syntax.statement(cast)
+    return False
 
 
 def _uses_devices(model: SemanticModel) -> bool:
