@@ -6,7 +6,7 @@ on, which is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, cla
 inherit their constructor, call it by `super().__init__` or pass their `validate_args` on to it, classes that
 are called through a variable or an attribute, and classes that a dict or `getattr(torch.distributions,
 name)` selects. It also flags unknown classes that likely are distributions, judging by their arguments and
-their use, with advice only.
+their use, with advice only, also if all parameters are unpacked (`self.kind(**parameters)`).
 
 Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
 softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag, UseKind, models, vocabulary
+from rlint.rule import BindingKind, SemanticModel, TypeTag, UseKind, last_name, models, vocabulary
 
 _METHODS = models.methods_of(TypeTag.DISTRIBUTION) - models.methods_of(TypeTag.TENSOR)
 ANY_CLASS = "Distribution"
@@ -45,10 +45,12 @@ def _may_be_held(called: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_used_as_class(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the file reads `cls.arg_constraints`, or calls a method of distributions on the result."""
-    called = ast.dump(call.func)
+    """Whether the file reads `cls.arg_constraints`, where `cls` is a variable or attribute of the same name,
+    or calls a method of distributions on the result.
+    """
+    called = last_name(call.func)
     for attribute in vocabulary.ONLY_DISTRIBUTION_CLASSES:
-        if any(ast.dump(use.value) == called for use in model.names.attribute_uses(attribute)):
+        if any(last_name(use.value) == called for use in model.names.attribute_uses(attribute)):
             return True
     return any(
         use.kind is UseKind.METHOD and isinstance(use.at, ast.Call) and _named(use.at) in _METHODS

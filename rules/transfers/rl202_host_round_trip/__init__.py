@@ -18,6 +18,12 @@ Flags the following in hot code of programs that use accelerators:
   random.sample(memory, 32)`), or of each loss that a function returns by name.
 - A read that a loop only appends to a list, or adds to a sum, which is not used before the loop ends:
   `values.append(value.cpu().numpy())`, `total += loss.item()`.
+- A read that a function returns, if its callers' loops only add it to a sum or append it to a list that is
+  not used before the loop ends: `total += self.update(batch)`.
+- A condition on a device tensor that only decides which tensors are computed (`if mask.any(): values[mask] =
+  0.0`), where a mask needs no condition. Conditions that fill lists, join tensors, write messages or step
+  environments are needed by the host.
+- A read in the middle of a forward pass, unless it is returned or `pack_padded_sequence` takes it.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
@@ -26,7 +32,8 @@ Flags the following in hot code of programs that use accelerators:
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one, also if a loop has appended them:
   `torch.tensor([x.sum(), y.sum()])`.
-- An array that is copied to the device for arithmetic only, and the result read back.
+- An array that is copied to the device for arithmetic only, and the result read back, also if a caller
+  copies it.
 - A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
   that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
@@ -37,7 +44,7 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
-  sequence (`if residual < tolerance: break`), or that keeps the best result of its iterations (`if
+  sequence (`if residual < tolerance: break`), or a `while` over steps of environments on the device, or that keeps the best result of its iterations (`if
   values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
 - A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
   log_alpha.exp().item()`, then `alpha * log_probs`).

@@ -7,7 +7,8 @@ Flags tensors in hot code that are indexed by
   stop))]`) or beside another one (`values[range(n), actions]`);
 - a list of numbers that indexes several tensors, alone or with other indices (`states[rows, t]`), or is the
   same in every iteration, once for each block of statements that does so;
-- a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call.
+- a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call;
+- an array of NumPy that indexes several tensors which may be on a device, and is copied there for each.
 
 A value of unknown type that a network returns (`policy.forward(state)`) likely is a tensor.
 

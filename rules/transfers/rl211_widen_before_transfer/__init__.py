@@ -12,6 +12,11 @@ front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observa
 `batch.next_states`) in code that works with a network that divides its input by 255. Constructors count as
 conversions, too: `torch.FloatTensor(obs).to(device)`.
 
+The conversion may also come some time before, in a helper or a method that prepares batches
+(`frames.astype(np.float32) / 255.0`), if the dtype is known to be small or the result is divided by 255. If
+the move is in other code, only observations count, in a program that uses devices; wrappers of environments
+that only an option turns on do not.
+
 The rule does not flag:
 
 - data whose dtype is as large as the result's;
@@ -150,7 +155,6 @@ class WidenBeforeTransfer(Rule):
             assumes=f"{shown} holds bytes" if is_assumed else None,
             minor=_ONE if is_assumed and is_only_in_environment_steps(node, model) else None,
         )
-
 
     def _of_earlier(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a conversion whose result is copied to a device by other code."""

@@ -32,7 +32,9 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
 _CONVERTS = frozenset({"numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.float32"})
 NAMES = frozenset({"array", "asarray", "ascontiguousarray", "astype", "float32", *CASTS})
 """The calls that `widened_earlier` recognises, by name."""
-_COMPUTES = Trait.RESHAPES | Trait.ELEMENTWISE | Trait.CASTS | Trait.CASTS_TO | Trait.CARRIES | Trait.FROM_DATA
+_COMPUTES = (
+    Trait.RESHAPES | Trait.ELEMENTWISE | Trait.CASTS | Trait.CASTS_TO | Trait.CARRIES | Trait.FROM_DATA
+)
 _METHODS = models.having(_COMPUTES, TypeTag.TENSOR, TypeTag.NDARRAY) | {"pin_memory"}
 _CARRYING = models.having(Trait.CARRIES | Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 _ELSEWHERE = (Cause.CALLERS, Cause.OTHER_PLACE, Cause.OBJECT, Cause.DYNAMIC)
