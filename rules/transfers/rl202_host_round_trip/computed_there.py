@@ -15,7 +15,9 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    last_name,
     models,
+    regex,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
@@ -23,6 +25,8 @@ _ARITHMETIC = Trait.KEEPS_ORDER | Trait.REDUCES | Trait.ELEMENTWISE | Trait.COMP
 _METHODS = models.having(_ARITHMETIC, TypeTag.TENSOR) | {"clone", "contiguous", "detach"}
 _FUNCTIONS = models.having(_ARITHMETIC, "torch")
 _FROM_ARRAYS = models.having(Trait.FROM_DATA | Trait.FROM_NUMBERS, "torch") | {"torch.from_numpy"}
+_COLLECTIVE = regex(r"reduce|broadcast|gather|recv|scatter|sync")
+"""Functions that change a tensor in all processes: `dist.all_reduce(total)`."""
 _READS = frozenset({"bool", "float", "if", "int", "item", "numpy", "tolist"})
 _COMPUTED = (ast.BinOp, ast.Call, ast.Compare, ast.Name, ast.Subscript)
 _DEPTH = 8
@@ -56,6 +60,8 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
             made = bound[0].value
             if bound[0].path:
                 return None, not _runs_network(made, model)
+            if _is_changed(value, model):
+                return None, False
             parts = [made]
         case ast.BinOp(left=left, right=right) if not isinstance(value.op, ast.MatMult):
             parts = [left, right]
@@ -117,6 +123,20 @@ def _arguments(function: Function, name: str, model: SemanticModel) -> Iterator[
             yield None
 
 
+def _is_changed(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether other numbers are written into a variable's tensor: in place, or by other processes."""
+    scope = model.names.scope(name).lookup(name.id)
+    for use in model.names.uses(name.id, scope) if scope is not None else ():
+        match model.parent(use):
+            case ast.Subscript(ctx=ast.Store()) | ast.AugAssign():
+                return True
+            case ast.Attribute(attr=method) if method.endswith("_"):
+                return True
+            case ast.Call(func=func) if func is not use and _COLLECTIVE.search(last_name(func) or ""):
+                return True
+    return False
+
+
 def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in descendants(value)
@@ -126,9 +146,13 @@ def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
 def _moves_array(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call copies a tensor to a device that is made of an array, in it or just before."""
     match call:
-        case ast.Call(func=func, keywords=keywords) if model.names.qualified(func) in _FROM_ARRAYS:
+        case ast.Call(func=func, args=[data, *_], keywords=keywords) if (
+            model.names.qualified(func) in _FROM_ARRAYS
+        ):
             devices = [word.value for word in keywords if word.arg == "device"]
-            return bool(devices) and model.types.device_of(devices[0]) is not Device.HOST
+            if not devices or model.types.device_of(devices[0]) is Device.HOST:
+                return False
+            return model.types.type_of(data).tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN)
         case ast.Call(func=ast.Attribute(value=source, attr="cuda")):
             pass
         case ast.Call(func=ast.Attribute(value=source, attr="to")):

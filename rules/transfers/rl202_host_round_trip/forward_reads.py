@@ -9,9 +9,11 @@ from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
 _COPIES = frozenset({"cpu", "item", "numpy", "tolist"})
-_FORWARD = regex(r"^_*forward(_|$)")
+_FORWARD = regex(r"^_*forward(_(?!.*backward)|$)")
 _NEEDS_HOST = frozenset({"pack_padded_sequence"})
-_FOLLOWED = frozenset({UseKind.METHOD, UseKind.ITEM, UseKind.OPERAND, UseKind.ELEMENT})
+_FOLLOWED = frozenset(
+    {UseKind.ARGUMENT, UseKind.ELEMENT, UseKind.ITEM, UseKind.ITERATED, UseKind.METHOD, UseKind.OPERAND}
+)
 
 
 def is_in_forward_pass(read: HostRead, model: SemanticModel) -> bool:
