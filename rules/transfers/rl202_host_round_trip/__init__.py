@@ -44,8 +44,9 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
-  sequence (`if residual < tolerance: break`), or a `while` over steps of environments on the device, or that keeps the best result of its iterations (`if
-  values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
+  sequence (`if residual < tolerance: break`), or a `while` over steps of environments on the device, or that
+  keeps the best result of its iterations (`if values[0] > best: best = values[0]`), and several conditions of
+  an `if` and its `elif`.
 - A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
   log_alpha.exp().item()`, then `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`), a condition on one that only raises an
@@ -350,54 +351,7 @@ class HostRoundTrip(Rule):
         if len(group) == 1:
             yield from self._of_parts(read, model)
         if len(group) < fewest(group):
-            there = copy_there(read, model)
-            if there is not None:
-                yield self._of_arithmetic(read, there, model)
-                return
-            state = tested_state(read, model)
-            if state is not None:
-                yield self._of_state(read, state, model)
-                return
-            if only_checks(read, model):
-                yield self._of_check(read, model)
-                return
-            if read.method == "index":
-                if is_bound_before(read, model):
-                    yield self._of_index(read, model)
-                return
-            scaled = use_with_tensor(read, model)
-            if scaled is not None:
-                yield self._of_operand(read, scaled, model)
-                return
-            if loop_ended_by(read, model) is not None:
-                yield self._of_ended_loop(read, model)
-                return
-            if choice_in_loop(read, model) is not None:
-                yield self._of_choice(read, model)
-                return
-            chain = tests_of_chain(read, model)
-            if len(chain) > 1:
-                yield from self._of_chain(read, chain, model)
-                return
-            if decides_tensors(read, model):
-                yield self._of_branch(read, model)
-                return
-            message = debug_message(read, model)
-            if message is not None:
-                yield self._of_message(read, message, model)
-                return
-            calls = calls_with_tensors(read, model)
-            if calls > 1:
-                yield self._of_called(read, calls, model)
-                return
-            found = self._of_one(read, model)
-            if found is not None:
-                yield found
-                return
-            if is_in_forward_pass(read, model):
-                yield self._of_forward(read, model)
-                return
-            model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
+            yield from self._of_few(read, model)
             return
         if group[0].node is not read.node:
             computed = value_trip(read, model)
@@ -415,6 +369,61 @@ class HostRoundTrip(Rule):
             assumes=assumption(group, model),
             minor=why_cheap(group, model),
         )
+
+    def _of_few(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a read with few others in its step, by what the read is for."""
+        there = copy_there(read, model)
+        if there is not None:
+            yield self._of_arithmetic(read, there, model)
+            return
+        state = tested_state(read, model)
+        if state is not None:
+            yield self._of_state(read, state, model)
+            return
+        if only_checks(read, model):
+            yield self._of_check(read, model)
+            return
+        if read.method == "index":
+            if is_bound_before(read, model):
+                yield self._of_index(read, model)
+            return
+        scaled = use_with_tensor(read, model)
+        if scaled is not None:
+            yield self._of_operand(read, scaled, model)
+            return
+        yield from self._of_decision(read, model)
+
+    def _of_decision(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a read that decides something, that a step repeats or that nothing needs."""
+        if loop_ended_by(read, model) is not None:
+            yield self._of_ended_loop(read, model)
+            return
+        if choice_in_loop(read, model) is not None:
+            yield self._of_choice(read, model)
+            return
+        chain = tests_of_chain(read, model)
+        if len(chain) > 1:
+            yield from self._of_chain(read, chain, model)
+            return
+        if decides_tensors(read, model):
+            yield self._of_branch(read, model)
+            return
+        message = debug_message(read, model)
+        if message is not None:
+            yield self._of_message(read, message, model)
+            return
+        calls = calls_with_tensors(read, model)
+        if calls > 1:
+            yield self._of_called(read, calls, model)
+            return
+        found = self._of_one(read, model)
+        if found is not None:
+            yield found
+            return
+        if is_in_forward_pass(read, model):
+            yield self._of_forward(read, model)
+            return
+        model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
 
     def _of_one(self, read: HostRead, model: SemanticModel) -> Finding | None:
         """Return a finding for a single read that returns to the device, that a step repeats, or that a
@@ -491,6 +500,7 @@ class HostRoundTrip(Rule):
             f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
             advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
             related=[(there, "copied to the device here")],
+            minor=why_cheap([read], model) if read.method not in ("numpy", "tolist") else None,
         )
 
     def _of_trip(self, read: HostRead, trip: ValueTrip, model: SemanticModel) -> Finding:

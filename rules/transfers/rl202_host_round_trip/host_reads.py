@@ -455,7 +455,7 @@ def _is_differentiated(variable: tuple[str, Scope], model: SemanticModel) -> boo
 
 
 def _casts_of(variable: tuple[str, Scope], model: SemanticModel) -> list[ast.Name]:
-    """Return the uses of a variable that conversions are called on which only tensors have: `done.float()`."""
+    """Return the uses of a variable with a conversion that only tensors have: `done.float()`."""
     found = []
     for use in model.names.reads(*variable):
         method = model.parent(use)

@@ -58,13 +58,22 @@ def _is_likely_on_device(read: HostRead, model: SemanticModel) -> bool:
 
 def _selects_tensors(branch: ast.If, model: SemanticModel) -> bool:
     """Whether a branch, and what runs instead of it if it returns, only computes tensors."""
-    if not _computes_tensors([*branch.body, *branch.orelse], model):
+    gives_nothing = is_in_gradient_steps(branch, model) and _returns_nothing(branch)
+    if not gives_nothing and not _computes_tensors([*branch.body, *branch.orelse], model):
         return False
     if branch.orelse or not isinstance(branch.body[-1], ast.Return):
         return True
     block, index = model.syntax.block(branch)
     rest = block[index + 1 :]
     return bool(rest) and isinstance(rest[-1], ast.Return) and _computes_tensors(rest, model)
+
+
+def _returns_nothing(branch: ast.If) -> bool:
+    """Whether a branch returns no loss: `if not mask.any(): return None`."""
+    match branch:
+        case ast.If(body=[ast.Return(value=None | ast.Constant())], orelse=[]):
+            return True
+    return False
 
 
 def _computes_tensors(statements: Sequence[ast.stmt], model: SemanticModel) -> bool:
