@@ -27,7 +27,7 @@ _FUNCTIONS = models.having(_ARITHMETIC, "torch")
 _FROM_ARRAYS = models.having(Trait.FROM_DATA | Trait.FROM_NUMBERS, "torch") | {"torch.from_numpy"}
 _COLLECTIVE = regex(r"reduce|broadcast|gather|recv|scatter|sync")
 """Functions that change a tensor in all processes: `dist.all_reduce(total)`."""
-_READS = frozenset({"bool", "float", "if", "int", "item", "numpy", "tolist"})
+_READS = (models.having(Trait.TO_HOST, TypeTag.TENSOR) - {"cpu"}) | {"bool", "float", "if", "int"}
 _COMPUTED = (ast.BinOp, ast.Call, ast.Compare, ast.Name, ast.Subscript)
 _DEPTH = 8
 

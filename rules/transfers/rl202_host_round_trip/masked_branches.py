@@ -20,7 +20,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import is_for_host
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
 
-_ON_HOST = vocabulary.LOGS | {"exit", "item", "numpy", "print", "tolist"}
+_ON_HOST = vocabulary.LOGS | models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"exit"}
 _JOINS = models.having(Trait.JOINS, "torch")
 """Functions whose results have other shapes than their arguments."""
 _BUILT_IN = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.STR, TypeTag.NDARRAY)

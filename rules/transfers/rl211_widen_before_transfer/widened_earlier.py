@@ -17,6 +17,7 @@ from rlint.rule import (
     UseKind,
     element_types,
     frozen,
+    last_names,
     models,
 )
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
@@ -29,15 +30,15 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     narrowness,
 )
 
-_CONVERTS = frozenset({"numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.float32"})
-NAMES = frozenset({"array", "asarray", "ascontiguousarray", "astype", "float32", *CASTS})
+_CONVERTS = models.having(Trait.FROM_DATA, "numpy") | {"numpy.float32"}
+NAMES = last_names(*_CONVERTS) | {"astype", *CASTS}
 """The calls that `widened_earlier` recognises, by name."""
 _COMPUTES = (
     Trait.RESHAPES | Trait.ELEMENTWISE | Trait.CASTS | Trait.CASTS_TO | Trait.CARRIES | Trait.FROM_DATA
 )
 _METHODS = models.having(_COMPUTES, TypeTag.TENSOR, TypeTag.NDARRAY) | {"pin_memory"}
 _CARRYING = models.having(Trait.CARRIES | Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
-_ELSEWHERE = (Cause.CALLERS, Cause.OTHER_PLACE, Cause.OBJECT, Cause.DYNAMIC)
+_LEAVES_BY = (Cause.CALLERS, Cause.OTHER_PLACE, Cause.OBJECT, Cause.DYNAMIC)
 _FOLLOWED = frozenset({UseKind.OPERAND, UseKind.ELEMENT, UseKind.ITERATED, UseKind.ITEM})
 
 
@@ -69,7 +70,7 @@ def widened_earlier(call: ast.Call, model: SemanticModel) -> EarlyWidening | Non
         if _moves(use, model):
             assert isinstance(use.at, ast.Call)
             return EarlyWidening(data, kind, dtype, use.at)
-    if not any(use.cause in _ELSEWHERE for use in uses) or not _uses_devices(model):
+    if not any(use.cause in _LEAVES_BY for use in uses) or not _uses_devices(model):
         return None
     if kind.tag is TypeTag.TENSOR and kind.device is not Device.HOST:
         return None  # it may be on the device already
