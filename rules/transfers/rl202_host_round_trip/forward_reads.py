@@ -8,7 +8,7 @@ from rlint.rule import SemanticModel, UseKind, descendants, last_name, regex
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
-_COPIES = frozenset({"cpu", "item", "numpy", "tolist"})
+_COPIES = frozenset({"cpu", "item", "tolist"})
 _FORWARD = regex(r"^_*forward(_(?!.*backward)|$)")
 _NEEDS_HOST = frozenset({"pack_padded_sequence"})
 _FOLLOWED = frozenset(
@@ -18,7 +18,7 @@ _FOLLOWED = frozenset(
 
 def is_in_forward_pass(read: HostRead, model: SemanticModel) -> bool:
     """Whether a forward pass copies a value to the host that it does not return, such as the places where it
-    splits a sequence. The lengths that `pack_padded_sequence` takes have to be on the host.
+    splits a sequence. Arrays are for the host, and so are the lengths that `pack_padded_sequence` takes.
     """
     function = model.function(read.node)
     if read.method not in _COPIES or function is None or model.frequency.loops(read.node):
