@@ -11,7 +11,8 @@ Flags the following in hot code of programs that use accelerators:
   be in a branch for a mode or setting (`if not self.training`, `if self.use_tensorboard`), if no other reads
   of the step are reported.
 - One read in each of several methods that make up a step, or an iteration of the loop that calls them:
-  `update_critic` and `update_actor` both return or log their loss, so the work of the second is not queued before the first has finished.
+  `update_critic` and `update_actor` both return or log their loss, so the work of the second is not queued
+  before the first has finished.
 - A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
   read in a function that a step calls several times, in such a loop or one after the other.
 - A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
