@@ -43,6 +43,24 @@ def test_a_value_that_is_replaced_before_the_jump_does_not_return(moved: str, ju
     assert model.types.type_of(used.value.args[0]).tag is TypeTag.TENSOR
 
 
+TESTED_AGAIN = """
+def run(step, limit):
+    left = [limit]
+    while left:
+        left = step(left)
+    return left
+"""
+
+
+def test_assignments_in_the_body_of_a_while_reach_its_test() -> None:
+    """The test runs after each iteration, too."""
+    model = model_of(TESTED_AGAIN)
+    loop = next(node for node in ast.walk(model.syntax.module) if isinstance(node, ast.While))
+    assert isinstance(loop.test, ast.Name)
+    values = [binding.value for binding in model.dataflow.definitions(loop.test)]
+    assert [ast.unparse(value) for value in values if value is not None] == ["[limit]", "step(left)"]
+
+
 class _Programs:
     """Random functions in which `x` is bound and read, with jumps out of loops."""
 

@@ -72,7 +72,12 @@ class ReachingDefinitions:
                 return self._variable(name.id, owner).bindings
         if owner.is_comprehension or isinstance(owner.node, ast.Lambda):
             return bindings
-        return self.before(name.id, self.syntax.statement(name), owner)
+        statement = self.syntax.statement(name)
+        found = self.before(name.id, statement, owner)
+        if isinstance(statement, ast.While):  # its test runs after each iteration, too
+            again = self._variable(name.id, owner).before_pass(statement)
+            return list(dict.fromkeys((*found, *again)))
+        return found
 
     def _backwards(self, statement: ast.AST, scope: Scope, variable: _Variable) -> list[Binding]:
         """Walk backwards from a statement, out of its enclosing blocks, up to a binding that hides all

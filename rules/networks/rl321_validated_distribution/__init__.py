@@ -6,7 +6,7 @@ on, which is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, cla
 inherit their constructor, call it by `super().__init__` or pass their `validate_args` on to it, classes that
 are called through a variable or an attribute, and classes that a dict or `getattr(torch.distributions,
 name)` selects. It also flags unknown classes that likely are distributions, judging by their arguments and
-their use, with advice only.
+their use, with advice only, also if all parameters are unpacked (`self.kind(**parameters)`).
 
 Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
 softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
@@ -110,6 +110,7 @@ from rlint.rules.networks.rl321_validated_distribution.base_constructors import 
     is_super_constructor,
 )
 from rlint.rules.networks.rl321_validated_distribution.by_arguments import (
+    ANY_CLASS,
     distribution_by_arguments,
     passes_no_setting,
 )
@@ -224,9 +225,14 @@ class ValidatedDistribution(Rule):
             return
         shown = model.source.text(call.func)
         assumes = f"`{shown}` is a class of `torch.distributions`"
+        if name == ANY_CLASS:
+            if model.program.mentions("validate_args") or model.program.mentions("set_default_validate_args"):
+                return
+            options = ", ".join(f"`{model.source.text(each.value)}`" for each in call.keywords)
+            assumes += f" and {options} holds no `validate_args`"
         if name == "MultivariateNormal" and (normal := diagonal_normal(call, model)) is not None:
             yield self.diagonal(call, normal, model, assumes)
-        elif is_validated(call, name, model):
+        elif name == ANY_CLASS or is_validated(call, name, model):
             yield self.finding(
                 model,
                 call,

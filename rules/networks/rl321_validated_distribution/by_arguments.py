@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag, UseKind, models, vocabulary
+from rlint.rule import BindingKind, SemanticModel, TypeTag, UseKind, last_name, models, vocabulary
 
 _METHODS = models.methods_of(TypeTag.DISTRIBUTION) - models.methods_of(TypeTag.TENSOR)
+ANY_CLASS = "Distribution"
 _HELD = (BindingKind.PARAMETER, BindingKind.ASSIGN)
 
 
 def distribution_by_arguments(call: ast.Call, model: SemanticModel) -> str | None:
     """Return a torch class that takes the keywords of a call, if the callee is a parameter, a variable or an
     attribute that likely holds a class of distributions: `loc` and `scale` are passed, or code uses the
-    class or the result as only distributions can be used.
+    class or the result as only distributions can be used. `ANY_CLASS` if only `**parameters` are passed.
     """
     given = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    if call.args or not given or not _may_be_held(call.func, model):
+    if call.args or not call.keywords or not _may_be_held(call.func, model):
         return None
+    if not given:
+        return ANY_CLASS if _is_used_as_class(call, model) else None
     for name, known in vocabulary.DISTRIBUTION_ARGUMENTS.items():
         if any(given == set(each) for each in known):
             several = len(given) > 1
@@ -42,14 +45,16 @@ def _may_be_held(called: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_used_as_class(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the file reads `cls.arg_constraints`, or calls a method of distributions on the result."""
-    called = ast.dump(call.func)
+    """Whether the file reads `cls.arg_constraints`, where `cls` is a variable or attribute of the same name,
+    or calls a method of distributions on the result.
+    """
+    called = last_name(call.func)
     for attribute in vocabulary.ONLY_DISTRIBUTION_CLASSES:
-        if any(ast.dump(use.value) == called for use in model.names.attribute_uses(attribute)):
+        if any(last_name(use.value) == called for use in model.names.attribute_uses(attribute)):
             return True
     return any(
         use.kind is UseKind.METHOD and isinstance(use.at, ast.Call) and _named(use.at) in _METHODS
-        for use in model.dataflow.uses(call)
+        for use in model.dataflow.uses_across_functions(call, lambda _: False)
     )
 
 

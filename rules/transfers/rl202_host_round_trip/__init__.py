@@ -10,14 +10,21 @@ Flags the following in hot code of programs that use accelerators:
 - Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`. They may
   be in a branch for a mode or setting (`if not self.training`, `if self.use_tensorboard`), if no other reads
   of the step are reported.
-- One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
-  log their loss, so the work of the second is not queued before the first has finished.
+- One read in each of several methods that make up a step, or an iteration of the loop that calls them:
+  `update_critic` and `update_actor` both return or log their loss, so the work of the second is not queued
+  before the first has finished.
 - A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
   read in a function that a step calls several times, in such a loop or one after the other.
 - A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
   random.sample(memory, 32)`), or of each loss that a function returns by name.
 - A read that a loop only appends to a list, or adds to a sum, which is not used before the loop ends:
   `values.append(value.cpu().numpy())`, `total += loss.item()`.
+- A read that a function returns, if its callers' loops only add it to a sum or append it to a list that is
+  not used before the loop ends: `total += self.update(batch)`.
+- A condition on a device tensor that only decides which tensors are computed (`if mask.any(): values[mask] =
+  0.0`), where a mask needs no condition. The host needs conditions that fill lists, concatenate tensors,
+  write messages or step environments.
+- A read in the middle of a forward pass, unless it is returned or `pack_padded_sequence` takes it.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
 - A read of the parameter of a function that is called for several tensors in one step, such as a logger's
@@ -26,7 +33,8 @@ Flags the following in hot code of programs that use accelerators:
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one, also if a loop has appended them:
   `torch.tensor([x.sum(), y.sum()])`.
-- An array that is copied to the device for arithmetic only, and the result read back.
+- An array that is copied to the device for arithmetic only, and the result read back, also if a caller
+  copies it.
 - A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
   that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
@@ -37,8 +45,9 @@ Flags the following in hot code of programs that use accelerators:
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
-  sequence (`if residual < tolerance: break`), or that keeps the best result of its iterations (`if
-  values[0] > best: best = values[0]`), and several conditions of an `if` and its `elif`.
+  sequence (`if residual < tolerance: break`), or a `while` over steps of environments on the device, or that
+  keeps the best result of its iterations (`if values[0] > best: best = values[0]`), and several conditions of
+  an `if` and its `elif`.
 - A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
   log_alpha.exp().item()`, then `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`), a condition on one that only raises an
@@ -162,6 +171,7 @@ from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     why_cheap,
     why_few_parts,
 )
+from rlint.rules.transfers.rl202_host_round_trip.forward_reads import is_in_forward_pass, layer_of
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -174,13 +184,14 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, sample_loop, storing_loop
-from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_loop
+from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_caller, collecting_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
     choice_in_loop,
     loop_ended_by,
     tests_of_chain,
 )
+from rlint.rules.transfers.rl202_host_round_trip.masked_branches import decides_tensors
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     drives,
@@ -341,48 +352,7 @@ class HostRoundTrip(Rule):
         if len(group) == 1:
             yield from self._of_parts(read, model)
         if len(group) < fewest(group):
-            there = copy_there(read, model)
-            if there is not None:
-                yield self._of_arithmetic(read, there, model)
-                return
-            state = tested_state(read, model)
-            if state is not None:
-                yield self._of_state(read, state, model)
-                return
-            if only_checks(read, model):
-                yield self._of_check(read, model)
-                return
-            if read.method == "index":
-                if is_bound_before(read, model):
-                    yield self._of_index(read, model)
-                return
-            scaled = use_with_tensor(read, model)
-            if scaled is not None:
-                yield self._of_operand(read, scaled, model)
-                return
-            if loop_ended_by(read, model) is not None:
-                yield self._of_ended_loop(read, model)
-                return
-            if choice_in_loop(read, model) is not None:
-                yield self._of_choice(read, model)
-                return
-            chain = tests_of_chain(read, model)
-            if len(chain) > 1:
-                yield from self._of_chain(read, chain, model)
-                return
-            message = debug_message(read, model)
-            if message is not None:
-                yield self._of_message(read, message, model)
-                return
-            calls = calls_with_tensors(read, model)
-            if calls > 1:
-                yield self._of_called(read, calls, model)
-                return
-            found = self._of_one(read, model)
-            if found is not None:
-                yield found
-                return
-            model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
+            yield from self._of_few(read, model)
             return
         if group[0].node is not read.node:
             computed = value_trip(read, model)
@@ -401,6 +371,61 @@ class HostRoundTrip(Rule):
             minor=why_cheap(group, model),
         )
 
+    def _of_few(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a read with few others in its step, by what the read is for."""
+        there = copy_there(read, model)
+        if there is not None:
+            yield self._of_arithmetic(read, there, model)
+            return
+        state = tested_state(read, model)
+        if state is not None:
+            yield self._of_state(read, state, model)
+            return
+        if only_checks(read, model):
+            yield self._of_check(read, model)
+            return
+        if read.method == "index":
+            if is_bound_before(read, model):
+                yield self._of_index(read, model)
+            return
+        scaled = use_with_tensor(read, model)
+        if scaled is not None:
+            yield self._of_operand(read, scaled, model)
+            return
+        yield from self._of_decision(read, model)
+
+    def _of_decision(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a read that decides something, that a step repeats or that nothing needs."""
+        if loop_ended_by(read, model) is not None:
+            yield self._of_ended_loop(read, model)
+            return
+        if choice_in_loop(read, model) is not None:
+            yield self._of_choice(read, model)
+            return
+        chain = tests_of_chain(read, model)
+        if len(chain) > 1:
+            yield from self._of_chain(read, chain, model)
+            return
+        if decides_tensors(read, model):
+            yield self._of_branch(read, model)
+            return
+        message = debug_message(read, model)
+        if message is not None:
+            yield self._of_message(read, message, model)
+            return
+        calls = calls_with_tensors(read, model)
+        if calls > 1:
+            yield self._of_called(read, calls, model)
+            return
+        found = self._of_one(read, model)
+        if found is not None:
+            yield found
+            return
+        if is_in_forward_pass(read, model):
+            yield self._of_forward(read, model)
+            return
+        model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
+
     def _of_one(self, read: HostRead, model: SemanticModel) -> Finding | None:
         """Return a finding for a single read that returns to the device, that a step repeats, or that a
         caller discards.
@@ -417,9 +442,10 @@ class HostRoundTrip(Rule):
         if caller is not None:
             return self._of_discarded(read, caller, model)
         collected = collecting_loop(read, model)
-        if collected is not None:
-            return self._of_collected(read, collected[1], model)
-        return self._of_repeated(read, model) if is_repeated(read, model) else None
+        if collected is None and is_repeated(read, model):
+            return self._of_repeated(read, model)
+        collected = collected or collecting_caller(read, model)
+        return self._of_collected(read, collected[1], model) if collected is not None else None
 
     def _found(
         self,
@@ -475,6 +501,7 @@ class HostRoundTrip(Rule):
             f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
             advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
             related=[(there, "copied to the device here")],
+            minor=why_cheap([read], model) if read.method not in ("numpy", "tolist") else None,
         )
 
     def _of_trip(self, read: HostRead, trip: ValueTrip, model: SemanticModel) -> Finding:
@@ -521,17 +548,18 @@ class HostRoundTrip(Rule):
             minor=why_cheap([read], model),
         )
 
-    def _of_collected(self, read: HostRead, collected: ast.Name, model: SemanticModel) -> Finding:
-        """Return a finding for a read that a loop only collects in a list."""
+    def _of_collected(self, read: HostRead, collected: ast.expr, model: SemanticModel) -> Finding:
+        """Return a finding for a read that a loop only collects in a list or a sum."""
+        name = shown(collected, model)
         return self._found(
             read,
             model,
             f"`{shown(read.node, model)}` synchronises with the device in every step, though "
-            f"`{collected.id}` is not used before the loop ends",
+            f"`{name}` is not used before the loop ends",
             advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
-            f"`torch.stack({collected.id}).cpu()`"
-            if isinstance(collected.ctx, ast.Load)
-            else f"Add the tensor (`.detach()`), and read `{collected.id}` after the loop",
+            f"`torch.stack({name}).cpu()`"
+            if isinstance(getattr(collected, "ctx", None), ast.Load)
+            else f"Add the tensor (`.detach()`), and read `{name}` after the loop",
             minor=why_cheap([read], model),
         )
 
@@ -623,6 +651,28 @@ class HostRoundTrip(Rule):
             f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
             f"to select values",
             advice="Select them on the device: `torch.where`, `torch.maximum`",
+        )
+
+    def _of_forward(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a read in the middle of a forward pass."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` synchronises with the device in the middle of "
+            f"`{layer_of(read, model)}`: the rest of the forward pass is queued only after all of it is done",
+            advice="Compute it on the device, with masks, or pass it from where it is known on the host",
+            minor=why_cheap([read], model),
+        )
+
+    def _of_branch(self, read: HostRead, model: SemanticModel) -> Finding:
+        """Return a finding for a condition that selects which tensors are computed."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` synchronises with the device in every step, only to decide which "
+            f"tensors are computed",
+            advice="Compute with the mask itself, without a condition: `torch.where`, or multiply by it",
+            minor=why_cheap([read], model),
         )
 
     def _of_chain(self, read: HostRead, chain: Sequence[HostRead], model: SemanticModel) -> Iterator[Finding]:

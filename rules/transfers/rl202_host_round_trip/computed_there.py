@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.rule import (
+    FUNCTIONS,
+    Binding,
     BindingKind,
     Device,
+    Function,
     SemanticModel,
     Trait,
     TypeTag,
     descendants,
+    last_name,
     models,
+    regex,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 
@@ -19,14 +25,18 @@ _ARITHMETIC = Trait.KEEPS_ORDER | Trait.REDUCES | Trait.ELEMENTWISE | Trait.COMP
 _METHODS = models.having(_ARITHMETIC, TypeTag.TENSOR) | {"clone", "contiguous", "detach"}
 _FUNCTIONS = models.having(_ARITHMETIC, "torch")
 _FROM_ARRAYS = models.having(Trait.FROM_DATA | Trait.FROM_NUMBERS, "torch") | {"torch.from_numpy"}
-_DEPTH = 6
+_COLLECTIVE = regex(r"reduce|broadcast|gather|recv|scatter|sync")
+"""Functions that change a tensor in all processes: `dist.all_reduce(total)`."""
+_READS = (models.having(Trait.TO_HOST, TypeTag.TENSOR) - {"cpu"}) | {"bool", "float", "if", "int"}
+_COMPUTED = (ast.BinOp, ast.Call, ast.Compare, ast.Name, ast.Subscript)
+_DEPTH = 8
 
 
 def copy_there(read: HostRead, model: SemanticModel) -> ast.Call | None:
     """Return the call that copies an array to the device, if the function reads there only what it computes
     from it by arithmetic: `x = torch.from_numpy(x).to(device)`, then `(x * self.std).cpu().numpy()`.
     """
-    if read.method not in ("numpy", "tolist") or not isinstance(read.tensor, (ast.Name, ast.BinOp)):
+    if read.method not in _READS or not isinstance(read.tensor, _COMPUTED):
         return None
     return _copied(read.tensor, model, _DEPTH)[0]
 
@@ -43,16 +53,22 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
             return None, True
         case ast.Name():
             bound = model.dataflow.definitions(value)
+            if len(bound) == 1 and bound[0].kind is BindingKind.PARAMETER:
+                return _passed(bound[0], model, depth)
             if len(bound) != 1 or bound[0].kind is not BindingKind.ASSIGN or bound[0].value is None:
                 return None, False
             made = bound[0].value
             if bound[0].path:
                 return None, not _runs_network(made, model)
+            if _is_changed(value, model):
+                return None, False
             parts = [made]
         case ast.BinOp(left=left, right=right) if not isinstance(value.op, ast.MatMult):
             parts = [left, right]
         case ast.UnaryOp(operand=part) | ast.Subscript(value=part):
             parts = [part]
+        case ast.Compare(left=left, comparators=[right]):
+            parts = [left, right]
         case ast.Call() if _moves_array(value, model):
             return value, True
         case ast.Call(func=func, args=args):
@@ -71,6 +87,56 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
     return next((copy for copy, _ in found if copy is not None), None), True
 
 
+def _passed(parameter: Binding, model: SemanticModel, depth: int) -> tuple[ast.Call | None, bool]:
+    """Return the copy from which the callers of a function compute what they pass for a parameter, if all
+    are in this file and do so by arithmetic.
+    """
+    function = parameter.statement
+    if not isinstance(function, FUNCTIONS) or model.frequency.is_called(function.body[0], other_file=True):
+        return None, False
+    found = [
+        _copied(given, model, depth - 1) if given is not None else (None, False)
+        for given in _arguments(function, parameter.name, model)
+    ]
+    if not found or not all(copy is not None for copy, _ in found):
+        return None, False
+    return found[0]
+
+
+def _arguments(function: Function, name: str, model: SemanticModel) -> Iterator[ast.expr | None]:
+    """Yield what the calls of a function in this file pass for a parameter; None if that is not known."""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    uses: list[ast.Name | ast.Attribute] = []
+    if model.class_of(function) is not None:
+        uses += (use for use in model.names.attribute_uses(function.name) if model.names.is_self(use.value))
+        names = names[1:]
+    else:
+        scope = model.names.scope(function).lookup(function.name)
+        uses += model.names.reads(function.name, scope) if scope is not None else []
+    for use in uses:
+        call = model.parent(use)
+        if isinstance(call, ast.Call) and call.func is use:
+            given = {word.arg: word.value for word in call.keywords if word.arg is not None}
+            given.update(zip(names, call.args, strict=False))
+            yield None if any(isinstance(each, ast.Starred) for each in call.args) else given.get(name)
+        else:
+            yield None
+
+
+def _is_changed(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether other numbers are written into a variable's tensor: in place, or by other processes."""
+    scope = model.names.scope(name).lookup(name.id)
+    for use in model.names.uses(name.id, scope) if scope is not None else ():
+        match model.parent(use):
+            case ast.Subscript(ctx=ast.Store()) | ast.AugAssign():
+                return True
+            case ast.Attribute(attr=method) if method.endswith("_"):
+                return True
+            case ast.Call(func=func) if func is not use and _COLLECTIVE.search(last_name(func) or ""):
+                return True
+    return False
+
+
 def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in descendants(value)
@@ -80,6 +146,13 @@ def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
 def _moves_array(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call copies a tensor to a device that is made of an array, in it or just before."""
     match call:
+        case ast.Call(func=func, args=[data, *_], keywords=keywords) if (
+            model.names.qualified(func) in _FROM_ARRAYS
+        ):
+            devices = [word.value for word in keywords if word.arg == "device"]
+            if not devices or model.types.device_of(devices[0]) is Device.HOST:
+                return False
+            return model.types.type_of(data).tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN)
         case ast.Call(func=ast.Attribute(value=source, attr="cuda")):
             pass
         case ast.Call(func=ast.Attribute(value=source, attr="to")):

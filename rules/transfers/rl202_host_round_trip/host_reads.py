@@ -66,6 +66,8 @@ _OF_TENSORS = vocabulary.OF_TENSORS | {"entropy"}
 _REDUCING = models.having(Trait.REDUCES, TypeTag.TENSOR) | _SAME_NUMBERS
 _LEAVES = models.having(Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {"backward", "parameters"}
 _OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
+_CASTS = models.having(Trait.CASTS, TypeTag.TENSOR)
+"""Methods that only tensors have: `done.float()`, `mask.bool()`."""
 _GIVES_WEIGHTS = models.giving(TypeTag.ITERATOR, TypeTag.MODULE) | {"parameters", "state_dict"}
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _BOUNDS = (ast.Name, ast.Subscript)
@@ -329,7 +331,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
                 return None
             if method in ("to", "cuda") and _is_moved_tensor(expression, owner, model, depth):
                 return _target(expression, owner, model, depth)
-            if method in _OF_TENSORS:
+            if method in _OF_TENSORS or (method in _CASTS and not expression.args):
                 return where(owner, model, depth - 1) or Device.UNKNOWN
             if method in _KEEP_TENSORS:
                 return where(owner, model, depth - 1)
@@ -441,12 +443,27 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
     scope = model.names.scope(name).lookup(name.id)
     if scope is None:
         return None
-    return Device.UNKNOWN if model.once(_is_differentiated, (name.id, scope)) else None
+    if model.once(_is_differentiated, (name.id, scope)):
+        return Device.UNKNOWN
+    casts = model.once(_casts_of, (name.id, scope))
+    return Device.UNKNOWN if any(model.dataflow.definitions(use) == definitions for use in casts) else None
 
 
 def _is_differentiated(variable: tuple[str, Scope], model: SemanticModel) -> bool:
     users = map(model.parent, model.names.reads(*variable))
     return any(isinstance(user, ast.Attribute) and user.attr in _OF_GRADIENTS for user in users)
+
+
+def _casts_of(variable: tuple[str, Scope], model: SemanticModel) -> list[ast.Name]:
+    """Return the uses of a variable with a conversion that only tensors have: `done.float()`."""
+    found = []
+    for use in model.names.reads(*variable):
+        method = model.parent(use)
+        if isinstance(method, ast.Attribute) and method.attr in _CASTS:
+            call = model.parent(method)
+            if isinstance(call, ast.Call) and call.func is method and not call.args:
+                found.append(use)
+    return found
 
 
 def _items(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Device | None:

@@ -4,8 +4,78 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, Loop, SemanticModel, is_in
+from rlint.rule import BindingKind, Loop, SemanticModel, Use, UseKind, is_in, root_name
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def collecting_caller(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.expr] | None:
+    """Return the loop of a caller whose iterations only add what a function reads and returns to a sum or
+    list that is not used before the loop ends, and the sum or list: `total += self.update(batch)`, where
+    `update` returns `loss.item()`. All callers must be known.
+    """
+    if model.frequency.loops(read.node) or model.function(read.node) is None:
+        return None
+    found: tuple[Loop, ast.expr] | None = None
+    for use in model.dataflow.uses_across_functions(read.node, lambda use: _passes_on(use, model)):
+        if use.cause is not None:
+            return None
+        if use.kind is UseKind.DISCARDED or _passes_on(use, model):
+            continue
+        found = _collected_by(use, model)
+        if found is None or model.function(found[1]) is model.function(read.node):
+            return None
+    return found
+
+
+def _passes_on(use: Use, model: SemanticModel) -> bool:
+    """Whether a use only takes a value from a container, or scales it."""
+    match use.at:
+        case ast.Subscript(ctx=ast.Load(), slice=ast.Constant()):
+            return use.kind is UseKind.ITEM
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div()):
+            return left is use.node
+        case ast.Call(func=func):
+            return model.names.qualified(func) == "builtins.float"
+    return False
+
+
+def _collected_by(use: Use, model: SemanticModel) -> tuple[Loop, ast.expr] | None:
+    """Return the innermost loop around a use, and the sum or list that it adds the value to, if the loop
+    does not use that otherwise.
+    """
+    match use.at:
+        case ast.AugAssign(target=collected, op=ast.Add()) if use.kind is UseKind.ADDED:
+            pass
+        case ast.Call(func=ast.Attribute(value=collected, attr="append")) if use.kind is UseKind.ARGUMENT:
+            pass
+        case _:
+            return None
+    loops = model.frequency.loops(use.at)
+    holder = root_name(collected)
+    if not loops or not isinstance(loops[0], _LOOPS) or holder is None or model.names.is_self(holder):
+        return None
+    scope = model.names.scope(holder).lookup(holder.id)
+    if scope is None or not scope.is_function or model.names.is_captured(holder.id, scope):
+        return None
+    uses = [each for each in model.names.uses(holder.id, scope) if is_in(each, loops[0])]
+    return (loops[0], collected) if all(_is_collecting(each, model) for each in uses) else None
+
+
+def _is_collecting(use: ast.Name, model: SemanticModel) -> bool:
+    """Whether a use of a sum or list, or of a dict of them, only adds to it."""
+    holder: ast.AST = use
+    around = model.parent(holder)
+    while isinstance(around, ast.Subscript) and around.value is holder:
+        holder, around = around, model.parent(around)
+    if isinstance(around, ast.AugAssign):
+        return around.target is holder
+    return (
+        isinstance(around, ast.Attribute)
+        and around.attr == "append"
+        and isinstance(model.parent(around), ast.Call)
+    )
 
 
 def collecting_loop(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.Name] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import AnyLoop, Driver, Loop, SemanticModel, descendants, is_in
+from rlint.rule import FUNCTIONS, AnyLoop, Driver, Loop, SemanticModel, descendants, is_in, last_name
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_at
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
 
@@ -19,10 +19,13 @@ def loop_ended_by(read: HostRead, model: SemanticModel) -> Loop | None:
     number read from one (`while misses > 0: … misses = outside.sum().item()`), if its iterations are not
     themselves the steps of training: an iterative solver, rejection sampling, or the tokens of a sequence.
     """
+    statement = model.syntax.statement(read.node)
+    if read.method == "if" and isinstance(statement, ast.While):
+        ends = _changes_in(read.tensor, statement, model) and not is_for_host(statement, model)
+        return statement if ends else None
     loop = _inner_loop(read, model)
     if loop is None:
         return None
-    statement = model.syntax.statement(read.node)
     if read.method == "if":
         return loop if statement is loop or _ends(statement, loop, model) else None
     return loop if read.method in _NUMBERS and _is_tested(statement, loop, model) else None
@@ -140,3 +143,21 @@ def tests_of_chain(read: HostRead, model: SemanticModel) -> list[HostRead]:
         found, tests = found + reads, tests + bool(reads)
         test = test.orelse[0] if len(test.orelse) == 1 else None
     return found if tests > 1 else []
+
+
+def is_for_host(test: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a condition runs only as another one that tests for a device decides: `if is_cuda: … elif`."""
+    child: ast.AST = test
+    for around in model.ancestors(test):
+        if isinstance(around, ast.If) and child is not around.test and _tests_device(around.test, model):
+            return True
+        if isinstance(around, FUNCTIONS):
+            return False
+        child = around
+    return False
+
+
+def _tests_device(test: ast.expr, model: SemanticModel) -> bool:
+    return model.types.tests_device(test) or any(
+        "cuda" in (last_name(node) or "") for node in descendants(test)
+    )

@@ -147,6 +147,18 @@ def _is_mode(test: ast.expr | None) -> bool:
             return _is_mode(tested)
         case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()], comparators=[_]):
             return True
+        case ast.Compare(left=measured, ops=[_], comparators=[ast.Constant(value=int())]):
+            return _counts_dimensions(measured)
+    return False
+
+
+def _counts_dimensions(value: ast.expr) -> bool:
+    """Whether a value is a number of dimensions, which stays the same: `x.ndim`, `x.dim()`."""
+    match value:
+        case ast.Attribute(attr="ndim") | ast.Call(func=ast.Attribute(attr="dim" | "ndimension"), args=[]):
+            return True
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(attr="shape")]):
+            return True
     return False
 
 

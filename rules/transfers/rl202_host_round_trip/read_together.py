@@ -87,10 +87,10 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     parts = dict.fromkeys(_methods_called_in(function, model))
     for call in _own_calls(function.name, model):
         step = model.function(call)
-        if step is None or step is function or model.frequency.loops(call):
+        if step is None or step is function:
             continue
         parts.update(dict.fromkeys(_methods_called_in(step, model, next_to=call)))
-        if _runs_each_time(call, model):
+        if _runs_each_time(call, model) and not model.frequency.loops(call):
             parts[step] = None
     found: dict[ast.expr, HostRead] = {}
     for other in parts:
@@ -106,14 +106,17 @@ def _own_calls(name: str, model: SemanticModel) -> list[ast.Call]:
     return [call for call in found if isinstance(call, ast.Call)]
 
 
-def _runs_each_time(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call is made exactly once whenever its function runs."""
-    return not model.frequency.loops(call) and model.frequency.runs_each_pass(call, innermost=True)
+def _runs_each_time(call: ast.Call, model: SemanticModel, loops: Sequence[AnyLoop] = ()) -> bool:
+    """Whether a call is made exactly once whenever its function runs, or in each iteration of some loops
+    around it.
+    """
+    in_loops = [*model.frequency.loops(call)] == [*loops]
+    return in_loops and model.frequency.runs_each_pass(call, innermost=True)
 
 
 def _is_in_same_block(call: ast.Call, other: ast.Call | None, model: SemanticModel) -> bool:
     """Whether two calls run one after the other, as statements of the same block."""
-    if other is None or model.frequency.loops(call):
+    if other is None or model.frequency.loops(call) != model.frequency.loops(other):
         return False
     block, _ = model.syntax.block(model.syntax.statement(other))
     return model.syntax.block(model.syntax.statement(call))[0] is block
@@ -122,19 +125,21 @@ def _is_in_same_block(call: ast.Call, other: ast.Call | None, model: SemanticMod
 def _methods_called_in(
     step: Function, model: SemanticModel, next_to: ast.Call | None = None
 ) -> list[Function]:
-    """Return the methods of its class that a method calls on `self` once, one after the other: in each call,
-    or in the same block as the call `next_to`, which may be a branch.
+    """Return the methods of its class that a method calls on `self` once, one after the other: in each call
+    (or each iteration of the loops around the call `next_to`), or in the same block as that call, which may
+    be a branch.
     """
     owner = model.class_of(step)
     if owner is None:
         return []
     methods = {each.name: each for each in owner.body if isinstance(each, FUNCTIONS)}
+    loops = model.frequency.loops(next_to) if next_to is not None else []
     found: dict[Function, None] = {}
     for node in descendants(step):
         match node:
             case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name in methods:
                 if model.names.is_self(receiver) and (
-                    _runs_each_time(node, model) or _is_in_same_block(node, next_to, model)
+                    _runs_each_time(node, model, loops) or _is_in_same_block(node, next_to, model)
                 ):
                     found[methods[name]] = None
     return list(found)

@@ -1,12 +1,13 @@
 """An array copied into a tensor that could share its memory, or passed to a legacy constructor.
 
 ## What it does
-Flags three ways to create a tensor from a NumPy array in hot code:
+Flags these ways to create a tensor from a NumPy array, or a tensor, in hot code:
 
 - `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), with an
   array that the function only creates and fills, or neither writes to nor stores, or in a statement that only
   copies the tensor (`target.copy_(torch.tensor(rows[:n]))`);
 - `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored;
+- `torch.tensor(x)` of a tensor, which copies it and warns;
 - `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an
   observation: a result of `env.step()` or `env.reset()`, a variable with such a name, or what a method that
   selects actions takes first.
@@ -116,6 +117,7 @@ _DEFAULT_DTYPE = "float64"
 """The dtype of arrays of numbers that numpy creates without a `dtype`."""
 _SMALL = "an observation has few numbers, unless it is an image"
 _ON_CPU = "an accelerator gets a copy in any case"
+_OF_TENSOR = "one copy of a tensor, and a warning that is shown once"
 _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 
@@ -140,12 +142,14 @@ class CopyIntoTensor(Rule):
             found = of_class(node, array, maker, model)
         elif is_assumed:
             found = of_observation(node, array, model)
+        elif model.types.type_of(array).tag is TypeTag.TENSOR:
+            found = of_tensor(node, array, model)
         else:
             found = of_copy(node, array, model)
         if found is None or is_moved(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
         message, advice, fix = found
-        device = open_device(node, model)
+        device = None if is_tensor(array, model) else open_device(node, model)
         assumed = f"{shown(array, model)} is an array" if is_assumed else None
         yield self.finding(
             model,
@@ -154,7 +158,7 @@ class CopyIntoTensor(Rule):
             fix=fix,
             advice=advice,
             assumes=f"`{model.source.text(device)}` is the CPU" if device is not None else assumed,
-            minor=_ON_CPU if device is not None else _SMALL if is_assumed else None,
+            minor=why_small(node, model, is_assumed=is_assumed),
             workload="single-observations" if is_of_one_step(node, model) else None,
         )
 
@@ -236,6 +240,29 @@ def is_kept(call: ast.Call, model: SemanticModel) -> bool:
     views = [use.at for use in model.dataflow.uses(call, _SAME_DATA) if use.kind is UseKind.METHOD]
     values = (call, *(view for view in views if isinstance(view, ast.Call)))
     return any(model.dataflow.use_of(value).escape_level > EscapeLevel.HANDED for value in values)
+
+
+def is_tensor(array: ast.expr, model: SemanticModel) -> bool:
+    """Whether the argument is known to be a tensor already."""
+    kind = model.types.type_of(array)
+    return kind.tag is TypeTag.TENSOR and not kind.optional
+
+
+def why_small(call: ast.Call, model: SemanticModel, *, is_assumed: bool) -> str | None:
+    """Return why the copy costs little."""
+    if is_tensor(call.args[0], model):
+        return _OF_TENSOR
+    if open_device(call, model) is not None:
+        return _ON_CPU
+    return _SMALL if is_assumed else None
+
+
+def of_tensor(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:
+    """Return the finding for `torch.tensor` of a tensor, without a fix: a copy may be meant."""
+    if not is_tensor(array, model) or any(word.arg == "requires_grad" for word in call.keywords):
+        return None
+    message = f"`{model.source.text(call.func)}` copies {shown(array, model)}, which is a tensor, and warns"
+    return message, "Use the tensor itself, `.to(...)` for another dtype, or `.clone()` for a copy", None
 
 
 def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:

@@ -7,7 +7,8 @@ Flags tensors in hot code that are indexed by
   stop))]`) or beside another one (`values[range(n), actions]`);
 - a list of numbers that indexes several tensors, alone or with other indices (`states[rows, t]`), or is the
   same in every iteration, once for each block of statements that does so;
-- a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call.
+- a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call;
+- an array of NumPy that indexes several tensors which may be on a device, and is copied there for each.
 
 A value of unknown type that a network returns (`policy.forward(state)`) likely is a tensor.
 
@@ -69,20 +70,35 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, is_dotted_name
+from rlint.rule import (
+    Applicability,
+    Binding,
+    Device,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    is_dotted_name,
+)
 from rlint.rules.transfers._shared.evaluated import is_unchanged_between
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
+    array_binding,
     counted,
     held_list,
     is_never_negative,
     listed_binding,
+    may_be_on_device,
     places_indexed_by,
     slice_text,
     tensors_indexed_by,
 )
 
 LONGEST_SHOWN = 40
+_FEW = 4
+_FEW_COPIES = "a few small copies once per step"
 
 
 class IndexByList(Rule):
@@ -115,6 +131,10 @@ class IndexByList(Rule):
         if held is not None:
             yield from self._by_attribute(node, held, model)
             return
+        array = array_binding(node.slice, model)
+        if array is not None:
+            yield from self._by_array(node, array, model)
+            return
         binding = listed_binding(node.slice, model)
         if binding is None or model.types.type_of(node.value).tag is not TypeTag.TENSOR:
             return
@@ -134,6 +154,29 @@ class IndexByList(Rule):
                 advice=f"Convert it to a tensor once: `{name} = torch.tensor({name}, device=...)`",
                 related=[(place, "also indexed by it") for place in places_here[1:]],
             )
+
+    def _by_array(self, node: ast.Subscript, array: Binding, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the first of several tensors that an array indexes."""
+        if model.types.type_of(node.value).tag is not TypeTag.TENSOR or not model.program.is_attribute_read(
+            "device"
+        ):
+            return
+        places = [place for place in tensors_indexed_by(array, model) if may_be_on_device(place, model)]
+        block, _ = model.syntax.block(model.syntax.statement(node))
+        places = [place for place in places if is_directly_in(place, block, model)]
+        if len(places) < 2 or places[0] is not node:
+            return
+        unsure = [each for each in places if model.types.type_of(each.value).device is Device.UNKNOWN]
+        yield self.finding(
+            model,
+            node,
+            f"The array `{array.name}` is copied to the device, by a blocking copy, for each of the "
+            f"{len(places)} tensors that it indexes",
+            advice=f"Copy it once: `{array.name} = torch.as_tensor({array.name}, device=...)`",
+            related=[(place, "also indexed by it") for place in places[1:]],
+            assumes="the tensors are on an accelerator" if unsure else None,
+            minor=_FEW_COPIES if len(places) <= _FEW else None,
+        )
 
     def _by_attribute(
         self, node: ast.Subscript, held: ast.Attribute, model: SemanticModel

@@ -12,6 +12,11 @@ front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observa
 `batch.next_states`) in code that works with a network that divides its input by 255. Constructors count as
 conversions, too: `torch.FloatTensor(obs).to(device)`.
 
+The conversion may also come some time before, in a helper or a method that prepares batches
+(`frames.astype(np.float32) / 255.0`), if the dtype is known to be small or the result is divided by 255. If
+the move is in other code, only observations count, in a program that uses devices; wrappers of environments
+that only an option turns on do not.
+
 The rule does not flag:
 
 - data whose dtype is as large as the result's;
@@ -94,6 +99,7 @@ from rlint.rule import (
     TypeTag,
     cst,
     element_types,
+    last_name,
     last_names,
 )
 from rlint.rules.transfers._shared import made
@@ -112,6 +118,7 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     narrowness,
     widening_before,
 )
+from rlint.rules.transfers.rl211_widen_before_transfer.widened_earlier import NAMES, widened_earlier
 
 LONGEST_SHOWN = 40
 _ONE = "a single observation has few bytes"
@@ -123,18 +130,20 @@ class WidenBeforeTransfer(Rule):
     claims = ("time:cuda",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = last_names(*MAKERS, "to", "cuda", "type")
+    callees = last_names(*MAKERS, "to", "cuda", "type") | NAMES
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, (ast.Attribute, ast.Name)):
             return
-        found = of_maker(node, model) if model.names.qualified(node.func) in MAKERS else of_move(node, model)
+        if last_name(node.func) in NAMES:
+            yield from self._of_earlier(node, model)
+            return
+        found = moved_by(node, model)
         if found is None or model.frequency.heat_of(node).level < self.heat:
             return
         data, kind, dtype, fix = found
-        text = model.source.text(data)
-        shown = "the data" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"
+        shown = shown_data(data, model)
         is_assumed = are_frames(data, model) and not is_scaled(node, model)
         yield self.finding(
             model,
@@ -147,8 +156,40 @@ class WidenBeforeTransfer(Rule):
             minor=_ONE if is_assumed and is_only_in_environment_steps(node, model) else None,
         )
 
+    def _of_earlier(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a conversion whose result is copied to a device by other code."""
+        if model.frequency.heat_of(call).level < self.heat or model.usage.is_evaluation(call):
+            return
+        found = widened_earlier(call, model)
+        if found is None or (found.move is not None and moved_by(found.move, model) is not None):
+            return
+        shown = shown_data(found.data, model)
+        is_single = is_only_in_environment_steps(call, model) or model.frequency.cadence(call) is None
+        yield self.finding(
+            model,
+            call,
+            f"{shown} is converted to {found.dtype} on the host, so {factor(found.kind, found.dtype)} the "
+            f"bytes are stored, and copied to the device",
+            advice="Keep it as it is, and convert it on the device: `.to(device).float() / 255.0`",
+            assumes=None if found.move is not None else "the result is copied to a device",
+            related=[(found.move, "copied to the device here")] if found.move is not None else (),
+            minor=_ONE if is_single else None,
+        )
+
 
 _Widened = tuple[ast.expr, Type, str, Fix | None]
+
+
+def shown_data(data: ast.expr, model: SemanticModel) -> str:
+    """Return the source of the data in backticks, if it is short."""
+    text = model.source.text(data)
+    return "the data" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"
+
+
+def moved_by(call: ast.Call, model: SemanticModel) -> _Widened | None:
+    """Return the finding for a call that copies to a device."""
+    is_maker = model.names.qualified(call.func) in MAKERS
+    return of_maker(call, model) if is_maker else of_move(call, model)
 
 
 def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:

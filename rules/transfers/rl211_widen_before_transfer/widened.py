@@ -193,7 +193,7 @@ def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled:
         return kind if scaled or are_frames(data, model) else None
     if kind.dtype not in NARROW:
         return None
-    large = (kind.rank or 0) >= 3 or any(_names_images(name) for name in _names(data, model))
+    large = (kind.rank or 0) >= 3 or any(_names_images(name) for name in names_of(data, model))
     return kind if scaled or large else None
 
 
@@ -205,7 +205,7 @@ def are_frames(data: ast.expr, model: SemanticModel) -> bool:
         return False
     if has_moved_channels(data, model):
         return True
-    return model.nn.takes_frames() and any(names_observations(name) for name in _names(data, model))
+    return model.nn.takes_frames() and any(names_observations(name) for name in names_of(data, model))
 
 
 def has_moved_channels(data: ast.expr, model: SemanticModel) -> bool:
@@ -248,7 +248,7 @@ def _names_images(name: str) -> bool:
     return any(word in name.lower() for word in _IMAGES)
 
 
-def _names(data: ast.expr, model: SemanticModel) -> list[str]:
+def names_of(data: ast.expr, model: SemanticModel) -> list[str]:
     """Return the names of the data, and of its source."""
     while isinstance(data, (ast.Subscript, ast.Call, ast.NamedExpr)):
         data = (data.args[0] if data.args else data.func) if isinstance(data, ast.Call) else data.value
@@ -265,10 +265,11 @@ def _names(data: ast.expr, model: SemanticModel) -> list[str]:
 
 def is_scaled(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether the value is divided by 255, at once or later."""
-    return any(_divides(use) for use in model.dataflow.uses(expression, _SAME_DATA))
+    return any(divides(use) for use in model.dataflow.uses(expression, _SAME_DATA))
 
 
-def _divides(use: Use) -> bool:
+def divides(use: Use) -> bool:
+    """Whether a use divides the value by 255."""
     match use.at:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return left is use.node and _is_scale(right)
