@@ -40,7 +40,7 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
     """Return where batches are drawn at random from a list that is created empty, is not small, and is never
     replaced or emptied during training by the code that draws; None otherwise.
     """
-    draws = [draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model)]
+    draws = [draw for use in uses for draw in draws_of(use, model) if _runs_often(draw, model)]
     stores = (use for use in uses if isinstance(use.ctx, ast.Store))
     if not draws and any(is_object_array(model.names.assigned(use), model) for use in stores):
         draws = [read for use in uses for read in _item_reads(use, model)]
@@ -65,7 +65,7 @@ def first_of_kept(
                 if not isinstance(parent, ast.AnnAssign) and _runs_often(use, model):
                     return None
                 continue  # one of several that are loaded from a file
-            if _is_cut(value, use):
+            if is_cut(value, use):
                 continue
             if _is_replaced(use, value, model):
                 if not _is_empty(value, model):
@@ -106,7 +106,7 @@ def _runs_often(node: ast.AST, model: SemanticModel) -> bool:
     return model.frequency.heat_of(node).level > Heat.COLD
 
 
-def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
+def draws_of(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
     """Yield the drawing of a batch that this use of a list is part of."""
     parent = model.parent(use)
     match parent:
@@ -229,7 +229,7 @@ def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
     return isinstance(over, ast.Call) and last_name(over) in _DRAWN_BY
 
 
-def _is_cut(value: ast.expr, use: ast.expr) -> bool:
+def is_cut(value: ast.expr, use: ast.expr) -> bool:
     """Whether a use is `self.memory = self.memory[-capacity:]`."""
     return isinstance(value, ast.Subscript) and array_growth.same_place(value.value, use)
 

@@ -108,7 +108,7 @@ class ListAsQueue(Rule):
     name = "list-as-queue"
     seeds = ("S1.T1",)
     claims = ("time", "exp")
-    heat = Heat.HOT
+    heat = Heat.WARM
     visits = (ast.Call, ast.Delete, ast.Assign)
     callees = frozenset({"pop", "insert"})
     triggers = ("pop", "del", "insert", "append")
