@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rlint.rule import FUNCTIONS, Function, Heat, SemanticModel, TypeTag, descendants, frozen, regex
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import FIELDS, uses_of, written_by
-from rlint.rules.buffers.rl104_object_replay_buffer.replay_list import draws_of, first_of_kept, is_cut
+from rlint.rules.buffers.rl104_object_replay_buffer.replay_list import draws_of, is_cut, is_empty
 
 _FIELD = regex(r"rew|act|done|term|obs|state|next|mask")
 _LISTS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.UNKNOWN})
@@ -50,7 +50,7 @@ def parallel_lists(node: ast.AST, model: SemanticModel) -> ParallelLists | None:
     if _has_capacity(holders, cls):
         return ParallelLists(holders, read_in, is_assumed=_is_emptied(holders, model))
     # a data set without a limit that is emptied at any place holds rollouts
-    if _is_emptied(holders, model) or first_of_kept(draws or [node], uses_of(holder, model), model) is None:
+    if _is_emptied(holders, model) or not _begins_empty(holder, model):
         return None
     return ParallelLists(holders, read_in, is_assumed=False)
 
@@ -120,6 +120,13 @@ def _drops_first(node: ast.AST, names: set[str]) -> bool:
         ):
             return name == source and name in names
     return False
+
+
+def _begins_empty(holder: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a constructor assigns an empty list, perhaps in one of its branches."""
+    stores = (use for use in uses_of(holder, model) if isinstance(use.ctx, ast.Store))
+    values = (model.names.assigned(use) for use in stores)
+    return any(value is not None and is_empty(value, model) for value in values)
 
 
 def _is_emptied(holders: Sequence[ast.Attribute], model: SemanticModel) -> bool:

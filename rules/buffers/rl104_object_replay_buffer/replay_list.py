@@ -68,11 +68,11 @@ def first_of_kept(
             if is_cut(value, use):
                 continue
             if _is_replaced(use, value, model):
-                if not _is_empty(value, model):
+                if not is_empty(value, model):
                     return None
                 emptied.append(use)
             # it may be loaded from a file before training starts
-            begins = begins or _is_empty(value, model)
+            begins = begins or is_empty(value, model)
         elif _empties(parent) and _runs_often(use, model):
             emptied.append(use)
     if not begins:
@@ -96,7 +96,7 @@ def _is_replaced(use: ast.expr, value: ast.expr, model: SemanticModel) -> bool:
     """
     method = model.function(use)
     level = model.frequency.heat_of(use).level
-    if method is None or method.name != "__init__" or not _is_empty(value, model):
+    if method is None or method.name != "__init__" or not is_empty(value, model):
         return level > Heat.COLD
     beat = model.frequency.cadence(use)
     return level > Heat.WARM and (beat is None or bool(beat.drivers))
@@ -234,7 +234,7 @@ def is_cut(value: ast.expr, use: ast.expr) -> bool:
     return isinstance(value, ast.Subscript) and array_growth.same_place(value.value, use)
 
 
-def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
+def is_empty(value: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is an empty list or deque, or one filled with `None`, with capacity for many items."""
     match value:
         case ast.List(elts=[]):
@@ -271,7 +271,7 @@ def is_object_array(value: ast.expr | None, model: SemanticModel) -> bool:
     if name in _CONVERTS:
         is_plain = not more and all(keyword.arg != "dtype" for keyword in keywords)
         has_objects = is_plain or model.types.type_of(value).dtype == element_types.OBJECT
-        return has_objects and isinstance(first, ast.BinOp) and _is_empty(first, model)
+        return has_objects and isinstance(first, ast.BinOp) and is_empty(first, model)
     return name in _ALLOCATES and model.types.type_of(value).dtype == element_types.OBJECT
 
 

@@ -360,6 +360,9 @@ def is_list(held: ast.expr, model: SemanticModel) -> bool:
     `self.rows = {"states": [], "actions": []}`.
     """
     kind = model.types.type_of(held)
+    match held:
+        case ast.Subscript(slice=ast.Constant(value=int()) | ast.UnaryOp()):
+            return False  # an item of a list: the steps of one episode
     if kind or not isinstance(held, ast.Subscript):
         return kind.tag is TypeTag.LIST
     cls = model.class_of(held)
