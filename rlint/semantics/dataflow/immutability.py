@@ -129,6 +129,10 @@ class Immutability:
             return family is None or cls.path in family
         return not kind
 
+    def is_construction(self, function: FunctionSummary) -> bool:
+        """Whether a function is a constructor, or only ever runs as part of one."""
+        return self._makes(function, _DEPTH)
+
     def _makes(self, function: FunctionSummary, depth: int) -> bool:
         """Whether a function only ever runs as part of a constructor."""
         if function.name in _MAKERS:

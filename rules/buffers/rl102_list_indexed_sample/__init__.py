@@ -262,7 +262,9 @@ class ListIndexedSample(Rule):
         found = yielded_item(node, model)
         if found is None:
             return None
-        message = f"`{shown(found.held, model)}` is read one transition at a time, and a loader collates them again"
+        message = (
+            f"`{shown(found.held, model)}` is read one transition at a time, and a loader collates them again"
+        )
         return self.finding(model, found.at, message, advice=FIELDS)
 
     def slices(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:

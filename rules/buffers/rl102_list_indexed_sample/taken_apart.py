@@ -22,9 +22,11 @@ _SAMPLES = regex(r"^_*(sample|get_(mini_?)?batch|get_sample|random_sample|sample
 _STORES = regex(
     r"buffer|memory|memories|replay|experience|storage|dataset|expert|(^|_)(rb|rpm|er|mem|pool|d)$"
 )
-DRAWS = models.names_having(
-    Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR
-) | {"permutation", "randperm", "sample"}
+DRAWS = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR) | {
+    "permutation",
+    "randperm",
+    "sample",
+}
 _FIELDS = 3
 _COLLECTED = 2
 _JOINS = models.having(Trait.JOINS, "numpy", "torch") | models.having(Trait.FROM_DATA, "numpy", "torch")

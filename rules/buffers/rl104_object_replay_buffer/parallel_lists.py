@@ -143,6 +143,7 @@ def _is_emptied(holders: Sequence[ast.Attribute], model: SemanticModel) -> bool:
         elif isinstance(use.ctx, ast.Del) or (isinstance(parent, ast.Attribute) and parent.attr == "clear"):
             return True
         elif isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Del):
-            if isinstance(parent.slice, ast.Slice) and parent.slice.upper is None:
+            whole = parent.slice
+            if isinstance(whole, ast.Slice) and whole.upper is None:
                 return True
     return False

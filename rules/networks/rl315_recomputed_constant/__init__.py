@@ -99,12 +99,14 @@ from collections.abc import Iterator
 from rlint.rule import (
     EscapeLevel,
     Finding,
+    Heat,
     Rule,
     SemanticModel,
     TypeTag,
     Use,
     UseKind,
     descendants,
+    last_name,
     last_names,
 )
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
@@ -115,6 +117,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
     constant_place,
 )
 from rlint.rules.networks.rl315_recomputed_constant.empty_inputs import is_for_empty_input
+from rlint.rules.networks.rl315_recomputed_constant.gradient_hooks import is_in_gradient_hook
 from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     CALLED,
@@ -124,7 +127,9 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
     is_maker,
 )
 from rlint.rules.networks.rl315_recomputed_constant.numbers_chosen import is_number_chosen
+from rlint.rules.networks.rl315_recomputed_constant.repeated_results import may_be_repeated, repeated_result
 
+_MAKERS = last_names(*CALLED) | HELPERS
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
 )
@@ -141,12 +146,16 @@ class RecomputedConstant(Rule):
     seeds = ("S3.3", "S1.E3")
     claims = ("time",)
     visits = (ast.Call,)
-    callees = last_names(*CALLED) | HELPERS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""
         assert isinstance(node, ast.Call)
-        if not is_maker(node, model) or model.frequency.heat_of(node).level < self.heat:
+        if not model.frequency.may_be_warm(node) and not is_in_gradient_hook(node, model):
+            return
+        if last_name(node.func) not in _MAKERS or not is_maker(node, model):
+            yield from self.repeated(node, model)
+            return
+        if not is_run_often(node, self.heat, model):
             return
         if is_number_chosen(node, model):
             yield self.finding(
@@ -158,6 +167,7 @@ class RecomputedConstant(Rule):
             return
         found = constant_at(node, model)
         if found is None:
+            yield from self.repeated(node, model)
             return
         destination = constant_place(found, model)
         if destination is None and found.names:  # a part of it may depend on nothing
@@ -180,6 +190,25 @@ class RecomputedConstant(Rule):
             assumes=assumption(found, model),
             minor=_MINOR if model.types.type_of(found.node).tag is TypeTag.NDARRAY else None,
         )
+
+    def repeated(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a computation whose inputs the constructor fixed."""
+        if may_be_repeated(node, model) and is_run_often(node, self.heat, model):
+            found = repeated_result(node, model)
+            if found is not None and not is_kept_by_hand(Hoisted(found.node), model):
+                yield self.finding(
+                    model,
+                    found.node,
+                    found.message(model),
+                    advice=found.advice(),
+                    assumes=found.assumption(model),
+                    minor=_MINOR if model.types.type_of(found.node).tag is not TypeTag.TENSOR else None,
+                )
+
+
+def is_run_often(node: ast.AST, heat: Heat, model: SemanticModel) -> bool:
+    """Whether code is hot, or runs in each backward pass."""
+    return model.frequency.heat_of(node).level >= heat or is_in_gradient_hook(node, model)
 
 
 def assumption(found: Hoisted, model: SemanticModel) -> str | None:
