@@ -8,8 +8,8 @@ Flags the loops of a prioritised replay buffer that process one transition after
   updates a tree of minima, too; the finding is at the first tree.
 
 The tree is kept in an array, a tensor or a list. The loop may call the tree's method, which may be iterative
-or recursive and may be in another file, or contain the walk itself. It may be that of a generator, which yields
-one sample after the other.
+or recursive and may be in another file, or contain the walk itself. It may be that of a generator, which
+yields one sample after the other.
 
 The rule does not flag:
 

@@ -163,8 +163,8 @@ class ObjectReplayBuffer(Rule):
         yield self.finding(
             model,
             node,
-            f"`{first}` and {len(lists.holders) - 1} more lists store each field of a transition as an object "
-            f"of its own, which `{lists.read_in}` looks up one by one for every batch",
+            f"`{first}` and {len(lists.holders) - 1} more lists store each field of a transition as an "
+            f"object of its own, which `{lists.read_in}` looks up one by one for every batch",
             advice=ADVICE,
             assumes=f"training does not empty `{first}` after each update" if lists.is_assumed else None,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,

@@ -16,8 +16,8 @@ runs once per episode or less, unless it adds an item to the list as often.
 
 ## Why is it slow
 A list is a contiguous array. Removing or inserting the first item moves all other items by one place (a
-slice copies them), so each step costs time proportional to the length. A deque adds and removes items at both ends in constant
-time. Below a few hundred items, the difference does not matter.
+slice copies them), so each step costs time proportional to the length. A deque adds and removes items at both
+ends in constant time. Below a few hundred items, the difference does not matter.
 
 ## Example
 ```python

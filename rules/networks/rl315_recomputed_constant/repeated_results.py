@@ -12,6 +12,7 @@ from dataclasses import field
 
 from rlint.rule import (
     FUNCTIONS,
+    Binding,
     BindingKind,
     Effect,
     EscapeLevel,
@@ -223,9 +224,11 @@ class _Reader:
         what the constructor of its object fixed.
         """
         targets = self._model.types.call_targets(call)
-        if len(targets) != 1 or not self._model.effects.is_worth_caching(targets[0]):
+        if len(targets) != 1:
             return None
         target = targets[0]
+        if not self._model.effects.is_worth_caching(target) and not self._calls_table(target):
+            return None
         definition = self._model.types.definition(target)
         if not self._returns_data(target, definition):
             return None
@@ -237,6 +240,37 @@ class _Reader:
         if not self._model.names.is_self(call.func.value):
             return None
         return target if self._reads_only_fixed(definition, _DEPTH) else None
+
+    def _calls_table(self, target: FunctionSummary) -> bool:
+        """Whether a function of this file loops, and all that is not known about it is which lambda of a
+        table of the module it calls: `transform = TRANSFORMS[number]`.
+        """
+        definition = self._model.types.definition(target)
+        if definition is None or target.remembers or self._model.index.effect_of(target).acts:
+            return False
+        is_loop = is_table = False
+        for node in descendants(definition):
+            is_loop = is_loop or isinstance(node, ast.For)
+            if not isinstance(node, ast.Call) or self._model.effects.call_effect(node).quiet:
+                continue
+            if not isinstance(node.func, ast.Name) or not self._is_from_table(node.func):
+                return False
+            is_table = True
+        return is_loop and is_table
+
+    def _is_from_table(self, function: ast.Name) -> bool:
+        match self._model.dataflow.definitions(function):
+            case [Binding(path=(), value=ast.Subscript(value=ast.Name() as table))]:
+                pass
+            case _:
+                return False
+        match self._model.names.bindings(table):
+            case [Binding(value=ast.List(elts=items) | ast.Dict(values=items))]:
+                return all(
+                    isinstance(item, ast.Lambda) and self._model.effects.effect_of(item.body).quiet
+                    for item in items
+                )
+        return False
 
     def _returns_data(self, target: FunctionSummary, definition: Function | None) -> bool:
         """Whether a function returns an array or a container, rather than a number."""
