@@ -16,6 +16,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.looped_calls import is_called_in_loops
 from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.frequency.nested_calls import loops_at_calls
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -44,6 +45,7 @@ class FrequencyQueries:
         self._symbols = symbols
         self._dataflow = dataflow
         self._heats: dict[ast.AST, Frequency] = {}
+        self._loops_at_calls: dict[str, int] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
     def heat_of(self, node: ast.AST) -> Frequency:
@@ -220,6 +222,16 @@ class FrequencyQueries:
         """
         summary = self._symbols.function_at(node)
         return summary is not None and is_called_in_loops(summary, self._heat, steps=steps)
+
+    def loops_at_calls(self, node: ast.AST) -> int:
+        """Return how many loops, of more than a few constant items, are around the calls that lead to the
+        function around a node, whether or not they are known to train. It tells of cold code that it likely
+        runs many times.
+        """
+        summary = self._symbols.function_at(node)
+        if summary is None or not summary.qualname:
+            return 0
+        return loops_at_calls(summary, self._heat, self._loops_at_calls)
 
     def takes_loop_items(self, name: ast.Name) -> bool:
         """Whether a call in warm or hot code passes a loop variable to the parameter `name`, directly or

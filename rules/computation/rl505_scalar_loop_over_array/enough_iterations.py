@@ -8,6 +8,7 @@ from rlint.rule import Heat, SemanticModel, TypeTag, descendants, last_name, reg
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
 _FEW = 12
+_LOOPS = 2
 _LARGE = regex(r"logits$")
 _COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
@@ -37,8 +38,15 @@ def is_of_environment(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_hot(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether code runs in each step, or for each step of a rollout."""
-    return bool(model.frequency.heat_of(node).level is Heat.HOT)
+    """Whether code runs in each step, or for each step of a rollout, or is called in nested loops."""
+    return model.frequency.heat_of(node).level is Heat.HOT or is_called_in_nested_loops(node, model)
+
+
+def is_called_in_nested_loops(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether cold code is called in two loops or more, which likely are those over games and their moves."""
+    if model.frequency.heat_of(node).level is not Heat.COLD or model.module.is_test:
+        return False
+    return model.frequency.loops_at_calls(node) >= _LOOPS
 
 
 def is_compiled(node: ast.AST, model: SemanticModel) -> bool:
