@@ -216,22 +216,15 @@ class FrequencyQueries:
             for call in self._heat.callers(summary)
         )
 
-    def is_called_in_loops(self, node: ast.AST, *, steps: bool = False) -> bool:
+    def is_called_in_loops(self, node: ast.AST, *, steps: bool = False, nested: bool = False) -> bool:
         """Whether hot code calls the function around a node in a loop, also through other functions: in each
-        environment step or (without `steps`) for each item, not once per update.
+        environment step or (without `steps`) for each item, not once per update. With `nested`, whether any
+        code calls it in two loops or more, of which it need not be known that they train.
         """
         summary = self._symbols.function_at(node)
+        if nested and summary is not None:
+            return bool(summary.qualname) and loops_at_calls(summary, self._heat, self._loops_at_calls) > 1
         return summary is not None and is_called_in_loops(summary, self._heat, steps=steps)
-
-    def loops_at_calls(self, node: ast.AST) -> int:
-        """Return how many loops, of more than a few constant items, are around the calls that lead to the
-        function around a node, whether or not they are known to train. It tells of cold code that it likely
-        runs many times.
-        """
-        summary = self._symbols.function_at(node)
-        if summary is None or not summary.qualname:
-            return 0
-        return loops_at_calls(summary, self._heat, self._loops_at_calls)
 
     def takes_loop_items(self, name: ast.Name) -> bool:
         """Whether a call in warm or hot code passes a loop variable to the parameter `name`, directly or

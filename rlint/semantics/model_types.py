@@ -186,11 +186,6 @@ class TypeQueries:
             self._analysis.notes.doubt()
         return True
 
-    def is_in_construction(self, node: ast.AST) -> bool:
-        """Whether a node is in a constructor, or in a function that only constructors call."""
-        summary = self._symbols.function_at(node)
-        return summary is not None and self._settled.is_construction(summary)
-
     def is_likely_setting(self, attribute: ast.Attribute) -> bool:
         """Whether `self.x` or `self.args.x` is a setting, ignoring assignments to objects of unknown classes
         in cold code, such as code that parses options before training.

@@ -143,8 +143,8 @@ class GcInHotLoop(Rule):
         if _in_handler(anchor, model):
             return
         # beside each forward pass, blocks are released that the next one allocates again
-        beside_network = is_per_item(anchor, model) and not moves_model(anchor, model)
-        if not beside_network and (not often or has_reason(anchor, model)):
+        is_wasted = is_per_item(anchor, model) and not moves_model(anchor, model)
+        if not is_wasted and (not often or has_reason(anchor, model)):
             return
         shown = f"{what.replace('.memory', '')}()"
         cost = (
@@ -176,6 +176,9 @@ def is_per_item(anchor: ast.stmt, model: SemanticModel) -> bool:
     loops = model.frequency.loops(anchor)
     if not loops or model.analysis.loops.is_bounded(loops[0]) or trip_count.over_settings(loops[0], model):
         return False
+    match loops[0]:
+        case ast.For(target=ast.Name(id="_")) | ast.While():
+            return False  # rounds or epochs, rather than items
     if not model.frequency.runs_each_pass(anchor, innermost=True):
         return False
     return model.once(_runs_network, loops[0])
@@ -188,7 +191,8 @@ def _runs_network(loop: ast.AST, model: SemanticModel) -> bool:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
                 if _CREATES.search(name.lower()):
                     return False  # a loop over models
-                found = found or _is_forward(node, name, model)
+                if model.frequency.loops(node)[:1] == [loop]:
+                    found = found or _is_forward(node, name, model)
     return found
 
 
@@ -206,6 +210,11 @@ def _is_forward(call: ast.Call, name: str, model: SemanticModel) -> bool:
 def moves_model(anchor: ast.stmt, model: SemanticModel) -> bool:
     """Whether a statement beside this one moves, loads or deletes a model."""
     block, index = model.syntax.block(anchor)
+    learns = any(
+        isinstance(node, ast.Attribute) and node.attr == "backward"
+        for node in descendants(model.frequency.loops(anchor)[0])
+    )
+    names = _CHANGES_HANDS if learns else _MOVES  # generation and training may take turns
     for neighbours in (reversed(block[:index]), block[index + 1 :]):
         for statement in neighbours:
             if isinstance(statement, ast.Delete) and any(
@@ -214,7 +223,7 @@ def moves_model(anchor: ast.stmt, model: SemanticModel) -> bool:
                 for target in statement.targets
             ):
                 return True
-            if changes_hands(statement, model, _MOVES):
+            if changes_hands(statement, model, names):
                 return True
             if not _accompanies(statement, model):
                 break

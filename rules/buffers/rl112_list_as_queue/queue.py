@@ -168,12 +168,23 @@ def is_emptied_from_front(front: QueueFront, model: SemanticModel) -> bool:
             is_tested = _is_length_of(loop.test, wanted, model)
         case _:
             is_tested = ast.dump(loop.test) == wanted
-    return is_tested and not any(
-        isinstance(node, ast.Attribute)
-        and node.attr in (*_PLAIN, "insert")
-        and ast.dump(node.value) == wanted
-        for node in descendants(loop)
-    )
+    return is_tested and not any(_adds_items(node, front.held) for node in descendants(loop))
+
+
+def _adds_items(node: ast.AST, held: ast.expr) -> bool:
+    """Whether a node may add items to a list, or replaces it."""
+    match node:
+        case ast.Attribute(value=owner, attr=method):
+            if method in (*_PLAIN, "insert") and array_growth.same_place(owner, held):
+                return True
+            return isinstance(node.ctx, ast.Store) and array_growth.same_place(node, held)
+        case ast.Subscript(value=owner, ctx=ast.Store()):
+            return array_growth.same_place(owner, held)
+        case ast.Name(ctx=ast.Store()):
+            return array_growth.same_place(node, held)
+        case ast.AugAssign(target=target):
+            return array_growth.same_place(target, held)
+    return False
 
 
 def is_added_to(front: QueueFront, model: SemanticModel) -> bool:
@@ -374,9 +385,9 @@ def is_list(held: ast.expr, model: SemanticModel) -> bool:
                 if any(array_growth.same_place(target, held) for target in targets):
                     return True
             case ast.Assign(targets=targets, value=ast.Dict(values=[*values])):
-                if values and all(isinstance(value, ast.List) for value in values):
-                    if any(array_growth.same_place(target, held.value) for target in targets):
-                        return True
+                are_lists = bool(values) and all(isinstance(value, ast.List) for value in values)
+                if are_lists and any(array_growth.same_place(target, held.value) for target in targets):
+                    return True
             case ast.Assign(targets=targets, value=ast.DictComp(value=ast.List())):
                 if any(array_growth.same_place(target, held.value) for target in targets):
                     return True

@@ -8,7 +8,6 @@ from rlint.rule import Heat, SemanticModel, TypeTag, descendants, last_name, reg
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
 _FEW = 12
-_LOOPS = 2
 _LARGE = regex(r"logits$")
 _COMPILERS = frozenset({"njit", "jit", "vectorize", "guvectorize"})
 OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
@@ -46,7 +45,7 @@ def is_called_in_nested_loops(node: ast.AST, model: SemanticModel) -> bool:
     """Whether cold code is called in two loops or more, which likely are those over games and their moves."""
     if model.frequency.heat_of(node).level is not Heat.COLD or model.module.is_test:
         return False
-    return model.frequency.loops_at_calls(node) >= _LOOPS
+    return model.frequency.is_called_in_loops(node, nested=True)
 
 
 def is_compiled(node: ast.AST, model: SemanticModel) -> bool:

@@ -18,6 +18,13 @@ Functions of the project that create a tensor from their arguments count as cons
 (`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are
 only created for `torch.where`, which accepts the number itself.
 
+Also flags computations whose inputs the constructor fixed: library functions on an array that only the
+constructor assigns and that no method modifies (`np.argwhere(self.grid == 2)`, `np.pad(self.walls, 1)`), and
+calls of functions and methods of the project that compute something, have no effects, and read nothing else
+that changes; their arguments are constants or have a few values (`rotation_table(k)`). In the hook of a
+gradient, masks of the shape of the gradient count (`torch.cat([torch.zeros_like(grad[:-1]), …])`). These
+have only advice, and assume that no other file modifies the arrays.
+
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
 returned, or that are computed from settings of an object that this program does not define

@@ -41,7 +41,15 @@ _PLAIN = ("math.", "itertools.", "builtins.")
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _RESULTS = frozenset({*_ARRAYS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.TUPLE})
 _MAY_BE_DATA = _RESULTS | {TypeTag.UNKNOWN}
-_CHEAP = Trait.FILLS | Trait.FILLS_LIKE | Trait.COPIES | Trait.KEEPS_ORDER | Trait.PERMUTES | Trait.FROM_DATA
+_CHEAP = (
+    Trait.MIRRORS
+    | Trait.FILLS
+    | Trait.FILLS_LIKE
+    | Trait.COPIES
+    | Trait.KEEPS_ORDER
+    | Trait.PERMUTES
+    | Trait.FROM_DATA
+)
 _LIKE = models.names_having(Trait.FILLS_LIKE, "numpy", "torch")
 _CONVERTS = models.having(Trait.FROM_DATA, "numpy", "torch")
 _NO_WORK = models.having(_CHEAP | Trait.LEGACY | Trait.MEASURES, "numpy", "torch")
@@ -55,7 +63,7 @@ class RepeatedResult:
 
     node: ast.expr
     call: ast.Call
-    inputs: Inputs
+    inputs: ResultInputs
 
     def message(self, model: SemanticModel) -> str:
         """Return the message: what computes the same value how often, and from what."""
@@ -101,7 +109,7 @@ def _joined(names: list[str]) -> str:
 
 
 @mutable
-class Inputs:
+class ResultInputs:
     """What a repeated result depends on."""
 
     data: list[ast.Attribute] = field(default_factory=list)
@@ -145,7 +153,7 @@ def repeated_result(call: ast.Call, model: SemanticModel) -> RepeatedResult | No
     reader = _Reader(model)
     if not reader.is_costly(call):
         return None
-    inputs = Inputs()
+    inputs = ResultInputs()
     if not reader.is_same(call, inputs, _DEPTH):
         return None
     whole: ast.expr = call
@@ -154,7 +162,7 @@ def repeated_result(call: ast.Call, model: SemanticModel) -> RepeatedResult | No
             break
         if isinstance(around, (ast.Tuple, ast.List, ast.Dict, ast.Lambda)):
             break
-        wider = Inputs()
+        wider = ResultInputs()
         if not reader.is_same(around, wider, _DEPTH):
             break
         whole, inputs = around, wider
@@ -170,7 +178,7 @@ def repeated_result(call: ast.Call, model: SemanticModel) -> RepeatedResult | No
     return RepeatedResult(whole, call, inputs) if _is_shared(whole, model) else None
 
 
-def _is_found_otherwise(whole: ast.expr, inputs: Inputs, model: SemanticModel) -> bool:
+def _is_found_otherwise(whole: ast.expr, inputs: ResultInputs, model: SemanticModel) -> bool:
     """Whether a part of an expression, or of a function that it calls, is found on its own."""
     for called in inputs.functions:
         for target in model.types.call_targets(called):
@@ -232,6 +240,11 @@ class _Reader:
         definition = self._model.types.definition(target)
         if not self._returns_data(target, definition):
             return None
+        if (
+            definition is not None
+            and self._model.function(self._model.parent(definition) or call) is not None
+        ):
+            return None  # it may read variables of the function around it
         if not target.has_receiver:
             is_closed = not self._model.index.reads_variables(target.path, target.module)
             return target if is_closed else None
@@ -297,7 +310,7 @@ class _Reader:
 
     # -- values --------------------------------------------------------------------------------
 
-    def is_same(self, node: ast.AST, found: Inputs, depth: int) -> bool:
+    def is_same(self, node: ast.AST, found: ResultInputs, depth: int) -> bool:
         """Whether an expression has the same value each time that it is evaluated."""
         match node:
             case ast.Constant():
@@ -320,7 +333,7 @@ class _Reader:
                 return False
         return all(self.is_same(child, found, depth) for child in ast.iter_child_nodes(node))
 
-    def _call(self, call: ast.Call, found: Inputs, depth: int) -> bool:
+    def _call(self, call: ast.Call, found: ResultInputs, depth: int) -> bool:
         gradient = self._gradient_like(call)
         if gradient is not None:
             found.shapes.append(gradient)
@@ -341,7 +354,7 @@ class _Reader:
                 return is_array and effect.quiet and self.is_same(owner, found, depth)
         return False
 
-    def _attribute(self, node: ast.Attribute, found: Inputs, depth: int) -> bool:
+    def _attribute(self, node: ast.Attribute, found: ResultInputs, depth: int) -> bool:
         if self._model.names.qualified(node) is not None:
             return True
         kind = self._model.types.type_of(node)
@@ -358,7 +371,7 @@ class _Reader:
             return gradient_of(node.value, self._model) or self.is_same(node.value, found, depth)
         return self._model.types.type_of(node.value).tag in _ARRAYS and self.is_same(node.value, found, depth)
 
-    def _name(self, name: ast.Name, found: Inputs, depth: int) -> bool:
+    def _name(self, name: ast.Name, found: ResultInputs, depth: int) -> bool:
         if isinstance(name.ctx, ast.Store):
             return True  # of a comprehension
         scope = self._model.names.scope(name).lookup(name.id)
@@ -372,7 +385,8 @@ class _Reader:
         if scope is None:
             return False
         if scope.is_comprehension:
-            return True  # its iterable is examined with the comprehension
+            clauses = getattr(scope.node, "generators", ())
+            return depth > 0 and all(self.is_same(each.iter, found, depth - 1) for each in clauses)
         bindings = self._model.dataflow.definitions(name)
         if scope.parent is None:
             return len(self._model.names.bindings(name)) == 1 and algebra.is_immutable(
@@ -393,7 +407,7 @@ class _Reader:
 
     def _is_passed(self, name: ast.Name) -> bool:
         def is_constant(given: ast.expr) -> bool:
-            return self.is_same(given, Inputs(), 1)
+            return self.is_same(given, ResultInputs(), 1)
 
         return is_passed_number(name, self._model, is_constant) or is_passed_list(name, self._model)
 
@@ -430,7 +444,7 @@ def _reads_fixed(key: tuple[Function, int], model: SemanticModel) -> bool:
                 for each in targets
             ):
                 return False
-        elif not reader.is_same(node, Inputs(), 1):
+        elif not reader.is_same(node, ResultInputs(), 1):
             return False
     summary = model.symbols.function_at(method.body[0])
     return summary is not None and not any(

@@ -62,7 +62,7 @@ def _kept_by(key: tuple[ast.ClassDef, str], model: SemanticModel) -> bool:
             continue
         if isinstance(model.parent(use), ast.AugAssign):
             return False
-        if model.types.is_in_construction(use) and model.names.is_self(use.value):
+        if model.usage.is_in_construction(use) and model.names.is_self(use.value):
             continue
         kind = model.types.type_of(use)
         if kind.tag is TypeTag.TUPLE and _is_fixed(kind):
