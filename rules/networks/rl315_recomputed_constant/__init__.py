@@ -113,8 +113,6 @@ from rlint.rule import (
     Use,
     UseKind,
     descendants,
-    last_name,
-    last_names,
 )
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
@@ -127,8 +125,6 @@ from rlint.rules.networks.rl315_recomputed_constant.empty_inputs import is_for_e
 from rlint.rules.networks.rl315_recomputed_constant.gradient_hooks import is_in_gradient_hook
 from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
-    CALLED,
-    HELPERS,
     OF_DATA,
     is_computed_maker,
     is_maker,
@@ -136,7 +132,6 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
 from rlint.rules.networks.rl315_recomputed_constant.numbers_chosen import is_number_chosen
 from rlint.rules.networks.rl315_recomputed_constant.repeated_results import may_be_repeated, repeated_result
 
-_MAKERS = last_names(*CALLED) | HELPERS
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
 )
@@ -159,7 +154,7 @@ class RecomputedConstant(Rule):
         assert isinstance(node, ast.Call)
         if not model.frequency.may_be_warm(node) and not is_in_gradient_hook(node, model):
             return
-        if last_name(node.func) not in _MAKERS or not is_maker(node, model):
+        if not is_maker(node, model):
             yield from self.repeated(node, model)
             return
         if not is_run_often(node, self.heat, model):
