@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, Function, SemanticModel
+from rlint.rule import Function, SemanticModel
 
 _REGISTER = "register_hook"
 
@@ -27,8 +27,6 @@ def gradient_of(name: ast.Name, model: SemanticModel) -> bool:
 
 
 def _is_registered(function: Function, model: SemanticModel) -> bool:
-    if not isinstance(function, FUNCTIONS):
-        return False
     for call in model.syntax.written.calls_of((_REGISTER,)):
         match call:
             case ast.Call(args=[ast.Name(id=name) | ast.Attribute(attr=name)]) if name == function.name:

@@ -7,8 +7,6 @@ Whether a result may be shared without a copy does not matter here: it only conc
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from dataclasses import field
 
 from rlint.rule import (
     FUNCTIONS,
@@ -24,16 +22,15 @@ from rlint.rule import (
     algebra,
     defaults_of,
     descendants,
-    frozen,
     last_name,
     models,
-    mutable,
     size_of,
 )
 from rlint.rules.networks.rl315_recomputed_constant.constant import constant_at
 from rlint.rules.networks.rl315_recomputed_constant.gradient_hooks import gradient_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import is_maker
 from rlint.rules.networks.rl315_recomputed_constant.passed_constants import is_passed_list, is_passed_number
+from rlint.rules.networks.rl315_recomputed_constant.result_inputs import RepeatedResult, ResultInputs
 from rlint.rules.networks.rl315_recomputed_constant.unchanging_data import is_unchanging_data
 
 _LIBRARIES = ("torch.", "numpy.", "scipy.")
@@ -55,73 +52,6 @@ _CONVERTS = models.having(Trait.FROM_DATA, "numpy", "torch")
 _NO_WORK = models.having(_CHEAP | Trait.LEGACY | Trait.MEASURES, "numpy", "torch")
 _DEPTH = 4
 _MOST = 400
-
-
-@frozen
-class RepeatedResult:
-    """An expression that has the same value each time, with what it depends on."""
-
-    node: ast.expr
-    call: ast.Call
-    inputs: ResultInputs
-
-    def message(self, model: SemanticModel) -> str:
-        """Return the message: what computes the same value how often, and from what."""
-        function = model.function(self.node)
-        often = f"on every call of `{function.name}`" if function is not None else "each time"
-        what = f"`{model.source.text(self.call.func)}` computes the same result {often}"
-        read = _texts(self.inputs.data, model)
-        if self.inputs.shapes:
-            return f"{what}: it only depends on the shape of {_joined(_texts(self.inputs.shapes, model))}"
-        if read:
-            return f"{what}: it only depends on {_joined(read)}, which `__init__` fills"
-        if self.inputs.few:
-            return f"{what} with the same {_joined(_texts(self.inputs.few, model))}"
-        return f"{what}: it only depends on constants and settings"
-
-    def advice(self) -> str:
-        """Return the advice: where to keep the result."""
-        if self.inputs.shapes:
-            return "Keep it for the next call, or compute with the part of the gradient that it selects"
-        if self.inputs.few:
-            return "Keep it for each of the few arguments (`functools.lru_cache`), or in a table"
-        if self.inputs.data:
-            return "Compute it once in `__init__` and keep it as an attribute"
-        return "Compute it once, and keep it"
-
-    def assumption(self, model: SemanticModel) -> str | None:
-        """Return the assumption about code that may modify the inputs."""
-        fixed = [*self.inputs.data, *self.inputs.settings]
-        if fixed:
-            return f"no other code modifies {_joined(_texts(fixed, model))}"
-        if self.inputs.few:
-            names = _texts(self.inputs.few, model)
-            return f"{_joined(names)} {'have' if len(names) > 1 else 'has'} only a few different values"
-        return None
-
-
-def _texts(nodes: Sequence[ast.expr], model: SemanticModel) -> list[str]:
-    return list(dict.fromkeys(f"`{model.source.text(node)}`" for node in nodes))
-
-
-def _joined(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
-@mutable
-class ResultInputs:
-    """What a repeated result depends on."""
-
-    data: list[ast.Attribute] = field(default_factory=list)
-    """Attributes with arrays or containers that the constructor fills."""
-    settings: list[ast.Attribute] = field(default_factory=list)
-    """Attributes of unknown type, which are only read."""
-    few: list[ast.expr] = field(default_factory=list)
-    """Variables with a few different values."""
-    functions: list[ast.Call] = field(default_factory=list)
-    """Calls of functions of the project."""
-    shapes: list[ast.Name] = field(default_factory=list)
-    """Gradients of weights, of which only the shape counts."""
 
 
 def may_be_repeated(call: ast.Call, model: SemanticModel) -> bool:
@@ -240,10 +170,7 @@ class _Reader:
         definition = self._model.types.definition(target)
         if not self._returns_data(target, definition):
             return None
-        if (
-            definition is not None
-            and self._model.function(self._model.parent(definition) or call) is not None
-        ):
+        if definition is not None and self._model.function(definition) is not None:
             return None  # it may read variables of the function around it
         if not target.has_receiver:
             is_closed = not self._model.index.reads_variables(target.path, target.module)
@@ -409,7 +336,7 @@ class _Reader:
         def is_constant(given: ast.expr) -> bool:
             return self.is_same(given, ResultInputs(), 1)
 
-        return is_passed_number(name, self._model, is_constant) or is_passed_list(name, self._model)
+        return bool(is_passed_number(name, self._model, is_constant) or is_passed_list(name, self._model))
 
 
 def _is_literal(iterable: ast.expr) -> bool:
