@@ -16,6 +16,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.looped_calls import is_called_in_loops
 from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.frequency.nested_calls import loops_at_calls
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -44,6 +45,7 @@ class FrequencyQueries:
         self._symbols = symbols
         self._dataflow = dataflow
         self._heats: dict[ast.AST, Frequency] = {}
+        self._loops_at_calls: dict[str, int] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
     def heat_of(self, node: ast.AST) -> Frequency:
@@ -214,11 +216,14 @@ class FrequencyQueries:
             for call in self._heat.callers(summary)
         )
 
-    def is_called_in_loops(self, node: ast.AST, *, steps: bool = False) -> bool:
+    def is_called_in_loops(self, node: ast.AST, *, steps: bool = False, nested: bool = False) -> bool:
         """Whether hot code calls the function around a node in a loop, also through other functions: in each
-        environment step or (without `steps`) for each item, not once per update.
+        environment step or (without `steps`) for each item, not once per update. With `nested`, whether any
+        code calls it in two loops or more, of which it need not be known that they train.
         """
         summary = self._symbols.function_at(node)
+        if nested and summary is not None:
+            return bool(summary.qualname) and loops_at_calls(summary, self._heat, self._loops_at_calls) > 1
         return summary is not None and is_called_in_loops(summary, self._heat, steps=steps)
 
     def takes_loop_items(self, name: ast.Name) -> bool:

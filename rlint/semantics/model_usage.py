@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.semantics.dataflow.immutability import is_construction
 from rlint.semantics.effects.purity import Purity
 from rlint.semantics.effects.shown_values import ShownValues
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
@@ -37,6 +38,11 @@ class UsageQueries:
         self._symbols = program.program_symbols
         self._heat = program.heat
         self._purity = Purity(program.index)
+
+    def is_in_construction(self, node: ast.AST) -> bool:
+        """Whether a node is in a constructor, or in a function that only constructors call."""
+        summary = self._model.symbols.function_at(node)
+        return summary is not None and is_construction(summary, self._heat)
 
     def is_unused(self, node: ast.AST) -> bool:
         """Whether a node is part of a class that no code of the project uses, though other files use other

@@ -3,7 +3,9 @@
 ## What it does
 Flags `gc.collect()` and `torch.cuda.empty_cache()` (also of `mps`, `xpu` and others) where they run in
 every iteration of a training loop: per environment step, gradient step, episode or epoch. The call may be
-in a helper function or under `if torch.cuda.is_available()`.
+in a helper function or under `if torch.cuda.is_available()`. Loops over samples or batches that run a network
+count as well, wherever they are called from: evaluation and inference (with a low impact), also after a `del`
+of the sample's tensors.
 
 The rule does not flag:
 
@@ -73,6 +75,7 @@ because it may have other callers that need it. The fix keeps the import.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from rlint.rule import (
@@ -89,6 +92,7 @@ from rlint.rule import (
     last_names,
     regex,
     trip_count,
+    vocabulary,
 )
 
 COLLECTS = "gc.collect"
@@ -101,6 +105,13 @@ _CHANGES_HANDS = regex(
     r"offload|onload|unload|reload|sleep|wake|(^|_)(free|release|destroy|shutdown|close|terminate)|kv_cache"
     r"|(^|_)to_cpu|from_pretrained|load_state|load_model|save|checkpoint|generat|rollout|merge|weights"
 )
+_MOVES = regex(
+    r"offload|onload|unload|reload|sleep|wake|(^|_)(release|destroy|shutdown|terminate)|(^|_)to_cpu"
+    r"|from_pretrained|load_state|load_model|merge|weights"
+)
+"""Those of them that change which models are on the device."""
+_CREATES = regex(r"from_pretrained|load_model|load_checkpoint|^build_model|^make_model|^create_model")
+_FEW_WORDS = 4
 # calls beside them
 _ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
 _LONG_STEP = "a step of a language model takes far longer"
@@ -116,7 +127,7 @@ class GcInHotLoop(Rule):
     name = "gc-in-hot-loop"
     seeds = ("S1.M1",)
     claims = ("time",)
-    heat = Heat.WARM
+    heat = Heat.COLD
     visits = (ast.Call,)
     callees = last_names(*EMPTIES, COLLECTS)
 
@@ -126,8 +137,14 @@ class GcInHotLoop(Rule):
         if what not in EMPTIES and (what != COLLECTS or _is_partial(node)):
             return
         anchor = _guarded(model.syntax.statement(node), model)
-        often = model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
-        if _in_handler(anchor, model) or not often or has_reason(anchor, model):
+        often = model.frequency.heat_of(anchor).level is not Heat.COLD and (
+            model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
+        )
+        if _in_handler(anchor, model):
+            return
+        # beside each forward pass, blocks are released that the next one allocates again
+        is_wasted = is_per_item(anchor, model) and not moves_model(anchor, model)
+        if not is_wasted and (not often or has_reason(anchor, model)):
             return
         shown = f"{what.replace('.memory', '')}()"
         cost = (
@@ -154,6 +171,65 @@ class GcInHotLoop(Rule):
         )
 
 
+def is_per_item(anchor: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a statement runs in each iteration of a loop over samples or batches, which runs a network."""
+    loops = model.frequency.loops(anchor)
+    if not loops or model.analysis.loops.is_bounded(loops[0]) or trip_count.over_settings(loops[0], model):
+        return False
+    match loops[0]:
+        case ast.For(target=ast.Name(id="_")) | ast.While():
+            return False  # rounds or epochs, rather than items
+    if not model.frequency.runs_each_pass(anchor, innermost=True):
+        return False
+    return model.once(_runs_network, loops[0])
+
+
+def _runs_network(loop: ast.AST, model: SemanticModel) -> bool:
+    found = False
+    for node in descendants(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+                if _CREATES.search(name.lower()):
+                    return False  # a loop over models
+                if model.frequency.loops(node)[:1] == [loop]:
+                    found = found or _is_forward(node, name, model)
+    return found
+
+
+def _is_forward(call: ast.Call, name: str, model: SemanticModel) -> bool:
+    """Whether a call runs a network, by its type or by its name: `model(ids)`, `model.generate(ids)`."""
+    if model.types.type_of(call.func).tag is TypeTag.MODULE:
+        return True
+    words = name.lower().split("_")
+    if isinstance(call.func, ast.Attribute) and not vocabulary.GENERATES.isdisjoint(words):
+        return True
+    is_called = not vocabulary.NETWORKS.isdisjoint(words) and not model.types.call_targets(call)
+    return is_called and model.types.type_of(call.func).tag is TypeTag.UNKNOWN and len(words) < _FEW_WORDS
+
+
+def moves_model(anchor: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a statement beside this one moves, loads or deletes a model."""
+    block, index = model.syntax.block(anchor)
+    learns = any(
+        isinstance(node, ast.Attribute) and node.attr == "backward"
+        for node in descendants(model.frequency.loops(anchor)[0])
+    )
+    names = _CHANGES_HANDS if learns else _MOVES  # generation and training may take turns
+    for neighbours in (reversed(block[:index]), block[index + 1 :]):
+        for statement in neighbours:
+            if isinstance(statement, ast.Delete) and any(
+                model.types.type_of(target).tag in (TypeTag.MODULE, TypeTag.OPTIMIZER)
+                or not vocabulary.NETWORKS.isdisjoint(model.source.text(target).lower().split("_"))
+                for target in statement.targets
+            ):
+                return True
+            if changes_hands(statement, model, names):
+                return True
+            if not _accompanies(statement, model):
+                break
+    return False
+
+
 def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     """Whether neighbouring or enclosing code shows why the memory must be freed at this place."""
     warm = model.frequency.heat_of(anchor).level is not Heat.HOT
@@ -178,7 +254,7 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     return False
 
 
-def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
+def changes_hands(statement: ast.stmt, model: SemanticModel, names: re.Pattern[str] = _CHANGES_HANDS) -> bool:
     """Whether a model is moved off its device, put to sleep, loaded, saved or freed here."""
     for node in descendants(statement):
         match node:
@@ -188,7 +264,7 @@ def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
                 if to_host and model.types.type_of(owner).tag in (TypeTag.MODULE, TypeTag.OPTIMIZER):
                     return True
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-                if _CHANGES_HANDS.search(name.lower()):
+                if names.search(name.lower()):
                     return True
     return False
 

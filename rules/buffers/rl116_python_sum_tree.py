@@ -8,7 +8,8 @@ Flags the loops of a prioritised replay buffer that process one transition after
   updates a tree of minima, too; the finding is at the first tree.
 
 The tree is kept in an array, a tensor or a list. The loop may call the tree's method, which may be iterative
-or recursive and may be in another file, or contain the walk itself.
+or recursive and may be in another file, or contain the walk itself. It may be that of a generator, which
+yields one sample after the other.
 
 The rule does not flag:
 
@@ -199,9 +200,13 @@ def first_update(loop: AnyLoop, model: SemanticModel) -> ast.AST | None:
 
 def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
     """Whether a loop as a whole runs repeatedly, rather than being the training loop, and has more than a few
-    constant iterations.
+    constant iterations; also the loop of a generator, which the code that collects its items drives.
     """
-    return not model.analysis.loops.is_bounded(loop) and model.frequency.heat_of(loop).level is Heat.HOT
+    if model.analysis.loops.is_bounded(loop):
+        return False
+    return model.frequency.heat_of(loop).level is Heat.HOT or any(
+        isinstance(node, ast.Yield) for node in descendants(loop)
+    )
 
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:

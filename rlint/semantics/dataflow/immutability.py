@@ -57,6 +57,16 @@ def _path_of(owner: ast.expr, analysis: FileAnalysis) -> str:
     return f"={kind.tag.value}" if kind else ""
 
 
+def is_construction(function: FunctionSummary, heat: HeatMap, depth: int = _DEPTH) -> bool:
+    """Whether a function is a constructor, or only ever runs as part of one."""
+    if function.name in _MAKERS:
+        return True
+    callers = heat.graph.callers(function.path)
+    return (
+        depth > 0 and bool(callers) and all(is_construction(edge.caller, heat, depth - 1) for edge in callers)
+    )
+
+
 class Immutability:
     """Which attributes keep the value from construction, over all files."""
 
@@ -113,7 +123,7 @@ class Immutability:
             return False
         paths = {cls.path for cls in family}
         return all(
-            not self._concerns(path, function, paths) or self._makes(function, _DEPTH)
+            not self._concerns(path, function, paths) or is_construction(function, self._heat)
             for path, function in writers
         )
 
@@ -128,10 +138,3 @@ class Immutability:
         if cls is not None:
             return family is None or cls.path in family
         return not kind
-
-    def _makes(self, function: FunctionSummary, depth: int) -> bool:
-        """Whether a function only ever runs as part of a constructor."""
-        if function.name in _MAKERS:
-            return True
-        callers = self._heat.graph.callers(function.path)
-        return depth > 0 and bool(callers) and all(self._makes(edge.caller, depth - 1) for edge in callers)

@@ -18,6 +18,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
   a comprehension for each field;
+- items of an object whose `__getitem__` indexes each field (`[self[i] for i in indices]`), and a generator
+  that yields such items at random indices to a data loader, which collates them;
 - slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`),
   or that a loop over drawn places copies to a batch (`batch[:, i] = self.rows[t : t + n, b]`);
 - `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may
@@ -130,6 +132,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
+from rlint.rules.buffers.rl102_list_indexed_sample.single_items import holds_fields, yielded_item
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     TakenApart,
@@ -145,6 +148,7 @@ ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
     "`self.rewards[indices]`"
 )
+FIELDS = "Draw the indices of a whole batch, and index the storage of each field with all of them at once"
 _DRAWS = ("random.sample", "random.choices")
 _OBJECTS = "the items are objects with methods, which arrays do not replace"
 _EPISODES = "the items are whole episodes, which are not taken apart here"
@@ -161,7 +165,7 @@ class ListIndexedSample(Rule):
     heat = Heat.HOT
     one_change_mends = CodeExtent.FUNCTION
     mended_with = ("RL104",)
-    visits = (ast.ListComp, ast.Call, ast.For)
+    visits = (ast.ListComp, ast.Call, ast.For, ast.Yield)
     callees = last_names(
         *_DRAWS,
         "operator.itemgetter",
@@ -186,6 +190,8 @@ class ListIndexedSample(Rule):
             found = self.converted(node, model)
         elif isinstance(node, ast.For):
             found = self.loop(node, model)
+        elif isinstance(node, ast.Yield):
+            found = self.yielded(node, model)
         else:
             found = None
         if found is not None and found.heat >= self.heat:
@@ -220,6 +226,8 @@ class ListIndexedSample(Rule):
             advice = f"Index with all of them at once, and convert the array: `{held}[{indices}]`"
             return self.finding(model, join, message, advice=advice)
         if not may_hold_transitions(kind):
+            if holds_fields(picked.held, model):
+                return self.items(picked, call, model)
             model.silent("{} is not known to hold transitions", picked.held)
             return None
         named = kind.tag is TypeTag.DEQUE or holds_transitions(picked.held, model)
@@ -240,6 +248,24 @@ class ListIndexedSample(Rule):
         related = [(other, "iterates over the same items again") for other in equal[1:]]
         minor = _EPISODES if are_kept_whole(node, picked.held, model) else minor_of(kind, model)
         return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor)
+
+    def items(self, picked: Picked, call: ast.Call | None, model: SemanticModel) -> Finding | None:
+        """Return a finding for `[self[i] for i in indices]`, where `__getitem__` reads each field."""
+        if call is None and not is_sampling(picked.node, model) and not is_drawn(picked.indices, model):
+            return None
+        held = shown(picked.held, model)
+        message = f"The batch is picked from `{held}` one by one, and its fields must be stacked again"
+        return self.finding(model, picked.node, message, advice=FIELDS)
+
+    def yielded(self, node: ast.Yield, model: SemanticModel) -> Finding | None:
+        """Return a finding for `yield self[index]` in a generator that a data loader reads."""
+        found = yielded_item(node, model)
+        if found is None:
+            return None
+        message = (
+            f"`{shown(found.held, model)}` is read one transition at a time, and a loader collates them again"
+        )
+        return self.finding(model, found.at, message, advice=FIELDS)
 
     def slices(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.stack([self.frames[t : t + n, b] for t, b in zip(starts, columns)])`."""

@@ -22,9 +22,11 @@ _SAMPLES = regex(r"^_*(sample|get_(mini_?)?batch|get_sample|random_sample|sample
 _STORES = regex(
     r"buffer|memory|memories|replay|experience|storage|dataset|expert|(^|_)(rb|rpm|er|mem|pool|d)$"
 )
-_DRAWS = models.names_having(
-    Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR
-) | {"permutation", "randperm", "sample"}
+DRAWS = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR) | {
+    "permutation",
+    "randperm",
+    "sample",
+}
 _FIELDS = 3
 _COLLECTED = 2
 _JOINS = models.having(Trait.JOINS, "numpy", "torch") | models.having(Trait.FROM_DATA, "numpy", "torch")
@@ -159,7 +161,7 @@ def is_drawn(indices: ast.expr, model: SemanticModel) -> bool:
     if isinstance(indices, ast.Name):
         values += [each.value for each in model.dataflow.definitions(indices) if each.value is not None]
     return any(
-        isinstance(node, ast.Call) and last_name(node.func) in _DRAWS
+        isinstance(node, ast.Call) and last_name(node.func) in DRAWS
         for value in values
         for node in descendants(value)
     )

@@ -9,7 +9,9 @@ recognises `append`, `extend`, writes to an index that wraps around, and sequenc
 sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
 are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`. Whole episodes or games
 count if a method of the buffer builds batches from their steps, one by one: by methods of each drawn game
-(`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`).
+(`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`). A buffer may
+also keep one list per field (`self.states.append(state)`, `self.rewards.append(reward)`, …) from which items
+at drawn indices are picked, or that is a data set whose `__getitem__` returns the fields of one transition.
 
 The rule does not flag:
 
@@ -106,6 +108,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     uses_of,
     written_by,
 )
+from rlint.rules.buffers.rl104_object_replay_buffer.parallel_lists import parallel_lists
 from rlint.rules.buffers.rl104_object_replay_buffer.replay_list import is_drawn_and_unpacked, is_replay
 from rlint.rules.buffers.rl104_object_replay_buffer.tree_store import (
     drawn_from_tree,
@@ -144,12 +147,28 @@ class ObjectReplayBuffer(Rule):
     heat = Heat.WARM
     visits = (ast.Call, ast.Assign)
     callees = _ADDS
-    triggers = ("sample", "choice", "rand", "integers")
+    triggers = ("sample", "choice", "rand", "integers", "__getitem__")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first statement of a buffer that stores a transition or an episode."""
-        found = list(self.transitions(node, model))
-        yield from found or self.episodes(node, model)
+        found = list(self.transitions(node, model)) or list(self.episodes(node, model))
+        yield from found or self.fields(node, model)
+
+    def fields(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a buffer with a list for each field of the transitions."""
+        lists = None if shares_frames(model) else parallel_lists(node, model)
+        if lists is None:
+            return
+        first = model.source.text(lists.holders[0])
+        yield self.finding(
+            model,
+            node,
+            f"`{first}` and {len(lists.holders) - 1} more lists store each field of a transition as an "
+            f"object of its own, which `{lists.read_in}` looks up one by one for every batch",
+            advice=ADVICE,
+            assumes=f"training does not empty `{first}` after each update" if lists.is_assumed else None,
+            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+        )
 
     def episodes(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first statement of a buffer that stores an episode as an object."""

@@ -40,7 +40,7 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
     """Return where batches are drawn at random from a list that is created empty, is not small, and is never
     replaced or emptied during training by the code that draws; None otherwise.
     """
-    draws = [draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model)]
+    draws = [draw for use in uses for draw in draws_of(use, model) if _runs_often(draw, model)]
     stores = (use for use in uses if isinstance(use.ctx, ast.Store))
     if not draws and any(is_object_array(model.names.assigned(use), model) for use in stores):
         draws = [read for use in uses for read in _item_reads(use, model)]
@@ -65,14 +65,14 @@ def first_of_kept(
                 if not isinstance(parent, ast.AnnAssign) and _runs_often(use, model):
                     return None
                 continue  # one of several that are loaded from a file
-            if _is_cut(value, use):
+            if is_cut(value, use):
                 continue
             if _is_replaced(use, value, model):
-                if not _is_empty(value, model):
+                if not is_empty(value, model):
                     return None
                 emptied.append(use)
             # it may be loaded from a file before training starts
-            begins = begins or _is_empty(value, model)
+            begins = begins or is_empty(value, model)
         elif _empties(parent) and _runs_often(use, model):
             emptied.append(use)
     if not begins:
@@ -96,7 +96,7 @@ def _is_replaced(use: ast.expr, value: ast.expr, model: SemanticModel) -> bool:
     """
     method = model.function(use)
     level = model.frequency.heat_of(use).level
-    if method is None or method.name != "__init__" or not _is_empty(value, model):
+    if method is None or method.name != "__init__" or not is_empty(value, model):
         return level > Heat.COLD
     beat = model.frequency.cadence(use)
     return level > Heat.WARM and (beat is None or bool(beat.drivers))
@@ -106,7 +106,7 @@ def _runs_often(node: ast.AST, model: SemanticModel) -> bool:
     return model.frequency.heat_of(node).level > Heat.COLD
 
 
-def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
+def draws_of(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
     """Yield the drawing of a batch that this use of a list is part of."""
     parent = model.parent(use)
     match parent:
@@ -229,12 +229,12 @@ def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
     return isinstance(over, ast.Call) and last_name(over) in _DRAWN_BY
 
 
-def _is_cut(value: ast.expr, use: ast.expr) -> bool:
+def is_cut(value: ast.expr, use: ast.expr) -> bool:
     """Whether a use is `self.memory = self.memory[-capacity:]`."""
     return isinstance(value, ast.Subscript) and array_growth.same_place(value.value, use)
 
 
-def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
+def is_empty(value: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is an empty list or deque, or one filled with `None`, with capacity for many items."""
     match value:
         case ast.List(elts=[]):
@@ -271,7 +271,7 @@ def is_object_array(value: ast.expr | None, model: SemanticModel) -> bool:
     if name in _CONVERTS:
         is_plain = not more and all(keyword.arg != "dtype" for keyword in keywords)
         has_objects = is_plain or model.types.type_of(value).dtype == element_types.OBJECT
-        return has_objects and isinstance(first, ast.BinOp) and _is_empty(first, model)
+        return has_objects and isinstance(first, ast.BinOp) and is_empty(first, model)
     return name in _ALLOCATES and model.types.type_of(value).dtype == element_types.OBJECT
 
 

@@ -1,18 +1,23 @@
 """A long list whose first item is repeatedly removed or inserted.
 
 ## What it does
-Flags `x.pop(0)`, `del x[0]` and `x.insert(0, item)` in hot code, on a list that is kept long: the same
-function compares its length with a limit that is large, or that has a name like a capacity (`if
-len(self.buffer) > self.capacity`), or a test around the operation does so for a list beside it. The list may
-be an entry of a dict (`self.rows["state"].pop(0)`).
+Flags `x.pop(0)`, `del x[0]`, `x.insert(0, item)`, `x = x[1:]` and `x = x[-limit:]` in hot code, on a list
+that is kept long: the same function compares its length with a limit that is large, or that has a name like a
+capacity (`if len(self.buffer) > self.capacity`), or a test around the operation compares a list beside it, a
+counter or the length of the object (`len(self)`) with one. The list may be an entry of a dict
+(`self.rows["state"].pop(0)`).
+
+Also flags loops that remove the first item until the list is empty, and add none (`while data: … del
+data[0]`), which is likely a list of many items.
 
 The rule does not flag lists with a small limit or with a limit named like a window of frames or steps,
-lists of unknown length, objects that may not be lists, and code that runs once per episode or less.
+other lists of unknown length (such as the queue of a search), objects that may not be lists, and code that
+runs once per episode or less, unless it adds an item to the list as often.
 
 ## Why is it slow
-A list is a contiguous array. Removing or inserting the first item moves all other items by one place, so
-each step costs time proportional to the length. A deque adds and removes items at both ends in constant
-time. Below a few hundred items, the difference does not matter.
+A list is a contiguous array. Removing or inserting the first item moves all other items by one place (a
+slice copies them), so each step costs time proportional to the length. A deque adds and removes items at both
+ends in constant time. Below a few hundred items, the difference does not matter.
 
 ## Example
 ```python
@@ -79,12 +84,21 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel
-from rlint.rules.buffers.rl112_list_as_queue.queue import as_deque, front_of, is_kept_long, is_list
+from rlint.rules.buffers.rl112_list_as_queue.queue import (
+    QueueFront,
+    as_deque,
+    front_of,
+    is_added_to,
+    is_emptied_from_front,
+    is_kept_long,
+    is_list,
+)
 
 ADVICE = (
     "Keep a `collections.deque(maxlen=…)`, which drops the oldest item by itself; "
     "if items in the middle are accessed, use a ring buffer of fixed size"
 )
+EMPTIED = "Iterate over the list, or make it a `collections.deque` before the loop and call `popleft`"
 
 
 class ListAsQueue(Rule):
@@ -94,21 +108,38 @@ class ListAsQueue(Rule):
     name = "list-as-queue"
     seeds = ("S1.T1",)
     claims = ("time", "exp")
-    heat = Heat.HOT
-    visits = (ast.Call, ast.Delete)
+    heat = Heat.WARM
+    visits = (ast.Call, ast.Delete, ast.Assign)
     callees = frozenset({"pop", "insert"})
-    triggers = ("pop", "del", "insert")
+    triggers = ("pop", "del", "insert", "append")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an operation at the front of a long list."""
         front = front_of(node, model)
         if front is None:
             return
-        if not is_list(front.held, model) or not is_kept_long(front, model):
+        if not is_list(front.held, model):
             return
-        if model.frequency.heat_of(node).level < self.heat:
+        level = model.frequency.heat_of(node).level
+        if not is_kept_long(front, model):
+            if level is Heat.HOT and is_emptied_from_front(front, model):
+                yield self.finding(
+                    model,
+                    node,
+                    message_for(front, model),
+                    advice=EMPTIED,
+                    assumes=f"`{model.source.text(front.held)}` holds thousands of items",
+                )
             return
-        held = model.source.text(front.held)
-        shown = f"del {held}[0]" if isinstance(node, ast.Delete) else f"{held}.{front.shown}"
-        message = f"`{shown}` moves all other items of the list"
-        yield self.finding(model, node, message, fix=as_deque(front, model), advice=ADVICE)
+        if level is Heat.COLD or (level is Heat.WARM and not is_added_to(front, model)):
+            return  # a list that is kept long by single items is added to as often
+        yield self.finding(model, node, message_for(front, model), fix=as_deque(front, model), advice=ADVICE)
+
+
+def message_for(front: QueueFront, model: SemanticModel) -> str:
+    """Return the message: which operation moves or copies the list."""
+    if isinstance(front.node, ast.Assign):
+        return f"`{model.source.text(front.node)}` copies all other items to a new list"
+    held = model.source.text(front.held)
+    shown = model.source.text(front.node) if isinstance(front.node, ast.Delete) else f"{held}.{front.shown}"
+    return f"`{shown}` moves all other items of the list"

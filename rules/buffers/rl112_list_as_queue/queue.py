@@ -29,6 +29,8 @@ _LONG = regex(
     r"capacity|limit|max_?(size|len|length|mem|memory|buffer)|maxlen|(buffer|memory|mem|replay|queue|pool)_(size|len)"
 )
 _WINDOW = regex(r"window|step|stack|frame|horizon|lookback|seq|context|patience|past")
+_BUFFER = regex(r"replay|buffer|memory")
+_SIZE = regex(r"^_?(size|max|n|length|max_n)$")
 _PLAIN = frozenset({"append", "clear", "extend"})
 _ENDS = (ast.Constant(value=0), ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)))
 _FIRST, _LAST = (ast.dump(end) for end in _ENDS)
@@ -41,12 +43,13 @@ class QueueFront:
     node: ast.expr | ast.stmt
     held: ast.Name | ast.Attribute | ast.Subscript
     shown: str
-    edit: Edit
+    edit: Edit | None = None
+    """None where the list is copied without its first items."""
 
 
 def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
-    """Return the operation `x.pop(0)`, `del x[0]` or `x.insert(0, item)` of a variable, an attribute, or an
-    entry of a dict.
+    """Return the operation `x.pop(0)`, `del x[0]`, `x.insert(0, item)`, `x = x[1:]` or `del x[:1]` of a
+    variable, an attribute, or an entry of a dict.
     """
     match node:
         case ast.Call(
@@ -71,7 +74,29 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
                 return QueueFront(
                     node, held, "del", model.edit.replace(node, f"{model.edit.code(held)}.popleft()")
                 )
+            if isinstance(first, ast.Slice) and first.lower is None and _is_number(first.upper):
+                return QueueFront(node, held, "del")
+        case ast.Assign(
+            targets=[ast.Name() | ast.Attribute() | ast.Subscript() as held],
+            value=ast.Subscript(value=source, slice=ast.Slice(lower=ast.expr() as lower, upper=None)),
+        ):
+            if array_growth.same_place(held, source) and _is_end_of_list(lower, model):
+                return QueueFront(node, held, "slice")
     return None
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, int) and 0 < value.value < SHORT
+
+
+def _is_end_of_list(lower: ast.expr, model: SemanticModel) -> bool:
+    """Whether a slice from here leaves out a few items only: `x[1:]`, or the last ones of a long list:
+    `x[-self.capacity:]`.
+    """
+    match lower:
+        case ast.UnaryOp(op=ast.USub(), operand=kept):
+            return is_large(kept, model)
+    return _is_number(lower)
 
 
 def is_zero(expression: ast.expr) -> bool:
@@ -81,10 +106,13 @@ def is_zero(expression: ast.expr) -> bool:
 
 def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
     """Whether a test in the same function compares the length of the list with a limit that is not small, or
-    a test around the operation does so for another list that is filled beside it.
+    a test around the operation compares anything with one, such as the length of a list beside it or a
+    counter: `if len(self) >= self.capacity`.
     """
     function = model.function(front.node)
     wanted = ast.dump(front.held)
+    if isinstance(front.node, ast.Assign) and _is_cut_to_length(front.node):
+        return True  # has been compared already
     tests = {
         inner
         for around in model.ancestors(front.node)
@@ -92,30 +120,102 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
         for inner in descendants(around.test)
     }
     for compared in model.syntax.of_type(ast.Compare):
-        match compared:
-            case ast.Compare(
-                left=ast.Call(func=func, args=[ast.Name() | ast.Attribute() | ast.Subscript() as counted]),
-                comparators=[limit],
-            ):
-                if model.names.qualified(func) != "builtins.len" or model.function(compared) is not function:
-                    continue
-                if (compared in tests or ast.dump(counted) == wanted) and is_large(limit, model):
-                    return True
+        assert isinstance(compared, ast.Compare)
+        if model.function(compared) is not function or len(compared.comparators) != 1:
+            continue
+        for value, limit in (
+            (compared.left, compared.comparators[0]),
+            (compared.comparators[0], compared.left),
+        ):
+            counted = compared in tests or _is_length_of(value, wanted, model)
+            if counted and is_large(limit, model) and not _is_window(value):
+                return True
     return False
 
 
+def _is_cut_to_length(assign: ast.Assign) -> bool:
+    match assign.value:
+        case ast.Subscript(slice=ast.Slice(lower=ast.UnaryOp())):
+            return True
+    return False
+
+
+def _is_length_of(value: ast.expr, wanted: str, model: SemanticModel) -> bool:
+    match value:
+        case ast.Call(func=func, args=[counted]):
+            return model.names.qualified(func) == "builtins.len" and ast.dump(counted) == wanted
+    return False
+
+
+def _is_window(value: ast.expr) -> bool:
+    """Whether a length that is compared is that of a window: `len(self.frames)`."""
+    counted = value.args[0] if isinstance(value, ast.Call) and value.args else value
+    return bool(_WINDOW.search((last_name(counted) or "").lower()))
+
+
+def is_emptied_from_front(front: QueueFront, model: SemanticModel) -> bool:
+    """Whether the operation is in a loop that runs until the list is empty, and adds no items to it: `while
+    data: … del data[0]`.
+    """
+    wanted = ast.dump(front.held)
+    loop = next((around for around in model.ancestors(front.node) if isinstance(around, ast.While)), None)
+    if loop is None or front.shown not in ("pop(0)", "del") or loop not in model.frequency.loops(front.node):
+        return False
+    match loop.test:
+        case ast.Compare(left=tested, ops=[ast.Gt() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
+            is_tested = _is_length_of(tested, wanted, model)
+        case ast.Call():
+            is_tested = _is_length_of(loop.test, wanted, model)
+        case _:
+            is_tested = ast.dump(loop.test) == wanted
+    return is_tested and not any(_adds_items(node, front.held) for node in descendants(loop))
+
+
+def _adds_items(node: ast.AST, held: ast.expr) -> bool:
+    """Whether a node may add items to a list, or replaces it."""
+    match node:
+        case ast.Attribute(value=owner, attr=method):
+            if method in (*_PLAIN, "insert") and array_growth.same_place(owner, held):
+                return True
+            return isinstance(node.ctx, ast.Store) and array_growth.same_place(node, held)
+        case ast.Subscript(value=owner, ctx=ast.Store()):
+            return array_growth.same_place(owner, held)
+        case ast.Name(ctx=ast.Store()):
+            return array_growth.same_place(node, held)
+        case ast.AugAssign(target=target):
+            return array_growth.same_place(target, held)
+    return False
+
+
+def is_added_to(front: QueueFront, model: SemanticModel) -> bool:
+    """Whether the same function adds an item to the list."""
+    function = model.function(front.node)
+    return function is not None and any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("append", "insert")
+        and array_growth.same_place(node.value, front.held)
+        for node in descendants(function)
+    )
+
+
 def is_large(limit: ast.expr, model: SemanticModel) -> bool:
-    """Whether a limit is a number that is not small, or has a name that suggests so."""
+    """Whether a limit is a number that is not small, or has a name that suggests so, also in a class that is
+    named like a replay buffer: `self.size`.
+    """
     number = numbers.number_of(limit, model)
     if number is not None:
         return number.value >= SHORT
     name = (last_name(limit) or "").lower() if isinstance(limit, (ast.Name, ast.Attribute)) else ""
-    return bool(_LONG.search(name)) and not _WINDOW.search(name)
+    if _WINDOW.search(name):
+        return False
+    cls = model.class_of(limit)
+    is_buffer = cls is not None and _BUFFER.search(cls.name.lower()) is not None
+    return bool(_LONG.search(name)) or (is_buffer and _SIZE.search(name) is not None)
 
 
 def as_deque(front: QueueFront, model: SemanticModel) -> Fix | None:
     """Make the list a deque; None if it has uses that a deque does not support, or that are slow with one."""
-    made = _made_at(front, model)
+    made = _made_at(front, model) if front.edit is not None else None
     if made is None:
         return None
     edits: list[Edit] = []
@@ -244,7 +344,7 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
     for candidate in (around, parent, model.parent(around) if around is not None else None):
         front = front_of(candidate, model) if candidate is not None else None
         if front is not None and front.held is use:
-            return [front.edit], True
+            return None if front.edit is None else ([front.edit], True)
     match parent:
         case ast.Attribute(attr="extend") if model.index.defines_method("__len__"):
             return [], False  # a list, unlike a deque, asks for the length of what it is extended with
@@ -267,14 +367,28 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
 
 
 def is_list(held: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is surely a list, or an entry that the class begins as one: `self["states"] = []`."""
+    """Whether this is surely a list, or an entry that the class begins as one: `self["states"] = []`,
+    `self.rows = {"states": [], "actions": []}`.
+    """
     kind = model.types.type_of(held)
+    match held:
+        case ast.Subscript(slice=ast.Constant(value=int()) | ast.UnaryOp()):
+            return False  # an item of a list: the steps of one episode
     if kind or not isinstance(held, ast.Subscript):
         return kind.tag is TypeTag.LIST
     cls = model.class_of(held)
-    return cls is not None and any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.List)
-        and any(array_growth.same_place(target, held) for target in node.targets)
-        for node in descendants(cls)
-    )
+    if cls is None:
+        return False
+    for node in descendants(cls):
+        match node:
+            case ast.Assign(targets=targets, value=ast.List()):
+                if any(array_growth.same_place(target, held) for target in targets):
+                    return True
+            case ast.Assign(targets=targets, value=ast.Dict(values=[*values])):
+                are_lists = bool(values) and all(isinstance(value, ast.List) for value in values)
+                if are_lists and any(array_growth.same_place(target, held.value) for target in targets):
+                    return True
+            case ast.Assign(targets=targets, value=ast.DictComp(value=ast.List())):
+                if any(array_growth.same_place(target, held.value) for target in targets):
+                    return True
+    return False

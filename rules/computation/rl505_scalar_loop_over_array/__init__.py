@@ -1,7 +1,8 @@
 """A Python loop over the elements of an array that one vectorised operation can replace.
 
 ## What it does
-Flags the following in hot code:
+Flags the following in hot code, and with a low impact in code that is called in two nested loops or more, of
+which it is not known how often they run:
 
 - A loop that computes elements of arrays or tensors only from elements at the same index and from numbers:
   `for i in range(len(x)): x[i] = x[i] / 255.0`, two loops over rows and columns, `if x[i] < 0: x[i] = 0`.
@@ -146,6 +147,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import (
     OF_FEW,
+    is_called_in_nested_loops,
     is_compiled,
     is_hot,
     is_of_one_step,
@@ -180,6 +182,7 @@ Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
 _JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
+_NOT_KNOWN = "the loops that call it are not known to train"
 _SMALL = "the arrays of a single environment step are small"
 
 
@@ -190,7 +193,7 @@ class ScalarLoopOverArray(Rule):
     name = "scalar-loop-over-array"
     seeds = ("S1.D1",)
     claims = ("time",)
-    heat = Heat.WARM
+    heat = Heat.COLD
     visits = (ast.Call, ast.For, ast.ListComp)
     callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING)
     triggers = ("for", "sum", "max", "min")
@@ -245,6 +248,7 @@ class ScalarLoopOverArray(Rule):
             f"The {sort} {does} `{held}` element by element in Python",
             fix=whole_fix(found, model) if found.stored else None,
             advice=advice(found, adds=adds),
+            minor=seldom(node, model),
         )
 
     def _by_item(self, node: ast.Call | ast.For, made: Loop, model: SemanticModel) -> Iterator[Finding]:
@@ -283,7 +287,7 @@ class ScalarLoopOverArray(Rule):
                     continue
             sort = "loop" if isinstance(node, ast.For) else "comprehension"
             message = f"The {sort} {item.does} in Python"
-            minor = _SMALL if not item.heavy and is_of_one_step(made, model) else None
+            minor = _SMALL if not item.heavy and is_of_one_step(made, model) else seldom(made, model)
             yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes, minor=minor)
             return
 
@@ -294,8 +298,17 @@ class ScalarLoopOverArray(Rule):
         if not item.sized and OF_FEW.search(model.source.text(item.held).lower()):
             return
         yield self.finding(
-            model, node, f"`{model.source.text(node.func)}` {item.does} in Python", advice=item.advice
+            model,
+            node,
+            f"`{model.source.text(node.func)}` {item.does} in Python",
+            advice=item.advice,
+            minor=seldom(node, model),
         )
+
+
+def seldom(node: ast.AST, model: SemanticModel) -> str | None:
+    """Return the reason for low impact in code that is only known to be called in nested loops."""
+    return _NOT_KNOWN if is_called_in_nested_loops(node, model) else None
 
 
 def independent(made: Loop, model: SemanticModel) -> ItemLoop | None:

@@ -37,8 +37,15 @@ def is_of_environment(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_hot(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether code runs in each step, or for each step of a rollout."""
-    return bool(model.frequency.heat_of(node).level is Heat.HOT)
+    """Whether code runs in each step, or for each step of a rollout, or is called in nested loops."""
+    return model.frequency.heat_of(node).level is Heat.HOT or is_called_in_nested_loops(node, model)
+
+
+def is_called_in_nested_loops(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether cold code is called in two loops or more, which likely are those over games and their moves."""
+    if model.frequency.heat_of(node).level is not Heat.COLD or model.module.is_test:
+        return False
+    return model.frequency.is_called_in_loops(node, nested=True)
 
 
 def is_compiled(node: ast.AST, model: SemanticModel) -> bool:

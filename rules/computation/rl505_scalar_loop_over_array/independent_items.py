@@ -32,6 +32,8 @@ OF_FEW = regex(
 """Names of numbers that are small: of agents, turns, heads."""
 _SAMPLED = regex(r"(sampled?|candidate)_?actions?|action_(samples|candidates)")
 """Counts of actions that are drawn to represent a continuous space."""
+_OF_STEPS = regex(r"zip\(.*(rewards|dones|terminals|next_states|log_?probs)\b")
+"""Sequences with one item per step, such as `actions` beside `rewards`."""
 _OF_ENVIRONMENTS = regex(r"env")
 _STORES = (
     "Compute on the whole arrays: with index arrays, slices, reductions along an axis, and masks for "
@@ -200,7 +202,7 @@ def _worth(found: Iteration, model: SemanticModel, made: ast.AST | None = None) 
 
 def _is_few(loop: ast.For | ast.comprehension, found: Iteration, model: SemanticModel) -> bool:
     text = model.source.text(loop.iter).lower()
-    if OF_FEW.search(text) and not _SAMPLED.search(text):
+    if OF_FEW.search(text) and not _SAMPLED.search(text) and not _OF_STEPS.search(text):
         return True
     if isinstance(loop, ast.For) and (
         trip_count.over_components(loop, model) or trip_count.over_environments(loop, model)

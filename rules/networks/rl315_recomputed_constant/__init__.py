@@ -18,6 +18,13 @@ Functions of the project that create a tensor from their arguments count as cons
 (`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are
 only created for `torch.where`, which accepts the number itself.
 
+Also flags computations whose inputs the constructor fixed: library functions on an array that only the
+constructor assigns and that no method modifies (`np.argwhere(self.grid == 2)`, `np.pad(self.walls, 1)`), and
+calls of functions and methods of the project that compute something, have no effects, and read nothing else
+that changes; their arguments are constants or have a few values (`rotation_table(k)`). In the hook of a
+gradient, masks of the shape of the gradient count (`torch.cat([torch.zeros_like(grad[:-1]), …])`). These
+have only advice, and assume that no other file modifies the arrays.
+
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
 returned, or that are computed from settings of an object that this program does not define
@@ -99,13 +106,13 @@ from collections.abc import Iterator
 from rlint.rule import (
     EscapeLevel,
     Finding,
+    Heat,
     Rule,
     SemanticModel,
     TypeTag,
     Use,
     UseKind,
     descendants,
-    last_names,
 )
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
@@ -115,15 +122,15 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
     constant_place,
 )
 from rlint.rules.networks.rl315_recomputed_constant.empty_inputs import is_for_empty_input
+from rlint.rules.networks.rl315_recomputed_constant.gradient_hooks import is_in_gradient_hook
 from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
-    CALLED,
-    HELPERS,
     OF_DATA,
     is_computed_maker,
     is_maker,
 )
 from rlint.rules.networks.rl315_recomputed_constant.numbers_chosen import is_number_chosen
+from rlint.rules.networks.rl315_recomputed_constant.repeated_results import may_be_repeated, repeated_result
 
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
@@ -141,12 +148,16 @@ class RecomputedConstant(Rule):
     seeds = ("S3.3", "S1.E3")
     claims = ("time",)
     visits = (ast.Call,)
-    callees = last_names(*CALLED) | HELPERS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""
         assert isinstance(node, ast.Call)
-        if not is_maker(node, model) or model.frequency.heat_of(node).level < self.heat:
+        if not model.frequency.may_be_warm(node) and not is_in_gradient_hook(node, model):
+            return
+        if not is_maker(node, model):
+            yield from self.repeated(node, model)
+            return
+        if not is_run_often(node, self.heat, model):
             return
         if is_number_chosen(node, model):
             yield self.finding(
@@ -158,6 +169,7 @@ class RecomputedConstant(Rule):
             return
         found = constant_at(node, model)
         if found is None:
+            yield from self.repeated(node, model)
             return
         destination = constant_place(found, model)
         if destination is None and found.names:  # a part of it may depend on nothing
@@ -180,6 +192,25 @@ class RecomputedConstant(Rule):
             assumes=assumption(found, model),
             minor=_MINOR if model.types.type_of(found.node).tag is TypeTag.NDARRAY else None,
         )
+
+    def repeated(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a computation whose inputs the constructor fixed."""
+        if may_be_repeated(node, model) and is_run_often(node, self.heat, model):
+            found = repeated_result(node, model)
+            if found is not None and not is_kept_by_hand(Hoisted(found.node), model):
+                yield self.finding(
+                    model,
+                    found.node,
+                    found.message(model),
+                    advice=found.advice(),
+                    assumes=found.assumption(model),
+                    minor=_MINOR if model.types.type_of(found.node).tag is not TypeTag.TENSOR else None,
+                )
+
+
+def is_run_often(node: ast.AST, heat: Heat, model: SemanticModel) -> bool:
+    """Whether code is hot, or runs in each backward pass."""
+    return model.frequency.heat_of(node).level >= heat or is_in_gradient_hook(node, model)
 
 
 def assumption(found: Hoisted, model: SemanticModel) -> str | None:
