@@ -169,6 +169,57 @@ class ProgramSymbols:
                 found.append(site)
         return found
 
+    def calls_that_receive(self, function: FunctionSummary, aliases: tuple[str, ...]) -> list[CallSite]:
+        """Return the calls of the project that receive the result of a function, without tests. `aliases` are
+        attributes that hold it as well. Of calls that are known by the name of the method alone, or that may
+        run other methods, those that unpack another number of items run another method; if some unpack this
+        number, so do those that use the result as a whole.
+        """
+        sure: list[CallSite] = []
+        likely: list[CallSite] = []
+        is_local = "." in function.qualname and not function.is_method  # no other object has it
+        for module, caller, site in self._sites_by_name.get(function.name, ()):
+            if not function.takes(site):
+                continue
+            targets = [edge.target for edge in self.graph.calls(caller) if edge.site is site]
+            if targets == [function] or (is_local and function in targets):
+                sure.append(site)
+            elif not is_local and (not targets or function in targets):
+                likely.append(site)
+        for alias in aliases:
+            for module, caller, site in self._sites_by_name.get(alias, ()):
+                if function.takes(site) and not self._is_on_other_object(site, caller, module, function):
+                    likely.append(site)
+        lengths = {length for length in function.hands_back if length > 1}
+        if lengths:
+            likely = [site for site in likely if not site.unpacks or site.unpacks in lengths]
+            if any(site.unpacks for site in (*sure, *likely)):
+                likely = [site for site in likely if site.unpacks or site.reads is not None]
+        return sure + likely
+
+    def _is_on_other_object(
+        self, site: CallSite, caller: str, module: str, function: FunctionSummary
+    ) -> bool:
+        """Whether a call of a method of `self` is in a class that does not inherit from the one around a
+        function, nor the reverse.
+        """
+        if site.receiver != "self":
+            return False
+        own = self._class_around(function.path, function.module)
+        its = self._class_around(caller, module)
+        if own is None or its is None:
+            return False
+        return its.path not in self._line(own) and own.path not in self._line(its)
+
+    def _class_around(self, path: str, module: str) -> ClassSummary | None:
+        """Return the outermost class around a function."""
+        classes, name = self.index.modules[module].classes, ""
+        for part in path.removeprefix(f"{module}.").split("."):
+            name = f"{name}.{part}" if name else part
+            if name in classes:
+                return classes[name]
+        return None
+
     @cached_property
     def _sites_by_name(self) -> dict[str, list[tuple[str, str, CallSite]]]:
         """Return the calls of the project by the name of the called function, with the path of the caller."""

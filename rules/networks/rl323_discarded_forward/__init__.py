@@ -120,7 +120,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
-from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, only_branch, unread_value
+from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
 
 _OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
 _PER_ROUND = "it runs once, before many gradient steps on the same data"
@@ -137,14 +137,12 @@ class DiscardedForward(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        value = unread_value(node, model)
-        if value is not None:
-            yield self.unread_value(node, value, model)
-            return
-        branch = only_branch(node, model)
-        if branch is not None:
-            yield self.read_in_branch(node, branch, model)
-            return
+        known = list(self.known(node, model))
+        value = unread_value(node, model) if not known else None
+        yield from known or (self.unread_value(node, value, model) if value is not None else ())
+
+    def known(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for networks and results whose waste is known in detail."""
         if not (node.args or node.keywords):
             return
         kept = kept_positions(node, model)
@@ -227,32 +225,37 @@ class DiscardedForward(Rule):
             "change it",
         )
 
-    def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Finding:
-        """Return a finding for a log-probability or an entropy that no code reads."""
+    def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Iterator[Finding]:
+        """Yield the finding for a costly value that no code reads, or only one branch."""
+        if is_measured(call, model):
+            return
+        if value.branch is not None:
+            text = " ".join(model.source.text(value.branch.test).split())
+            outcome = f"`{text}` is false" if value.negated else f"`{text}`"
+            yield self.finding(
+                model,
+                call,
+                f"`{called(call, model)}` is computed each time, and only used if {outcome}",
+                advice="Compute it in the branch that uses it",
+                minor=None if value.is_network else _OF_DISTRIBUTION,
+                assumes=f"`{called(call, model)}` is called for its result only" if value.is_network else None,
+            )
+            return
         if not value.returned_by:
-            return self.finding(
+            yield self.finding(
                 model,
                 call,
                 f"`{value.name}` is computed here, and never used",
                 advice="Remove the computation",
+                assumes=f"`{called(call, model)}` is called for its result only" if value.is_network else None,
             )
-        return self.finding(
+            return
+        yield self.finding(
             model,
             call,
             f"`{value.name}` is computed in every call of `{value.returned_by}`, and no caller uses it",
             advice="Compute it in a method of its own, for callers that need it",
             assumes=f"no other code calls `{value.returned_by}`",
-        )
-
-    def read_in_branch(self, call: ast.Call, branch: ast.If, model: SemanticModel) -> Finding:
-        """Return a finding for a log-probability or an entropy that only one branch reads."""
-        text = " ".join(model.source.text(branch.test).split())
-        return self.finding(
-            model,
-            call,
-            f"`{called(call, model)}` is computed each time, and only used if `{text}`",
-            advice="Compute it in the branch that uses it",
-            minor=_OF_DISTRIBUTION,
         )
 
     def dropped_positions(self, call: ast.Call, kept: ast.Subscript, model: SemanticModel) -> Finding:
