@@ -120,6 +120,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
+from rlint.rules.networks.rl323_discarded_forward.unread_outputs import has_unread_weights, unread_logits, unread_option
 from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
 
 _OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
@@ -140,6 +141,8 @@ class DiscardedForward(Rule):
         known = list(self.known(node, model))
         value = unread_value(node, model) if not known else None
         yield from known or (self.unread_value(node, value, model) if value is not None else ())
+        if not known and value is None:
+            yield from self.unread_outputs(node, model)
 
     def known(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield findings for networks and results whose waste is known in detail."""
@@ -257,6 +260,36 @@ class DiscardedForward(Rule):
             advice="Compute it in a method of its own, for callers that need it",
             assumes=f"no other code calls `{value.returned_by}`",
         )
+
+    def unread_outputs(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for outputs that arguments of a call ask for, and that no code reads."""
+        asked = unread_option(call, model)
+        if asked is not None:
+            yield self.finding(
+                model,
+                call,
+                f"`{asked.option}=True` is set here, and no code reads `{asked.field}` of the result: "
+                f"{asked.cost}",
+                advice=f"Remove `{asked.option}`",
+            )
+            return
+        if has_unread_weights(call, model):
+            yield self.finding(
+                model,
+                call,
+                f"`{called(call, model)}` also computes attention weights, averaged over the heads, which are "
+                "unused here and rule out the fused kernel",
+                advice="Pass `need_weights=False`",
+            )
+        elif unread_logits(call, model):
+            yield self.finding(
+                model,
+                call,
+                f"`{called(call, model)}` also computes logits over the vocabulary, and only other outputs "
+                "are used",
+                advice="Run the model without its head: `model.model(...)`, `model.get_decoder()(...)`, or "
+                "load it with `AutoModel`",
+            )
 
     def dropped_positions(self, call: ast.Call, kept: ast.Subscript, model: SemanticModel) -> Finding:
         """Return a finding for log-probabilities of positions that a slice drops."""

@@ -7,11 +7,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, descendants, frozen, is_in, is_in_block, last_name
+from rlint.rule import FUNCTIONS, EffectKind, SemanticModel, descendants, frozen, is_in, is_in_block, last_name
 from rlint.rules.networks._shared.run_by_functions import runs_network
-from rlint.rules.networks._shared.same_input import architecture_of, is_forward, seems_repeatable
+from rlint.rules.networks._shared.same_input import (
+    architecture_of,
+    is_forward,
+    likely_stays_the_same,
+    seems_repeatable,
+)
 from rlint.rules.networks.rl323_discarded_forward.sinking import ends_episode, fails, leaves
-from rlint.rules.networks.rl323_discarded_forward.value_reads import ValueReads, reads_of_value
+from rlint.rules.networks.rl323_discarded_forward.value_reads import (
+    ValueReads,
+    branches_reading,
+    reads_of_value,
+)
 
 COMPUTED = frozenset({"log_prob", "entropy", "kl_divergence"})
 _DECODES = frozenset({"decode", "batch_decode"})
@@ -33,7 +42,7 @@ class Unread:
 
 def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     """Return how the value of a costly call is wasted, if it is."""
-    if not may_cost(call, model) or model.function(call) is None:
+    if not may_cost(call, model) or model.function(call) is None or is_unreachable(call, model):
         return None
     kind = cost_of(call, model)
     if kind is None:
@@ -45,8 +54,10 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
         if found.name.startswith("_") or has_unread_input(call, model):
             return None
         return Unread(name, found.returned_by, is_network=is_network)
-    branch = only_branch(call, found, model)
-    if branch is None or has_unread_input(call, model, in_branch=branch[0]):
+    branch = only_branch(call, model)
+    if branch is None or not is_known_before(branch[0], call, model):
+        return None
+    if has_unread_input(call, model, in_branch=branch[0]):
         return None
     return Unread(name, branch=branch[0], negated=branch[1], is_network=is_network)
 
@@ -54,6 +65,22 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
 def may_cost(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call may be costly, judging by its name."""
     return not isinstance(model.parent(call), ast.Expr)
+
+
+def is_unreachable(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a statement before a node, in a block around it, ends the block."""
+    statement: ast.AST = model.syntax.statement(node)
+    while isinstance(statement, ast.stmt) and not isinstance(statement, FUNCTIONS):
+        block, index = model.syntax.block(statement)
+        if any(isinstance(each, (ast.Raise, ast.Return, ast.Continue, ast.Break)) for each in block[:index]):
+            return True
+        above = model.parent(statement)
+        while above is not None and not isinstance(above, (ast.stmt, ast.Module)):
+            above = model.parent(above)
+        if not isinstance(above, ast.stmt):
+            return False
+        statement = above
+    return False
 
 
 def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
@@ -64,12 +91,16 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
         return "distribution" if call.args or isinstance(called, ast.Attribute) else None
     if name in _DECODES and isinstance(called, ast.Attribute):
         return "text" if "tokenizer" in (last_name(called.value) or "").lower() else None
-    if model.nn.network_run(call) is not None:
+    run = model.nn.network_run(call)
+    if run is not None:
         structure = architecture_of(call, model)
         if structure is None or structure.keeps or structure.hooks:
             return None
         known = is_forward(call, model, may_draw=True, may_have_unknown=True)
-        return "network" if known or seems_repeatable(call, model) else None
+        if known or seems_repeatable(call, model):
+            return "network"
+        if run[1] == "forward":
+            return None
     if not (call.args or call.keywords):
         return None
     return "network" if model.types.call_targets(call) and runs_network(call, model) else None
@@ -77,6 +108,25 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
 
 def _reads(call: ast.Call, model: SemanticModel) -> ValueReads:
     return reads_of_value(call, model)
+
+
+def is_known_before(branch: ast.If, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the test of a branch may as well be evaluated before a call, or the call after the test."""
+    test, position = branch.test, model.dataflow.order.position
+    start, end = position(model.syntax.statement(call)), position(branch)
+    effect = model.effects.effect_of(test)
+    is_bound_between = any(
+        start < (binding.node.lineno, binding.node.col_offset) < end
+        for name in descendants(test)
+        if isinstance(name, ast.Name)
+        for binding in model.dataflow.definitions(name)
+        if hasattr(binding.node, "lineno")
+    )
+    if not is_bound_between and effect.does_only(EffectKind.DRAWS):
+        return True
+    block, index = model.syntax.block(branch)
+    before = [each for each in block[:index] if position(each) > start]
+    return likely_stays_the_same(call, [*before, test], model)
 
 
 def has_unread_input(call: ast.Call, model: SemanticModel, in_branch: ast.If | None = None) -> bool:
@@ -87,7 +137,7 @@ def has_unread_input(call: ast.Call, model: SemanticModel, in_branch: ast.If | N
             (found := model.once(_reads, each)) is not None
             and (
                 not found.needed
-                or (in_branch is not None and (only_branch(each, found, model) or (None,))[0] is in_branch)
+                or (in_branch is not None and (only_branch(each, model) or (None,))[0] is in_branch)
             )
         )
         for each in _inputs(call, model, _DEPTH)
@@ -107,7 +157,7 @@ def _inputs(node: ast.AST, model: SemanticModel, depth: int) -> Iterator[ast.Cal
                     yield from _inputs(value, model, depth - 1)
 
 
-def only_branch(call: ast.Call, found: ValueReads, model: SemanticModel) -> tuple[ast.If, bool] | None:
+def only_branch(call: ast.Call, model: SemanticModel) -> tuple[ast.If, bool] | None:
     """Return the branch after a statement that alone needs its value, and whether it is taken if the test
     fails.
     """
@@ -118,11 +168,11 @@ def only_branch(call: ast.Call, found: ValueReads, model: SemanticModel) -> tupl
         statement = above
     assert isinstance(statement, ast.stmt)
     block, index = model.syntax.block(statement)
-    needed = found.needed
-    function = model.function(call)
-    if any(model.function(each) is not function for each in needed):
+    needed = model.once(branches_reading, call)
+    after = block[index + 1 :]
+    if not all(any(is_in(each, following) for following in after) for each in needed):
         return None
-    for following in block[index + 1 :]:
+    for following in after:
         inside = [each for each in needed if is_in(each, following)]
         if not isinstance(following, ast.If):
             if inside:

@@ -9,12 +9,14 @@ import ast
 from rlint.rule import (
     FUNCTIONS,
     Function,
+    FunctionSummary,
     SemanticModel,
     TypeTag,
     UseKind,
     frozen,
     last_name,
     models,
+    separate_outputs,
     use_of,
     vocabulary,
 )
@@ -47,6 +49,13 @@ def reads_of_value(call: ast.Call, model: SemanticModel) -> ValueReads:
     return _Walk(model).reads(call, None)
 
 
+def branches_reading(call: ast.Call, model: SemanticModel) -> tuple[ast.AST, ...]:
+    """Return the nodes that need the value of a call; those in branches of `if` statements after it stand for
+    all that the branch does with it.
+    """
+    return _Walk(model, enters_branches=False).reads(call, None).needed
+
+
 def reads_of_field(call: ast.Call, field: str, model: SemanticModel) -> ValueReads:
     """Return the nodes that need one field of the value of a call: `scores` of `out = net.generate(x)`."""
     return _Walk(model).reads(call, field)
@@ -55,8 +64,10 @@ def reads_of_field(call: ast.Call, field: str, model: SemanticModel) -> ValueRea
 class _Walk:
     """One walk over the uses of a value."""
 
-    def __init__(self, model: SemanticModel) -> None:
+    def __init__(self, model: SemanticModel, *, enters_branches: bool = True) -> None:
         self.model = model
+        self.enters_branches = enters_branches
+        self.around: list[ast.AST] = []
         self.needed: list[ast.AST] = []
         self.pending: list[tuple[ast.AST, Part]] = []
         self.seen: set[tuple[ast.AST, Part]] = set()
@@ -64,6 +75,7 @@ class _Walk:
 
     def reads(self, call: ast.Call, part: Part) -> ValueReads:
         """Walk from the value of a call."""
+        self.around = list(self.model.ancestors(call))
         self.pending.append((call, part))
         while self.pending:
             step = self.pending.pop()
@@ -82,6 +94,9 @@ class _Walk:
         self.needed.append(node)
 
     def _use(self, node: ast.AST, part: Part) -> None:
+        if not self.enters_branches and self._is_in_branch(node):
+            self._need(node)
+            return
         use = use_of(node, self.model.syntax.parents)
         at = use.at
         match use.kind:
@@ -119,6 +134,15 @@ class _Walk:
                 self._returned(at, part)
             case _:
                 self._need(node)
+
+    def _is_in_branch(self, node: ast.AST) -> bool:
+        """Whether a node is in an arm of a branch that does not contain the call."""
+        child = node
+        for above in self.model.ancestors(node):
+            if isinstance(above, ast.If) and child is not above.test and above not in self.around:
+                return True
+            child = above
+        return False
 
     def _part(self, at: ast.expr, chosen: int | str | None, part: Part) -> None:
         """Follow `value.name` or `value[key]`, if that may be the part that is followed."""
@@ -254,7 +278,7 @@ class _Walk:
             return
         aliases = model.once(other_names, function)
         read = model.dataflow.items_read(summary, aliases) if aliases is not None else None
-        if part is None or read is None or _is_read(part, read):
+        if part is None or not read or _is_read(part, read) or _is_found_at_calls(summary, part):
             self._need(at)  # a caller that drops the whole result is the place for a finding
         else:
             self.returned_by = function.name
@@ -279,6 +303,16 @@ def other_names(function: Function, model: SemanticModel) -> tuple[str, ...] | N
             case _:
                 return None
     return tuple(found)
+
+
+def _is_found_at_calls(function: FunctionSummary, part: int | str) -> bool:
+    """Whether an item is the result of a sub-network of its own: calls that drop it are reported."""
+    outputs = function.outputs
+    if not isinstance(part, int) or part >= len(outputs):
+        return False
+    own = set(outputs[part]) - separate_outputs.SQUASHED
+    others = {name for place, names in enumerate(outputs) if place != part for name in names}
+    return bool(own) and bool(others - separate_outputs.SQUASHED) and own.isdisjoint(others)
 
 
 def _is_read(part: int | str, read: frozenset[int | str]) -> bool:
