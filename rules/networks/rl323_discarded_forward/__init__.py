@@ -14,9 +14,17 @@ sub-networks of their own: the second of two critics in `self.critic(state, acti
 methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
 `action, _ = self.actor(state)`.
 
-Log-probabilities and entropies that are never read are flagged, too, also if a function returns them in a
-tuple and no caller reads that item; with low impact, if only one branch reads them (`if log_metrics:`).
-Parts of results that are computed once before many gradient steps have low impact.
+Costly values that no code reads are flagged, too: results of networks, log-probabilities, entropies,
+divergences, and texts that a tokenizer decodes. The value is followed through computations without side
+effects, also a copy to the host (`log_prob.item()`), into lists and attributes that no code reads, and to the
+callers of the function that returns it as an item of a tuple, under a key of a dict, or as a field of a data
+class (likely: no other code calls the function). If only one branch reads the value (`if log_metrics:`), or
+code before it returns, the finding names the test; log-probabilities, and values that only training uses,
+then have low impact. So do parts of results that are computed once before many gradient steps.
+
+Outputs that the arguments of a call ask for, and no code reads, are flagged as well: `output_scores=True`,
+`output_hidden_states=True` and similar options of language models, their logits if only hidden states are
+used, and the weights of `nn.MultiheadAttention` (`need_weights=False`).
 
 Log-probabilities over a vocabulary are flagged if code only reads a slice of the positions that drops the
 first ones, such as those of the prompt: `log_probs_of(logits[:, :-1], tokens[:, 1:])[:, start:]`.
@@ -28,7 +36,7 @@ is `likely` and there is only advice. The rule is silent:
   its side effects (with dropout or noise, there is only advice);
 - if the other branch only raises an error, or runs only at the end of an episode;
 - if the condition depends on the result;
-- if code in between changes the input or the weights;
+- if code in between changes the input or the weights, and the test depends on that code;
 - for `_ = net(x)`, which shows that the result is not wanted.
 
 A forward pass that is a statement by itself (`self.layer(x)`) is flagged if the network stores nothing
@@ -124,6 +132,7 @@ from rlint.rules.networks.rl323_discarded_forward.unread_outputs import has_unre
 from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
 
 _OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
+_OUTSIDE = "it is only unused outside of training"
 _PER_ROUND = "it runs once, before many gradient steps on the same data"
 REASON = "an invalid input raises an error only where the result is used"
 
@@ -240,7 +249,7 @@ class DiscardedForward(Rule):
                 call,
                 f"`{called(call, model)}` is computed each time, and only used if {outcome}",
                 advice="Compute it in the branch that uses it",
-                minor=None if value.is_network else _OF_DISTRIBUTION,
+                minor=_OUTSIDE if value.by_mode else None if value.is_network else _OF_DISTRIBUTION,
                 assumes=f"`{called(call, model)}` is called for its result only" if value.is_network else None,
             )
             return

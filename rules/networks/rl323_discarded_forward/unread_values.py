@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import FUNCTIONS, EffectKind, SemanticModel, descendants, frozen, is_in, is_in_block, last_name
+from rlint.rule import FUNCTIONS, EffectKind, SemanticModel, descendants, frozen, is_in, is_in_block, last_name, regex
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks._shared.same_input import (
     architecture_of,
@@ -24,6 +24,7 @@ from rlint.rules.networks.rl323_discarded_forward.value_reads import (
 
 COMPUTED = frozenset({"log_prob", "entropy", "kl_divergence"})
 _DECODES = frozenset({"decode", "batch_decode"})
+_TRAINS = regex(r"(^|_)(train(ing)?|save|store|learn(ing)?|record|memory|collect(ing)?)(_|$)")
 _DEPTH = 3
 
 
@@ -38,6 +39,8 @@ class Unread:
     branch: ast.If | None = None
     negated: bool = False
     is_network: bool = False
+    by_mode: bool = False
+    """Whether it is used in training, and unused in other modes."""
 
 
 def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
@@ -59,7 +62,9 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
         return None
     if has_unread_input(call, model, in_branch=branch[0]):
         return None
-    return Unread(name, branch=branch[0], negated=branch[1], is_network=is_network)
+    test, negated = branch[0].test, branch[1]
+    by_mode = not negated and any(_TRAINS.search(last_name(node) or "") for node in descendants(test))
+    return Unread(name, branch=branch[0], negated=negated, is_network=is_network, by_mode=by_mode)
 
 
 def may_cost(call: ast.Call, model: SemanticModel) -> bool:
