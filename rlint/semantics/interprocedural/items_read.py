@@ -78,9 +78,9 @@ def _fields_read(target: ast.Name, analysis: FileAnalysis) -> tuple[str | int, .
         match uses.get(read):
             case ast.Attribute(attr=name, ctx=ast.Load()) as part if not _is_called(part, analysis):
                 found[name] = None
-            case ast.Subscript(value=value, slice=ast.Constant(value=int() | str() as key), ctx=ast.Load()) if (
-                value is read
-            ):
+            case ast.Subscript(
+                value=value, slice=ast.Constant(value=int() | str() as key), ctx=ast.Load()
+            ) if value is read:
                 found[key] = None
             case _:
                 return None

@@ -178,7 +178,7 @@ class ProgramSymbols:
         sure: list[CallSite] = []
         likely: list[CallSite] = []
         is_local = "." in function.qualname and not function.is_method  # no other object has it
-        for module, caller, site in self._sites_by_name.get(function.name, ()):
+        for _, caller, site in self._sites_by_name.get(function.name, ()):
             if not function.takes(site):
                 continue
             targets = [edge.target for edge in self.graph.calls(caller) if edge.site is site]

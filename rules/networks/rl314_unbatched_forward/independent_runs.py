@@ -332,8 +332,10 @@ def _drawn_again(
     reads = [node for node in look.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     if any(map(look.is_item, reads)):
         return None
-    draws = drawn or model.effects.call_effect(call).kind & EffectKind.DRAWS or _DRAWS.search(
-        last_name(call.func) or ""
+    draws = (
+        drawn
+        or model.effects.call_effect(call).kind & EffectKind.DRAWS
+        or _DRAWS.search(last_name(call.func) or "")
     )
     return item if draws and model.names.qualified(over.func) == "builtins.range" else None
 

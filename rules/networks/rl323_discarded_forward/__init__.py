@@ -128,7 +128,11 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
-from rlint.rules.networks.rl323_discarded_forward.unread_outputs import has_unread_weights, unread_logits, unread_option
+from rlint.rules.networks.rl323_discarded_forward.unread_outputs import (
+    has_unread_weights,
+    unread_logits,
+    unread_option,
+)
 from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
 
 _OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
@@ -250,7 +254,9 @@ class DiscardedForward(Rule):
                 f"`{called(call, model)}` is computed each time, and only used if {outcome}",
                 advice="Compute it in the branch that uses it",
                 minor=_OUTSIDE if value.by_mode else None if value.is_network else _OF_DISTRIBUTION,
-                assumes=f"`{called(call, model)}` is called for its result only" if value.is_network else None,
+                assumes=f"`{called(call, model)}` is called for its result only"
+                if value.is_network
+                else None,
             )
             return
         if not value.returned_by:
@@ -259,7 +265,9 @@ class DiscardedForward(Rule):
                 call,
                 f"`{value.name}` is computed here, and never used",
                 advice="Remove the computation",
-                assumes=f"`{called(call, model)}` is called for its result only" if value.is_network else None,
+                assumes=f"`{called(call, model)}` is called for its result only"
+                if value.is_network
+                else None,
             )
             return
         yield self.finding(
@@ -272,21 +280,21 @@ class DiscardedForward(Rule):
 
     def unread_outputs(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield findings for outputs that arguments of a call ask for, and that no code reads."""
-        asked = unread_option(call, model)
-        if asked is not None:
+        requested = unread_option(call, model)
+        if requested is not None:
             yield self.finding(
                 model,
                 call,
-                f"`{asked.option}=True` is set here, and no code reads `{asked.field}` of the result: "
-                f"{asked.cost}",
-                advice=f"Remove `{asked.option}`",
+                f"`{requested.option}=True` is set here, and no code reads `{requested.field}` of the result: "
+                f"{requested.cost}",
+                advice=f"Remove `{requested.option}`",
             )
             return
         if has_unread_weights(call, model):
             yield self.finding(
                 model,
                 call,
-                f"`{called(call, model)}` also computes attention weights, averaged over the heads, which are "
+                f"`{called(call, model)}` also computes attention weights of all heads, which are "
                 "unused here and rule out the fused kernel",
                 advice="Pass `need_weights=False`",
             )

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, last_name
-
-_DATA = frozenset({"dataclass", "NamedTuple", "TypedDict", "BaseModel", "struct", "frozen", "define"})
-_DEPTH = 1
+from rlint.rule import SemanticModel, TypeTag
 
 
 def field_of_argument(node: ast.AST, call: ast.Call, model: SemanticModel) -> str | None:
@@ -24,13 +21,9 @@ def field_of_argument(node: ast.AST, call: ast.Call, model: SemanticModel) -> st
 
 
 def _fields(call: ast.Call, model: SemanticModel) -> tuple[str, ...]:
-    """Return the fields of the data class that a call creates an object of, in order."""
+    """Return the fields of the data class that a call creates an object of, in order; empty if the class has
+    methods, which may read them.
+    """
     made = model.types.type_of(call.func)
-    if made.keys:
-        return made.keys
     cls = model.index.class_of(made)
-    if cls is None:
-        return ()
-    if not cls.declared or cls.methods:
-        return ()
-    return tuple(cls.declared)
+    return tuple(cls.declared) if cls is not None and not cls.methods else ()

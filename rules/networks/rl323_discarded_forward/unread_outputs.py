@@ -56,7 +56,11 @@ def unread_logits(call: ast.Call, model: SemanticModel) -> bool:
     if "labels" in given or None in given or "output_hidden_states" not in given:
         return False
     run = model.nn.network_run(call)
-    if run is None or run[1] != "forward" or not any(head in model.types.type_of(run[0]).of for head in _HEADS):
+    if (
+        run is None
+        or run[1] != "forward"
+        or not any(head in model.types.type_of(run[0]).of for head in _HEADS)
+    ):
         return False
     is_needed = reads_of_field(call, "logits", model).needed or reads_of_field(call, "loss", model).needed
     return not is_needed

@@ -7,7 +7,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import FUNCTIONS, EffectKind, SemanticModel, descendants, frozen, is_in, is_in_block, last_name, regex
+from rlint.rule import (
+    FUNCTIONS,
+    EffectKind,
+    SemanticModel,
+    descendants,
+    frozen,
+    is_in,
+    is_in_block,
+    last_name,
+    regex,
+)
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks._shared.same_input import (
     architecture_of,
@@ -58,7 +68,7 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
             return None
         return Unread(name, found.returned_by, is_network=is_network)
     branch = only_branch(call, model)
-    if branch is None or not is_known_before(branch[0], call, model):
+    if branch is None or not is_known_before(branch[0], call, model, is_network=is_network):
         return None
     if has_unread_input(call, model, in_branch=branch[0]):
         return None
@@ -115,23 +125,33 @@ def _reads(call: ast.Call, model: SemanticModel) -> ValueReads:
     return reads_of_value(call, model)
 
 
-def is_known_before(branch: ast.If, call: ast.Call, model: SemanticModel) -> bool:
+def is_known_before(branch: ast.If, call: ast.Call, model: SemanticModel, *, is_network: bool) -> bool:
     """Whether the test of a branch may as well be evaluated before a call, or the call after the test."""
-    test, position = branch.test, model.dataflow.order.position
+    position = model.dataflow.order.position
     start, end = position(model.syntax.statement(call)), position(branch)
-    effect = model.effects.effect_of(test)
-    is_bound_between = any(
-        start < (binding.node.lineno, binding.node.col_offset) < end
-        for name in descendants(test)
-        if isinstance(name, ast.Name)
-        for binding in model.dataflow.definitions(name)
-        if hasattr(binding.node, "lineno")
-    )
-    if not is_bound_between and effect.does_only(EffectKind.DRAWS):
+    test = branch.test
+    if not _bound_between(test, start, end, model) and model.effects.effect_of(test).does_only(
+        EffectKind.DRAWS
+    ):
         return True
+    if not is_network:
+        return not _bound_between(call, start, end, model)
     block, index = model.syntax.block(branch)
     before = [each for each in block[:index] if position(each) > start]
-    return likely_stays_the_same(call, [*before, test], model)
+    return bool(likely_stays_the_same(call, [*before, test], model))
+
+
+def _bound_between(
+    expression: ast.AST, start: tuple[int, ...], end: tuple[int, ...], model: SemanticModel
+) -> bool:
+    """Whether a variable of an expression is bound between two positions."""
+    return any(
+        start < (binding.node.lineno, getattr(binding.node, "col_offset", 0)) < end
+        for name in descendants(expression)
+        if isinstance(name, ast.Name)
+        for binding in model.names.bindings(name)
+        if hasattr(binding.node, "lineno")
+    )
 
 
 def has_unread_input(call: ast.Call, model: SemanticModel, in_branch: ast.If | None = None) -> bool:
@@ -205,4 +225,3 @@ def _arm(branch: ast.If, needed: tuple[ast.AST, ...]) -> tuple[ast.If, bool] | N
                 return _arm(arm[0], needed) or (branch, negated)
             return None if ends_episode(branch.test, outcome=negated) else (branch, negated)
     return None
-

@@ -40,8 +40,6 @@ class ValueReads:
     needed: tuple[ast.AST, ...]
     name: str = ""
     returned_by: str = ""
-    stored_in: str = ""
-    """The attribute or variable that holds it, which no code reads."""
 
 
 def reads_of_value(call: ast.Call, model: SemanticModel) -> ValueReads:
@@ -68,10 +66,11 @@ class _Walk:
         self.model = model
         self.enters_branches = enters_branches
         self.around: list[ast.AST] = []
+        self.file = model.syntax.module
         self.needed: list[ast.AST] = []
         self.pending: list[tuple[ast.AST, Part]] = []
         self.seen: set[tuple[ast.AST, Part]] = set()
-        self.name = self.returned_by = self.stored_in = ""
+        self.name = self.returned_by = ""
 
     def reads(self, call: ast.Call, part: Part) -> ValueReads:
         """Walk from the value of a call."""
@@ -85,7 +84,7 @@ class _Walk:
             if len(self.seen) > _MOST:
                 return ValueReads((call,))
             self._use(*step)
-        return ValueReads(tuple(self.needed), self.name, self.returned_by, self.stored_in)
+        return ValueReads(tuple(self.needed), self.name, self.returned_by)
 
     def _follow(self, node: ast.AST, part: Part = None) -> None:
         self.pending.append((node, part))
@@ -250,7 +249,6 @@ class _Walk:
         if not made or not all(isinstance(each, ast.expr) and _is_new(each) for each in made):
             self._need(at)
             return
-        self.stored_in = self.stored_in or container.id
         for binding in bindings:
             if isinstance(binding.node, ast.Name):
                 self._variable(binding.node, part)
@@ -260,14 +258,10 @@ class _Walk:
     def _stored(self, attribute: ast.Attribute, at: ast.expr) -> None:
         """Follow a value into an attribute of the own object: it is needed if any code reads that."""
         model, name = self.model, attribute.attr
-        if not model.names.is_self(attribute.value) or model.once(_looks_up_attributes, None):
+        is_filled = at is not attribute and model.program.is_write_only(name)
+        is_read = model.program.is_attribute_read(name) and not is_filled
+        if is_read or not model.names.is_self(attribute.value) or model.once(_looks_up_attributes, self.file):
             self._need(at)
-        elif model.program.is_attribute_read(name) and not (
-            at is not attribute and model.program.is_write_only(name)
-        ):
-            self._need(at)
-        else:
-            self.stored_in = f"self.{name}"
 
     def _returned(self, at: ast.AST, part: Part) -> None:
         model = self.model
@@ -321,11 +315,10 @@ def _is_read(part: int | str, read: frozenset[int | str]) -> bool:
     return part in read or any(isinstance(each, other) for each in read)
 
 
-def _looks_up_attributes(_: None, model: SemanticModel) -> bool:
+def _looks_up_attributes(_: ast.Module, model: SemanticModel) -> bool:
     """Whether code of the file may read attributes by names known only at run time."""
-    return any(model.names.attribute_uses("__dict__")) or any(
-        isinstance(node, ast.Call)
-        and model.names.qualified(node.func) in ("builtins.vars", "builtins.getattr")
+    return bool(model.names.attribute_uses("__dict__")) or any(
+        model.names.qualified(node.func) in ("builtins.vars", "builtins.getattr")
         and not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant))
         for node in model.syntax.of_type(ast.Call)
     )
