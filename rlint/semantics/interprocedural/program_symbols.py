@@ -27,6 +27,10 @@ _FEW_FILES = 15
 """Programs with more files that use torch are often libraries, whose users choose the networks."""
 
 
+_CALLED_UNSEEN = frozenset({"forward", "__call__"})
+"""Methods that calls of the object run: `self.net(x)`."""
+
+
 class ProgramSymbols:
     """The names used in all files of a project. Queries about "the program" of a module are answered from the
     files that belong to it (see `call_graph.Programs`).
@@ -173,11 +177,14 @@ class ProgramSymbols:
         """Return the calls of the project that receive the result of a function, without tests. `aliases` are
         attributes that hold it as well. Of calls that are known by the name of the method alone, or that may
         run other methods, those that unpack another number of items run another method; if some unpack this
-        number, so do those that use the result as a whole.
+        number, so do those that use the result as a whole. Where some read fields, those that unpack do, too.
+        Calls of objects (`self.net(x)`) are not known by name: empty for the methods that they run.
         """
         sure: list[CallSite] = []
         likely: list[CallSite] = []
         is_local = "." in function.qualname and not function.is_method  # no other object has it
+        if function.name in _CALLED_UNSEEN:
+            return []
         for _, caller, site in self._sites_by_name.get(function.name, ()):
             if not function.takes(site):
                 continue
@@ -195,6 +202,8 @@ class ProgramSymbols:
             likely = [site for site in likely if not site.unpacks or site.unpacks in lengths]
             if any(site.unpacks for site in (*sure, *likely)):
                 likely = [site for site in likely if site.unpacks or site.reads is not None]
+        elif any(isinstance(item, str) for site in (*sure, *likely) for item in site.reads or ()):
+            likely = [site for site in likely if not site.unpacks]  # it returns an object
         return sure + likely
 
     def _is_on_other_object(

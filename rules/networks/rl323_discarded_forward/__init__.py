@@ -285,7 +285,7 @@ class DiscardedForward(Rule):
             yield self.finding(
                 model,
                 call,
-                f"`{requested.option}=True` is set here, and no code reads `{requested.field}` of the result: "
+                f"`{requested.option}=True` is set, and no code reads `{requested.field}` of the result: "
                 f"{requested.cost}",
                 advice=f"Remove `{requested.option}`",
             )

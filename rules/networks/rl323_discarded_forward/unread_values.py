@@ -25,6 +25,7 @@ from rlint.rules.networks._shared.same_input import (
     likely_stays_the_same,
     seems_repeatable,
 )
+from rlint.rules.networks.rl323_discarded_forward.gated_in_callee import gate_in_callee
 from rlint.rules.networks.rl323_discarded_forward.sinking import ends_episode, fails, leaves
 from rlint.rules.networks.rl323_discarded_forward.value_reads import (
     ValueReads,
@@ -66,8 +67,13 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     if not found.needed:
         if found.name.startswith("_") or has_unread_input(call, model):
             return None
+        if found.returned_by and _is_requested(call, model):
+            return None
         return Unread(name, found.returned_by, is_network=is_network)
     branch = only_branch(call, model)
+    if branch is None and is_network:
+        gate = gate_in_callee(model.once(branches_reading, call), found.name, model)
+        return Unread(name, branch=gate, negated=True, is_network=True) if gate is not None else None
     if branch is None or not is_known_before(branch[0], call, model, is_network=is_network):
         return None
     if has_unread_input(call, model, in_branch=branch[0]):
@@ -75,6 +81,21 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     test, negated = branch[0].test, branch[1]
     by_mode = not negated and any(_TRAINS.search(last_name(node) or "") for node in descendants(test))
     return Unread(name, branch=branch[0], negated=negated, is_network=is_network, by_mode=by_mode)
+
+
+def _is_requested(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a parameter of the function decides whether a call runs: `if with_log_prob:`."""
+    function = model.function(call)
+    summary = model.symbols.function_at(call)
+    parameters = summary.parameters if summary is not None else ()
+    for above in model.ancestors(call):
+        if above is function:
+            break
+        if isinstance(above, (ast.If, ast.IfExp)):
+            names = (node.id for node in descendants(above.test) if isinstance(node, ast.Name))
+            if any(name in parameters and name != "self" for name in names):
+                return True
+    return False
 
 
 def may_cost(call: ast.Call, model: SemanticModel) -> bool:
@@ -209,10 +230,10 @@ def only_branch(call: ast.Call, model: SemanticModel) -> tuple[ast.If, bool] | N
             if len(inside) < len(needed):
                 return None
             return _arm(following, needed)
-        gone = leaves(following.body, following, model), leaves(following.orelse, following, model)
-        if gone[0] != gone[1]:
-            is_rare = ends_episode(following.test, outcome=gone[0])
-            return None if fails(following) or is_rare else (following, gone[0])
+        leaving = leaves(following.body, following, model), leaves(following.orelse, following, model)
+        if leaving[0] != leaving[1]:
+            is_rare = ends_episode(following.test, outcome=leaving[0])
+            return None if fails(following) or is_rare else (following, leaving[0])
     return None
 
 
