@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import EffectKind, SemanticModel, is_in, is_in_block, parameter_of
+from rlint.rule import EffectKind, SemanticModel, Trait, TypeTag, is_in, is_in_block, models, parameter_of
 from rlint.rules.networks.rl323_discarded_forward.sinking import leaves
 
-_MEASURES = frozenset({"shape", "size", "device", "dtype", "ndim", "numel"})
+_MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR) | {"shape", "device", "dtype"}
 
 
 def gate_in_callee(needed: tuple[ast.AST, ...], name: str, model: SemanticModel) -> ast.If | None:
