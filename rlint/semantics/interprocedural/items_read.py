@@ -21,7 +21,7 @@ def items_unpacked(call: ast.Call, analysis: FileAnalysis) -> int:
     return 0
 
 
-_MOST_READS = 24
+_MOST_USES = 24
 """Maximum number of uses of a variable whose fields are collected."""
 
 
@@ -65,23 +65,27 @@ def _is_called(attribute: ast.expr, analysis: FileAnalysis) -> bool:
 
 def _fields_read(target: ast.Name, analysis: FileAnalysis) -> tuple[str | int, ...] | None:
     """Return the attributes and keys that are read of a variable; None if code may read anything else."""
-    uses = analysis.syntax.parents
     scope = analysis.syntax.scope(target).lookup(target.id)
     binding = analysis.syntax.variables.bound_at(target)
     if scope is None or binding is None or scope.is_class:
         return None
-    found: dict[str | int, None] = {}
-    reads = analysis.readers(binding, scope)
-    if len(reads) > _MOST_READS:
+    uses = analysis.syntax.variables.uses(target.id, scope)
+    if len(uses) > _MOST_USES or not any(_field_of(use, analysis) is not None for use in uses):
         return None
-    for read in reads:
-        match uses.get(read):
-            case ast.Attribute(attr=name, ctx=ast.Load()) as part if not _is_called(part, analysis):
-                found[name] = None
-            case ast.Subscript(
-                value=value, slice=ast.Constant(value=int() | str() as key), ctx=ast.Load()
-            ) if value is read:
-                found[key] = None
-            case _:
-                return None
+    found: dict[str | int, None] = {}
+    for read in analysis.readers(binding, scope):
+        field = _field_of(read, analysis)
+        if field is None:
+            return None
+        found[field] = None
     return tuple(found)
+
+
+def _field_of(read: ast.Name, analysis: FileAnalysis) -> str | int | None:
+    """Return the attribute or key that is read of a variable."""
+    match analysis.syntax.parents.get(read):
+        case ast.Attribute(attr=name, ctx=ast.Load()) as part if not _is_called(part, analysis):
+            return name
+        case ast.Subscript(value=value, slice=ast.Constant(value=int() | str() as key), ctx=ast.Load()):
+            return key if value is read else None
+    return None

@@ -323,8 +323,11 @@ def _drawn_again(
     if any(model.effects.effect_of(value).kind & EffectKind.CONSUMES for value in inputs):
         return None  # `next(batches)`
     drawn = [value for name in look.names_in(inputs) for value in look.values_of(name)]
-    if drawn and not any(model.effects.effect_of(value).kind & EffectKind.DRAWS for value in drawn):
+    effects = [model.effects.effect_of(value) for value in drawn]
+    if drawn and not any(effect.kind & EffectKind.DRAWS for effect in effects):
         return None
+    if not all(effect.does_only(EffectKind.DRAWS) for effect in effects):
+        return None  # other code may use the results of earlier iterations
     item = next(iter(look.items.values()))
     over = item.over
     if item.sort is not ItemKind.COUNT or not isinstance(over, ast.Call) or len(over.args) != 1:

@@ -68,16 +68,18 @@ def unread_logits(call: ast.Call, model: SemanticModel) -> bool:
 
 def has_unread_weights(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a layer of multi-head attention also computes weights that no code reads."""
+    match model.parent(call):
+        case ast.Subscript(slice=ast.Constant(value=0)):
+            weights = None
+        case ast.Assign(targets=[ast.Tuple(elts=[_, ast.Name() as weights])]):
+            pass
+        case _:
+            return False
     if any(keyword.arg in ("need_weights", None) for keyword in call.keywords) or len(call.args) > 4:
         return False
     if model.types.type_of(call.func).of != "torch.nn.MultiheadAttention":
         return False
-    match model.parent(call):
-        case ast.Subscript(slice=ast.Constant(value=0)):
-            return True
-        case ast.Assign(targets=[ast.Tuple(elts=[_, ast.Name() as weights])]):
-            return not is_read(weights, model.names.scope(weights), model)
-    return False
+    return weights is None or not is_read(weights, model.names.scope(weights), model)
 
 
 def _is_true(value: ast.expr) -> bool:

@@ -56,10 +56,10 @@ class Unread:
 
 def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     """Return how the value of a costly call is wasted, if it is."""
-    if not may_cost(call, model) or model.function(call) is None or is_unreachable(call, model):
+    if isinstance(model.parent(call), ast.Expr):
         return None
     kind = cost_of(call, model)
-    if kind is None:
+    if kind is None or model.function(call) is None or is_unreachable(call, model):
         return None
     found = model.once(_reads, call)
     name = found.name or model.source.text(call.func)
@@ -96,11 +96,6 @@ def _is_requested(call: ast.Call, model: SemanticModel) -> bool:
             if any(name in parameters and name != "self" for name in names):
                 return True
     return False
-
-
-def may_cost(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call may be costly, judging by its name."""
-    return not isinstance(model.parent(call), ast.Expr)
 
 
 def is_unreachable(node: ast.AST, model: SemanticModel) -> bool:
