@@ -68,11 +68,12 @@ def unread_logits(call: ast.Call, model: SemanticModel) -> bool:
 
 def has_unread_weights(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a layer of multi-head attention also computes weights that no code reads."""
+    weights: ast.Name | None = None
     match model.parent(call):
         case ast.Subscript(slice=ast.Constant(value=0)):
-            weights = None
-        case ast.Assign(targets=[ast.Tuple(elts=[_, ast.Name() as weights])]):
             pass
+        case ast.Assign(targets=[ast.Tuple(elts=[_, ast.Name() as target])]):
+            weights = target
         case _:
             return False
     if any(keyword.arg in ("need_weights", None) for keyword in call.keywords) or len(call.args) > 4:
