@@ -97,7 +97,7 @@ from rlint.syntax.queries import (
 )
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, TRIES, Function, Loop, SyntaxIndex
-from rlint.syntax.value_use import UseKind
+from rlint.syntax.value_use import UseKind, use_of
 from rlint.syntax.walk import children, descendants, is_in, is_in_block, names_bound, size_of
 
 __all__ = [
@@ -228,6 +228,7 @@ __all__ = [
     "torch_settings",
     "trip_count",
     "unpacked_options",
+    "use_of",
     "variable_names",
     "vocabulary",
     "waiting_words",

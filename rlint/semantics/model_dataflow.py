@@ -60,17 +60,20 @@ class DataflowQueries:
         self._changes = Mutations(analysis, self._uses)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
 
-    def items_read(self, function: FunctionSummary) -> frozenset[int] | None:
-        """Return the items of the tuple that a function returns which any caller reads. None if a caller may
-        read all of them, or if no caller is known.
+    def items_read(
+        self, function: FunctionSummary, aliases: tuple[str, ...] = ()
+    ) -> frozenset[int | str] | None:
+        """Return the items of the tuple, and the fields of the object, that a function returns which any
+        caller reads. None if a caller may read all of them, or if no caller is known. `aliases` are the
+        attributes that hold the function as well.
         """
-        every = [site.reads for site in self._leaving.symbols.calls_in_other_files(function, here=True)]
-        found: set[int] = set()
-        for reads in every:
-            if reads is None:
+        sites = self._leaving.symbols.calls_that_receive(function, aliases)
+        found: set[int | str] = set()
+        for site in sites:
+            if site.reads is None:
                 return None
-            found.update(reads)
-        return frozenset(found) if every else None
+            found.update(site.reads)
+        return frozenset(found) if sites else None
 
     def calls_of(self, function: FunctionSummary) -> list[CallEdge]:
         """Return the calls of the project, without those of tests, that run a function and no other; those

@@ -19,7 +19,7 @@ from rlint.semantics.frequency.handed_lengths import whole
 from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.decorator_sites import decorated
 from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
-from rlint.semantics.interprocedural.items_read import items_read
+from rlint.semantics.interprocedural.items_read import items_read, items_unpacked
 from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.autograd import UNSTATED
@@ -196,7 +196,8 @@ def _call_site(
         passes=intern(tuple(_passed(values, call, analysis))),
         numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
         ends=gradients.ends_of(call) if gradients.concerned else (),
-        reads=items_read(call, analysis) if gradients.concerned else None,
+        reads=items_read(call, analysis),
+        unpacks=items_unpacked(call, analysis),
         unpacked=tuple(_unpacked(call, analysis)) if are_exported else (),
     )
 

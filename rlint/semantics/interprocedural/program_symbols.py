@@ -27,6 +27,10 @@ _FEW_FILES = 15
 """Programs with more files that use torch are often libraries, whose users choose the networks."""
 
 
+_CALLED_UNSEEN = frozenset({"forward", "__call__"})
+"""Methods that calls of the object run: `self.net(x)`."""
+
+
 class ProgramSymbols:
     """The names used in all files of a project. Queries about "the program" of a module are answered from the
     files that belong to it (see `call_graph.Programs`).
@@ -168,6 +172,62 @@ class ProgramSymbols:
             if not targets or function in targets:
                 found.append(site)
         return found
+
+    def calls_that_receive(self, function: FunctionSummary, aliases: tuple[str, ...]) -> list[CallSite]:
+        """Return the calls of the project that receive the result of a function, without tests. `aliases` are
+        attributes that hold it as well. Of calls that are known by the name of the method alone, or that may
+        run other methods, those that unpack another number of items run another method; if some unpack this
+        number, so do those that use the result as a whole. Where some read fields, those that unpack do, too.
+        Calls of objects (`self.net(x)`) are not known by name: empty for the methods that they run.
+        """
+        sure: list[CallSite] = []
+        likely: list[CallSite] = []
+        is_local = "." in function.qualname and not function.is_method  # no other object has it
+        if function.name in _CALLED_UNSEEN:
+            return []
+        for _, caller, site in self._sites_by_name.get(function.name, ()):
+            if not function.takes(site):
+                continue
+            targets = [edge.target for edge in self.graph.calls(caller) if edge.site is site]
+            if targets == [function] or (is_local and function in targets):
+                sure.append(site)
+            elif not is_local and (not targets or function in targets):
+                likely.append(site)
+        for alias in aliases:
+            for module, caller, site in self._sites_by_name.get(alias, ()):
+                if function.takes(site) and not self._is_on_other_object(site, caller, module, function):
+                    likely.append(site)
+        lengths = {length for length in function.hands_back if length > 1}
+        if lengths:
+            likely = [site for site in likely if not site.unpacks or site.unpacks in lengths]
+            if any(site.unpacks for site in (*sure, *likely)):
+                likely = [site for site in likely if site.unpacks or site.reads is not None]
+        elif any(isinstance(item, str) for site in (*sure, *likely) for item in site.reads or ()):
+            likely = [site for site in likely if not site.unpacks]  # it returns an object
+        return sure + likely
+
+    def _is_on_other_object(
+        self, site: CallSite, caller: str, module: str, function: FunctionSummary
+    ) -> bool:
+        """Whether a call of a method of `self` is in a class that does not inherit from the one around a
+        function, nor the reverse.
+        """
+        if site.receiver != "self":
+            return False
+        own = self._class_around(function.path, function.module)
+        its = self._class_around(caller, module)
+        if own is None or its is None:
+            return False
+        return its.path not in self._line(own) and own.path not in self._line(its)
+
+    def _class_around(self, path: str, module: str) -> ClassSummary | None:
+        """Return the outermost class around a function."""
+        classes, name = self.index.modules[module].classes, ""
+        for part in path.removeprefix(f"{module}.").split("."):
+            name = f"{name}.{part}" if name else part
+            if name in classes:
+                return classes[name]
+        return None
 
     @cached_property
     def _sites_by_name(self) -> dict[str, list[tuple[str, str, CallSite]]]:

@@ -74,7 +74,9 @@ class CallSite:
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
     numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
     ends: tuple[int, ...] = ()  # items of the result whose gradient ends in the caller; -1 for all of it
-    reads: tuple[int, ...] | None = None  # the items of the result that the caller reads; None if not known
+    # the items and fields of the result that the caller reads; None if not known
+    reads: tuple[int | str, ...] | None = None
+    unpacks: int = 0  # the number of variables that its result is unpacked to
     # position of `*values`, or "**" of `**options`, with the type of what is unpacked
     unpacked: tuple[tuple[str, Type], ...] = ()
 

@@ -8,7 +8,9 @@ from rlint.rule import EffectKind, FunctionSummary, SemanticModel, TypeTag, rege
 
 _DEPTH = 3
 _MOST = 3
-"""Maximum number of functions that a call may run."""
+"""Maximum number of functions that a call within these functions may run."""
+_MOST_METHODS = 24
+"""Maximum number of methods, of classes with a common base, that a call may run."""
 _CHANGES = (
     EffectKind.MUTATES
     | EffectKind.CONSUMES
@@ -31,14 +33,17 @@ def runs_network(call: ast.Call, model: SemanticModel) -> bool:
     """
     call = called_by_lambda(call, model) or call
     targets = model.types.call_targets(call)
-    if not 0 < len(targets) <= _MOST or _NOT_BY_NAME.search(targets[0].name):
+    if len(targets) > 1:  # without abstract methods
+        targets = [each for each in targets if each.returns_values]
+    if not 0 < len(targets) <= _MOST_METHODS or _NOT_BY_NAME.search(targets[0].name):
         return False
     if vocabulary.STORES & set(targets[0].name.split("_")) or any(each.is_property for each in targets):
         return False
-    if not all(_runs_network(each, model, _DEPTH) for each in targets):
+    running = [each for each in targets if _runs_network(each, model, _DEPTH)]
+    if len(running) <= len(targets) / 2:
         return False
     effect = model.effects.call_effect(call)
-    return not effect.kind & _CHANGES and all(_only_computes(each, model) for each in targets)
+    return not effect.kind & _CHANGES and all(_only_computes(each, model) for each in running)
 
 
 def called_by_lambda(call: ast.Call, model: SemanticModel) -> ast.Call | None:
@@ -66,6 +71,9 @@ def _runs_network(function: FunctionSummary, model: SemanticModel, depth: int) -
         if not site.path or site.method in _MODES:
             continue
         if model.index.resolve(site.path, function.module).tag is TypeTag.MODULE:
+            return True
+        is_on_object = "()" in site.path and site.method == "forward"
+        if is_on_object and not model.index.callables(site.path, function.module):
             return True
         if depth > 1 and site.path.count(".") <= 8:
             called = model.index.callables(site.path, function.module)

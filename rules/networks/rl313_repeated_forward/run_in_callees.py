@@ -19,7 +19,7 @@ from rlint.rule import (
 from rlint.rules.networks._shared.same_input import have_same_blocks, likely_unchanged_between
 
 _DEPTH = 2
-_MOST_CALLED = 3
+_MOST_CALLED = 24
 _Run = tuple[str, tuple[str, ...], Autograd | None]
 """A network, as an attribute of the object, the parameters that are its input, and whether autograd is on."""
 
@@ -39,9 +39,9 @@ def repeated_in_callees(call: ast.Call, model: SemanticModel) -> RunBefore | Non
         return None
     calls = model.once(_calls_by_object, function).get(model.source.text(call.func.value), ())
     earlier = [each for each in calls if model.source.span(each) < model.source.span(call)]
-    own = _runs_of(call, model) if earlier else frozenset()
+    own = _runs_of(call, model) if earlier else {}
     for first in reversed(earlier if own else []):
-        common = own & _runs_of(first, model)
+        common = _common(own, _runs_of(first, model))
         if (
             common
             and have_same_blocks(first, call, model)
@@ -49,6 +49,15 @@ def repeated_in_callees(call: ast.Call, model: SemanticModel) -> RunBefore | Non
         ):
             return RunBefore(first, min(network for network, *_ in common))
     return None
+
+
+def _common(again: dict[str, frozenset[_Run]], first: dict[str, frozenset[_Run]]) -> frozenset[_Run]:
+    """Return the networks that two methods of most classes of an object run on the same input."""
+    both = [runs & first[cls] for cls, runs in again.items() if cls in first]
+    repeated = [runs for runs in both if runs]
+    if len(repeated) <= len(again) / 2:
+        return frozenset()
+    return repeated[0]
 
 
 def _calls_by_object(function: Function, model: SemanticModel) -> dict[str, list[ast.Call]]:
@@ -62,21 +71,24 @@ def _calls_by_object(function: Function, model: SemanticModel) -> dict[str, list
     return {text: calls for text, calls in found.items() if len(calls) > 1}
 
 
-def _runs_of(call: ast.Call, model: SemanticModel) -> frozenset[_Run]:
-    """Return the networks that a call runs in any case, with the texts of their inputs."""
+def _runs_of(call: ast.Call, model: SemanticModel) -> dict[str, frozenset[_Run]]:
+    """Return the networks that a call runs in any case, with the texts of their inputs, by the class of the
+    method; without abstract methods.
+    """
     targets = model.types.call_targets(call)
+    if len(targets) > 1:
+        targets = [each for each in targets if each.returns_values]
     if not 0 < len(targets) <= _MOST_CALLED:
-        return frozenset()
-    found: frozenset[_Run] | None = None
+        return {}
+    found: dict[str, frozenset[_Run]] = {}
     for target in targets:
         given = _given(call, target, model)
-        runs = frozenset(
+        found[target.path.rpartition(".")[0]] = frozenset(
             (network, tuple(given[name] for name in inputs), autograd)
             for network, inputs, autograd in _runs_in(target, model, _DEPTH)
             if all(name in given for name in inputs)
         )
-        found = runs if found is None else found & runs
-    return found or frozenset()
+    return found
 
 
 def _given(call: ast.Call, target: FunctionSummary, model: SemanticModel) -> dict[str, str]:

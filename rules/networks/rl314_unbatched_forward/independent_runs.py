@@ -19,6 +19,7 @@ from rlint.rule import (
     ItemKind,
     LoopItem,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     frozen,
@@ -52,11 +53,13 @@ _COMPUTES = regex(
     r"^_*(compute|get|calculate|calc|predict|estimate|evaluate|generate|sample|log_?prob|score)(_|$)"
 )
 _STATE = regex(r"hidden|state|memory|history|carry|rnn|context", re.IGNORECASE)
-_DRAWS = regex(r"(^|_)(generate|sample|complete|denoise|draw|decode|imagine)(_|$)")
+_DRAWS = regex(r"(^|_)(generate|sample|complete|denoise|draw|decode|imagine|rollout)(_|$)")
 _NOT_BY_NAME = regex(
     r"(^|_)(step|reset|learn\w*|train\w*|updat\w*|optimi\w*|fit|collect\w*|run|play|save|load|backward|loader|"
     r"plot|render|print|test|eval|evaluate_policy|init|main|__init__)(_|$)"
 )
+_FILLS = frozenset({"torch.full", "torch.full_like", "numpy.full", "numpy.full_like"})
+_FROM_DATA = models.having(Trait.FROM_DATA, "torch", "numpy") | {"torch.nn.functional.one_hot"}
 _DEPTH = 3
 _MOST_CALLED = 3
 _MOST_TARGETS = 12
@@ -202,6 +205,8 @@ def _is_network(site: CallSite) -> bool:
         name = site.receiver
     if name in _NETWORKS and site.arguments:
         return True
+    if name == "generate" and _MODELS.search(site.receiver.lower()):
+        return True
     passed = [each for _, each in site.names if each in _NETWORKS]
     return len(passed) == 1 and len(site.arguments) > 1 and bool(_COMPUTES.search(name))
 
@@ -265,7 +270,7 @@ def _item_of(
         one: LoopItem = look.items[name.id]
         around = model.parent(name)
         if one.sort is ItemKind.COUNT:
-            if isinstance(around, ast.Subscript) and around.slice is name:
+            if (isinstance(around, ast.Subscript) and around.slice is name) or _is_filled_in(name, model):
                 return one
         elif one.sort is ItemKind.ELEMENT and (
             _ITEM.search(name.id)
@@ -278,6 +283,29 @@ def _item_of(
     return None
 
 
+def _is_filled_in(counter: ast.Name, model: SemanticModel) -> bool:
+    """Whether a counter is only a value in a new tensor, whose shape is the same in each iteration:
+    `F.one_hot(torch.tensor([action]), n)`, `torch.full((len(states), 1), action)`.
+    """
+    child: ast.AST = counter
+    for above in model.ancestors(counter):
+        match above:
+            case ast.Call(func=func, args=args, keywords=keywords):
+                name = model.names.qualified(func) or ""
+                if name in _FILLS:
+                    return child in args[1:2] or any(
+                        child is each and each.arg == "fill_value" for each in keywords
+                    )
+                if name in _FROM_DATA:
+                    return child in args[:1]
+            case ast.List() | ast.Tuple() | ast.BinOp() | ast.keyword():
+                pass
+            case _:
+                return False
+        child = above
+    return False
+
+
 def _is_bare_count(name: ast.Name, look: Iterations, call: ast.Call) -> bool:
     """Whether a counter or key is an argument itself."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -287,9 +315,19 @@ def _is_bare_count(name: ast.Name, look: Iterations, call: ast.Call) -> bool:
 def _drawn_again(
     call: ast.Call, inputs: list[ast.expr], look: Iterations, model: SemanticModel
 ) -> LoopItem | None:
-    """Return the counter of `for _ in range(n)`, if each iteration draws from the same input again."""
-    if len(look.items) != 1 or look.names_in([*inputs, call.func]):
+    """Return the counter of `for _ in range(n)`, if each iteration draws from the same input again, or draws
+    a new input.
+    """
+    if len(look.items) != 1 or look.names_in([call.func]):
         return None
+    if any(model.effects.effect_of(value).kind & EffectKind.CONSUMES for value in inputs):
+        return None  # `next(batches)`
+    drawn = [value for name in look.names_in(inputs) for value in look.values_of(name)]
+    effects = [model.effects.effect_of(value) for value in drawn]
+    if drawn and not any(effect.kind & EffectKind.DRAWS for effect in effects):
+        return None
+    if not all(effect.does_only(EffectKind.DRAWS) for effect in effects):
+        return None  # other code may use the results of earlier iterations
     item = next(iter(look.items.values()))
     over = item.over
     if item.sort is not ItemKind.COUNT or not isinstance(over, ast.Call) or len(over.args) != 1:
@@ -297,8 +335,10 @@ def _drawn_again(
     reads = [node for node in look.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     if any(map(look.is_item, reads)):
         return None
-    draws = model.effects.call_effect(call).kind & EffectKind.DRAWS or _DRAWS.search(
-        last_name(call.func) or ""
+    draws = (
+        drawn
+        or model.effects.call_effect(call).kind & EffectKind.DRAWS
+        or _DRAWS.search(last_name(call.func) or "")
     )
     return item if draws and model.names.qualified(over.func) == "builtins.range" else None
 

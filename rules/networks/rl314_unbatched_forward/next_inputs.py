@@ -73,6 +73,14 @@ class Iterations:
                     stack += [binding.value for binding in inside if binding.value is not None]
         return found
 
+    def values_of(self, name: ast.Name) -> list[ast.expr]:
+        """Return the values that assignments in the loop give a variable."""
+        return [
+            binding.value
+            for binding in self.model.dataflow.definitions(name)
+            if binding.value is not None and is_in(binding.node, self.loop) and not self._is_own(binding)
+        ]
+
     def depends_on(self, test: ast.expr, call: ast.Call) -> bool:
         """Whether an expression may be computed from the result of a call."""
         return _overlap(_keys(test), self._computed_from(call)) or is_in(call, test)

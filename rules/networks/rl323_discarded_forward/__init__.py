@@ -14,9 +14,17 @@ sub-networks of their own: the second of two critics in `self.critic(state, acti
 methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
 `action, _ = self.actor(state)`.
 
-Log-probabilities and entropies that are never read are flagged, too, also if a function returns them in a
-tuple and no caller reads that item; with low impact, if only one branch reads them (`if log_metrics:`).
-Parts of results that are computed once before many gradient steps have low impact.
+Costly values that no code reads are flagged, too: results of networks, log-probabilities, entropies,
+divergences, and texts that a tokenizer decodes. The value is followed through computations without side
+effects, also a copy to the host (`log_prob.item()`), into lists and attributes that no code reads, and to the
+callers of the function that returns it as an item of a tuple, under a key of a dict, or as a field of a data
+class (likely: no other code calls the function). If only one branch reads the value (`if log_metrics:`), or
+code before it returns, the finding names the test; log-probabilities, and values that only training uses,
+then have low impact. So do parts of results that are computed once before many gradient steps.
+
+Outputs that the arguments of a call ask for, and no code reads, are flagged as well: `output_scores=True`,
+`output_hidden_states=True` and similar options of language models, their logits if only hidden states are
+used, and the weights of `nn.MultiheadAttention` (`need_weights=False`).
 
 Log-probabilities over a vocabulary are flagged if code only reads a slice of the positions that drops the
 first ones, such as those of the prompt: `log_probs_of(logits[:, :-1], tokens[:, 1:])[:, start:]`.
@@ -28,7 +36,7 @@ is `likely` and there is only advice. The rule is silent:
   its side effects (with dropout or noise, there is only advice);
 - if the other branch only raises an error, or runs only at the end of an episode;
 - if the condition depends on the result;
-- if code in between changes the input or the weights;
+- if code in between changes the input or the weights, and the test depends on that code;
 - for `_ = net(x)`, which shows that the result is not wanted.
 
 A forward pass that is a statement by itself (`self.layer(x)`) is flagged if the network stores nothing
@@ -120,9 +128,15 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
-from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, only_branch, unread_value
+from rlint.rules.networks.rl323_discarded_forward.unread_outputs import (
+    has_unread_weights,
+    unread_logits,
+    unread_option,
+)
+from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, unread_value
 
 _OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
+_OUTSIDE = "it is only unused outside of training"
 _PER_ROUND = "it runs once, before many gradient steps on the same data"
 REASON = "an invalid input raises an error only where the result is used"
 
@@ -137,14 +151,14 @@ class DiscardedForward(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        value = unread_value(node, model)
-        if value is not None:
-            yield self.unread_value(node, value, model)
-            return
-        branch = only_branch(node, model)
-        if branch is not None:
-            yield self.read_in_branch(node, branch, model)
-            return
+        known = list(self.known(node, model))
+        value = unread_value(node, model) if not known else None
+        yield from known or (self.unread_value(node, value, model) if value is not None else ())
+        if not known and value is None:
+            yield from self.unread_outputs(node, model)
+
+    def known(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for networks and results whose waste is known in detail."""
         if not (node.args or node.keywords):
             return
         kept = kept_positions(node, model)
@@ -227,16 +241,36 @@ class DiscardedForward(Rule):
             "change it",
         )
 
-    def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Finding:
-        """Return a finding for a log-probability or an entropy that no code reads."""
+    def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Iterator[Finding]:
+        """Yield the finding for a costly value that no code reads, or only one branch."""
+        if is_measured(call, model):
+            return
+        if value.branch is not None:
+            text = " ".join(model.source.text(value.branch.test).split())
+            outcome = f"`{text}` is false" if value.negated else f"`{text}`"
+            yield self.finding(
+                model,
+                call,
+                f"`{called(call, model)}` is computed each time, and only used if {outcome}",
+                advice="Compute it in the branch that uses it",
+                minor=_OUTSIDE if value.by_mode else None if value.is_network else _OF_DISTRIBUTION,
+                assumes=f"`{called(call, model)}` is called for its result only"
+                if value.is_network
+                else None,
+            )
+            return
         if not value.returned_by:
-            return self.finding(
+            yield self.finding(
                 model,
                 call,
                 f"`{value.name}` is computed here, and never used",
                 advice="Remove the computation",
+                assumes=f"`{called(call, model)}` is called for its result only"
+                if value.is_network
+                else None,
             )
-        return self.finding(
+            return
+        yield self.finding(
             model,
             call,
             f"`{value.name}` is computed in every call of `{value.returned_by}`, and no caller uses it",
@@ -244,16 +278,35 @@ class DiscardedForward(Rule):
             assumes=f"no other code calls `{value.returned_by}`",
         )
 
-    def read_in_branch(self, call: ast.Call, branch: ast.If, model: SemanticModel) -> Finding:
-        """Return a finding for a log-probability or an entropy that only one branch reads."""
-        text = " ".join(model.source.text(branch.test).split())
-        return self.finding(
-            model,
-            call,
-            f"`{called(call, model)}` is computed each time, and only used if `{text}`",
-            advice="Compute it in the branch that uses it",
-            minor=_OF_DISTRIBUTION,
-        )
+    def unread_outputs(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for outputs that arguments of a call ask for, and that no code reads."""
+        requested = unread_option(call, model)
+        if requested is not None:
+            yield self.finding(
+                model,
+                call,
+                f"`{requested.option}=True` is set, and no code reads `{requested.field}` of the result: "
+                f"{requested.cost}",
+                advice=f"Remove `{requested.option}`",
+            )
+            return
+        if has_unread_weights(call, model):
+            yield self.finding(
+                model,
+                call,
+                f"`{called(call, model)}` also computes attention weights of all heads, which are "
+                "unused here and rule out the fused kernel",
+                advice="Pass `need_weights=False`",
+            )
+        elif unread_logits(call, model):
+            yield self.finding(
+                model,
+                call,
+                f"`{called(call, model)}` also computes logits over the vocabulary, and only other outputs "
+                "are used",
+                advice="Run the model without its head: `model.model(...)`, `model.get_decoder()(...)`, or "
+                "load it with `AutoModel`",
+            )
 
     def dropped_positions(self, call: ast.Call, kept: ast.Subscript, model: SemanticModel) -> Finding:
         """Return a finding for log-probabilities of positions that a slice drops."""

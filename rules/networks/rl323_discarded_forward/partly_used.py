@@ -102,10 +102,14 @@ def _unused_in(
         and not _only_evaluates(call, model)
         and not _is_dropped_by_all(function, model)
     )
-    parts = unused - separate_outputs.SQUASHED
-    networks: tuple[str, ...] = ()
-    if needed - separate_outputs.SQUASHED and not parts & needed:  # heads of a common trunk cost little
-        networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
+    run = needed - separate_outputs.SQUASHED
+    parts = {  # heads of a common trunk cost little
+        name
+        for place, names in enumerate(function.outputs)
+        if place not in used and place - count not in used and run and run.isdisjoint(names)
+        for name in names
+    }
+    networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
     return Unused(networks, log_probability=is_squashed) if networks or is_squashed else None
 
 

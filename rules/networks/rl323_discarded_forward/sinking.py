@@ -213,7 +213,7 @@ def _branch(
     model: SemanticModel,
 ) -> Waste | None:
     used = [any(is_in_block(read, arm) for read in inside) for arm in (branch.body, branch.orelse)]
-    if any(is_in(read, branch.test) for read in inside) or _fails(branch.body, branch.orelse):
+    if any(is_in(read, branch.test) for read in inside) or fails(branch):
         return None
     found = None
     if inside and users == 1 and used[0] != used[1]:
@@ -224,20 +224,20 @@ def _branch(
         if all(_binds(other, name) for name in _read_after(names, branch, moved, model)):
             found = Waste(branch, not used[0], moved, arm[0])
     elif not inside and after:
-        leaves = [_leaves(arm, branch, model) for arm in (branch.body, branch.orelse)]
-        if leaves[0] != leaves[1]:
-            found = Waste(branch, leaves[0], moved, after[0])
+        leaving = [leaves(arm, branch, model) for arm in (branch.body, branch.orelse)]
+        if leaving[0] != leaving[1]:
+            found = Waste(branch, leaving[0], moved, after[0])
         elif not branch.orelse and _all_rebound(names, branch, moved, model):
             found = Waste(branch, taken=True, moved=moved, before=None)
     return found if found is not None and not _at_the_end_alone(found) else None
 
 
-def _fails(*arms: list[ast.stmt]) -> bool:
-    """Whether one of the branches only handles errors."""
-    return any(arm and isinstance(arm[-1], ast.Raise) for arm in arms)
+def fails(branch: ast.If) -> bool:
+    """Whether one of the arms of a branch only handles errors."""
+    return any(arm and isinstance(arm[-1], ast.Raise) for arm in (branch.body, branch.orelse))
 
 
-def _leaves(arm: list[ast.stmt], branch: ast.If, model: SemanticModel) -> bool:
+def leaves(arm: list[ast.stmt], branch: ast.If, model: SemanticModel) -> bool:
     """Whether these statements end the call of the function, or the iteration of the loop."""
     if not arm:
         return False
@@ -292,8 +292,12 @@ def _binds(block: list[ast.stmt], name: str) -> bool:
 
 
 def _at_the_end_alone(waste: Waste) -> bool:
-    """Whether the result is only used at the end of an episode, which is one step of many."""
-    test, ends = waste.branch.test, waste.taken
+    return ends_episode(waste.branch.test, outcome=waste.taken)
+
+
+def ends_episode(test: ast.expr, *, outcome: bool) -> bool:
+    """Whether a test has an outcome only at the end of an episode, which is one step of many."""
+    ends = outcome
     if not any(_END.search(last_name(node) or "") for node in descendants(test)):
         return False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
