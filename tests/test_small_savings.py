@@ -475,7 +475,7 @@ def test_the_parts_of_one_action_are_few(tmp_path: Path) -> None:
     assert levels(tmp_path, "RL505", CHOSEN) == ["low"]
 
 
-@pytest.mark.parametrize(("rows", "level"), [("[[row]]", "low"), ("[row, row + 1, row + 2]", "high")])
+@pytest.mark.parametrize(("rows", "level"), [("[[row]]", "low"), ("[row + i for i in range(512)]", "high")])
 def test_a_single_row_is_converted_in_microseconds(rows: str, level: str, tmp_path: Path) -> None:
     """A list with one array, whatever the nesting, is one observation."""
     (tmp_path / "train.py").write_text(

@@ -52,6 +52,8 @@ def _kept_by(key: tuple[ast.ClassDef, str], model: SemanticModel) -> bool:
         return False
     is_network = model.index.class_kind(summary).tag is TypeTag.MODULE
     uses = model.names.attribute_uses(attribute)
+    if all(_starts_empty(use, model) for use in uses if _is_set_up(use, model)):
+        return False  # code that is not seen fills it later
     for use in uses:
         if not isinstance(use.ctx, ast.Load):
             value = model.names.assigned(use)
@@ -62,7 +64,7 @@ def _kept_by(key: tuple[ast.ClassDef, str], model: SemanticModel) -> bool:
             continue
         if isinstance(model.parent(use), ast.AugAssign):
             return False
-        if model.usage.is_in_construction(use) and model.names.is_self(use.value):
+        if _is_set_up(use, model):
             continue
         kind = model.types.type_of(use)
         if kind.tag is TypeTag.TUPLE and _is_fixed(kind):
@@ -71,6 +73,20 @@ def _kept_by(key: tuple[ast.ClassDef, str], model: SemanticModel) -> bool:
         if level > (EscapeLevel.KEPT if kind else EscapeLevel.READ) or level is EscapeLevel.HANDED:
             return False  # an object of unknown type may change in its methods
     return True
+
+
+def _is_set_up(use: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a constructor uses the attribute of its own object."""
+    in_construction: bool = model.usage.is_in_construction(use)
+    return in_construction and model.names.is_self(use.value)
+
+
+def _starts_empty(use: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a constructor assigns an empty list or dictionary to the attribute."""
+    match model.names.assigned(use) if isinstance(use.ctx, ast.Store) else None:
+        case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Call(args=[], keywords=[]):
+            return True
+    return False
 
 
 def _is_learned(value: ast.expr, model: SemanticModel) -> bool:

@@ -265,9 +265,7 @@ class DiscardedForward(Rule):
                 call,
                 f"`{value.name}` is computed here, and never used",
                 advice="Remove the computation",
-                assumes=f"`{called(call, model)}` is called for its result only"
-                if value.is_network
-                else None,
+                assumes=_assumption(call, value, model),
             )
             return
         yield self.finding(
@@ -463,3 +461,10 @@ def condition(waste: Waste, model: SemanticModel) -> str:
     """Return the outcome of the test for which the result is not used."""
     text = " ".join(model.source.text(waste.branch.test).split())
     return f"`{text}`" if waste.taken else f"`{text}` is false"
+
+
+def _assumption(call: ast.Call, value: Unread, model: SemanticModel) -> str | None:
+    """Return what a finding about a value that is never used assumes."""
+    if value.kept_in:
+        return f"no code outside of this project reads `self.{value.kept_in}`"
+    return f"`{called(call, model)}` is called for its result only" if value.is_network else None

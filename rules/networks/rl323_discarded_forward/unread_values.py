@@ -11,11 +11,14 @@ from rlint.rule import (
     FUNCTIONS,
     EffectKind,
     SemanticModel,
+    Trait,
+    TypeTag,
     descendants,
     frozen,
     is_in,
     is_in_block,
     last_name,
+    models,
     regex,
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
@@ -34,6 +37,7 @@ from rlint.rules.networks.rl323_discarded_forward.value_reads import (
 )
 
 COMPUTED = frozenset({"log_prob", "entropy", "kl_divergence"})
+_RUN_NO_LAYER = models.having(Trait.RUNS_NO_LAYER | Trait.REACHES_WEIGHTS, TypeTag.MODULE)
 _DECODES = frozenset({"decode", "batch_decode"})
 _TRAINS = regex(r"(^|_)(train(ing)?|save|store|learn(ing)?|record|memory|collect(ing)?)(_|$)")
 _DEPTH = 3
@@ -50,6 +54,8 @@ class Unread:
     branch: ast.If | None = None
     negated: bool = False
     is_network: bool = False
+    kept_in: str = ""
+    """The attribute of the own object that holds it, which no code of the project reads."""
     by_mode: bool = False
     """Whether it is used in training, and unused in other modes."""
 
@@ -69,7 +75,7 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
             return None
         if found.returned_by and _is_requested(call, model):
             return None
-        return Unread(name, found.returned_by, is_network=is_network)
+        return Unread(name, found.returned_by, is_network=is_network, kept_in=found.kept_in)
     branch = only_branch(call, model)
     if branch is None and is_network:
         gate = gate_in_callee(model.once(branches_reading, call), found.name, model)
@@ -123,6 +129,8 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
     if name in _DECODES and isinstance(called, ast.Attribute):
         return "text" if "tokenizer" in (last_name(called.value) or "").lower() else None
     run = model.nn.network_run(call)
+    if run is not None and run[1] in _RUN_NO_LAYER:
+        return None
     if run is not None:
         structure = architecture_of(call, model)
         if structure is None or structure.keeps or structure.hooks:

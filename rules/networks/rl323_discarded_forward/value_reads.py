@@ -40,6 +40,8 @@ class ValueReads:
     needed: tuple[ast.AST, ...]
     name: str = ""
     returned_by: str = ""
+    kept_in: str = ""
+    """An attribute of the own object that no code of the project reads."""
 
 
 def reads_of_value(call: ast.Call, model: SemanticModel) -> ValueReads:
@@ -70,7 +72,7 @@ class _Walk:
         self.needed: list[ast.AST] = []
         self.pending: list[tuple[ast.AST, Part]] = []
         self.seen: set[tuple[ast.AST, Part]] = set()
-        self.name = self.returned_by = ""
+        self.name = self.returned_by = self.kept_in = ""
 
     def reads(self, call: ast.Call, part: Part) -> ValueReads:
         """Walk from the value of a call."""
@@ -84,7 +86,7 @@ class _Walk:
             if len(self.seen) > _MOST:
                 return ValueReads((call,))
             self._use(*step)
-        return ValueReads(tuple(self.needed), self.name, self.returned_by)
+        return ValueReads(tuple(self.needed), self.name, self.returned_by, self.kept_in)
 
     def _follow(self, node: ast.AST, part: Part = None) -> None:
         self.pending.append((node, part))
@@ -262,6 +264,8 @@ class _Walk:
         is_read = model.program.is_attribute_read(name) and not is_filled
         if is_read or not model.names.is_self(attribute.value) or model.once(_looks_up_attributes, self.file):
             self._need(at)
+        else:
+            self.kept_in = name
 
     def _returned(self, at: ast.AST, part: Part) -> None:
         model = self.model
