@@ -388,3 +388,25 @@ def test_methods_of_a_package_that_loads_files_by_name() -> None:
     apart = {name.removeprefix("sim/"): text for name, text in files.items() if "__init__" not in name}
     core = build(apart)["core.py"]
     assert core.frequency.heat_of(expression(core, "line()")).level is Heat.COLD
+
+
+STEPPING = """
+class Agent:
+    def NAME(self):
+        line()
+        self.state, reward, done, info = self.env.step(self.choose(self.state))
+        if self.memory.is_full():
+            for batch in self.memory.batches():
+                self.optimizer.zero_grad()
+                self.loss(batch).backward()
+                self.optimizer.step()
+
+def once(agent):
+    agent.NAME()
+"""
+
+
+@pytest.mark.parametrize(("name", "level"), [("main", Heat.HOT), ("run", Heat.HOT), ("warm_up", Heat.COLD)])
+def test_a_method_that_steps_once_runs_in_a_loop(name: str, level: Heat) -> None:
+    """Whatever its name, also if it learns as well, and if a call that may mean it is not in a loop."""
+    assert heat_of_line(STEPPING.replace("NAME", name))[0] is level

@@ -25,7 +25,11 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.likely_roles.by_body import creates_distribution, likely_role
+from rlint.semantics.frequency.likely_roles.by_body import (
+    creates_distribution,
+    likely_role,
+    steps_environment,
+)
 from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.roles import (
@@ -598,10 +602,15 @@ class HeatMap:
         )
 
     def _likely_role(self, function: FunctionSummary) -> LikelyRole | None:
-        may_be_called = any(function.takes(site) for site in self._bounds.unresolved(function))
+        calling = [site for site in self._bounds.unresolved(function) if function.takes(site)]
+        may_be_called = bool(calling)
         once, many = self._once[function.path], self._many[function.path]
+        steps = steps_environment(function)
+        if steps is not None:
+            return steps
         if once | many:
-            return likely_role(function, once, many) if not may_be_called else None
+            is_called_once = may_be_called and all(site.loop == -1 for site in calling)
+            return likely_role(function, once, many) if not is_called_once else None
         created = creates_distribution(function) if not may_be_called else None
         if created is not None:
             return created

@@ -20,6 +20,11 @@ _WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|l
 _FACTORY = regex(r"^_*(create|make|build|init|setup)(_|$)")
 """Names of functions that create an object once: `create_uniform_distribution(action_space)`."""
 
+_BEGINS = regex(
+    r"^_*(_|re_?set|restart|set_?up|start|begin|warm|build|make|create|check|test|demo|render|show)"
+)
+"""Methods that step an environment once, before it is used, or to look at it."""
+
 _EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
 _WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for each gradient step")
 _EACH_DISTRIBUTION = LikelyRole(
@@ -56,6 +61,17 @@ def likely_role(
     if Driver.ENVIRONMENT_STEP in own_loops and function.returns_values and not _is_long(function):
         return _EACH_ROLLOUT
     return None
+
+
+def steps_environment(function: FunctionSummary) -> LikelyRole | None:
+    """Return the role of a method that takes one environment step in each call, whatever else it does, such
+    as learning when a rollout is complete: something calls it in a loop.
+    """
+    own_loops = {driver for loop in function.loops for driver in loop.drivers}
+    steps = Driver.ENVIRONMENT_STEP in function.drivers and Driver.ENVIRONMENT_STEP not in own_loops
+    if not steps or not function.is_method or _resets(function):
+        return None
+    return None if looks_on(function.name) or _BEGINS.search(function.name) else _EACH_STEP
 
 
 def _trains_on_arguments(function: FunctionSummary, many: Collection[Driver]) -> bool:
