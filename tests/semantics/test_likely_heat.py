@@ -401,8 +401,8 @@ class Agent:
                 self.loss(batch).backward()
                 self.optimizer.step()
 
-def once(agent):
-    agent.NAME()
+def once(held):
+    held.thing.NAME()
 """
 
 
