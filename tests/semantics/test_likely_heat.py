@@ -401,6 +401,15 @@ class Agent:
                 self.loss(batch).backward()
                 self.optimizer.step()
 
+class First:
+    def NAME(self): ...
+
+class Second:
+    def NAME(self): ...
+
+class Third:
+    def NAME(self): ...
+
 def once(held):
     held.thing.NAME()
 """
