@@ -234,8 +234,10 @@ def _cost(
     counts: dict[TrainingStep, float] = dict(known)
     if learns_later:
         counts[TrainingStep.GRADIENT] = numbers[TrainingStep.ENVIRONMENT] * LEARNING_PER_ENVIRONMENT_STEP
+    # language models are large, wherever their layers are defined
+    scale = ProgramScale.LARGE if TrainingStep.TOKEN in numbers else finding.scale
     for step, count in counts.items():
-        least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[finding.scale]
+        least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[scale]
         small += costs[step][least] * count
         large += costs[step][most] * count
     return _Cost(known, small, large, learns_later=learns_later)

@@ -114,7 +114,6 @@ _CREATES = regex(r"from_pretrained|load_model|load_checkpoint|^build_model|^make
 _FEW_WORDS = 4
 # calls beside them
 _ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
-_LONG_STEP = "a step of a language model takes far longer"
 LOST = {
     "garbage": "objects in reference cycles are freed only when Python's automatic collection runs",
     "cache": "memory cached by PyTorch is not available to other processes",
@@ -167,7 +166,6 @@ class GcInHotLoop(Rule):
             fix=build_fix(node, anchor, model),
             advice=f"Remove it, since {freed} without it, or call it once after the loop",
             only_on=("cuda",) if what in EMPTIES else (),
-            minor=_LONG_STEP if model.program.uses_language_models() else None,
         )
 
 
