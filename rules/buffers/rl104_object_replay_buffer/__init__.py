@@ -156,8 +156,8 @@ class ObjectReplayBuffer(Rule):
 
     def fields(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a buffer with a list for each field of the transitions."""
-        lists = None if shares_frames(model) else parallel_lists(node, model)
-        if lists is None:
+        lists = parallel_lists(node, model)
+        if lists is None or shares_frames(model):
             return
         first = model.source.text(lists.holders[0])
         yield self.finding(
