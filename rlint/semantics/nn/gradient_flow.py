@@ -19,7 +19,12 @@ from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
 from rlint.semantics.nn.loaded_networks import runs_loaded
-from rlint.semantics.nn.methods_by_name import computes, computes_by_name, is_held_by_other_classes
+from rlint.semantics.nn.methods_by_name import (
+    computes,
+    computes_by_name,
+    is_held_by_other_classes,
+    runs_forward,
+)
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import Function
 
@@ -271,8 +276,10 @@ class GradientFlow:
 
     def computes_by_name(self, call: ast.Call) -> bool:
         """Whether a call likely runs a method or a part of a network of unknown class: in all networks of the
-        project, a member of that name returns the output of layers.
+        project, a member of that name returns the output of layers; `forward` does in any case.
         """
+        if runs_forward(call, self.analysis):
+            return True
         if self.project is None or not computes_by_name(
             call, self.analysis, self.project, self.has_weights_read
         ):

@@ -67,6 +67,14 @@ def computes_by_name(
     return bool(taking) and all(map(computes, taking))
 
 
+def runs_forward(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether a call runs `forward` of a network of unknown class, which is a call of the network itself."""
+    match call.func:
+        case ast.Attribute(value=owner, attr="forward"):
+            return is_open(call, analysis, TypeTag.MODULE) and not analysis.types.type_of(owner).of
+    return False
+
+
 def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
     """Whether a call with arguments runs a method of an object whose class is unknown, or not all of whose
     possible classes have this method.

@@ -220,6 +220,9 @@ class _Walk:
                 self._need(target)
 
     def _variable(self, name: ast.Name, part: Part) -> None:
+        if (name, part) in self.seen:
+            return  # `x += y` in a loop reads its own value
+        self.seen.add((name, part))
         model = self.model
         scope = model.names.scope(name).lookup(name.id)
         binding = model.syntax.variables.bound_at(name)

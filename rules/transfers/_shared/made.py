@@ -403,7 +403,7 @@ def _made_for_several(operand: ast.expr, model: SemanticModel) -> MadeTensor | N
 
 def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> MadeTensor | None:
     made = made_by(func.value, model, depth - 1)
-    if made is None or func.attr in VIEWS:
+    if made is None or func.attr in VIEWS or (func.attr == "detach" and not call.args):
         return made
     if func.attr in _EXPANDS:
         return replace(made, expanded_by=call)

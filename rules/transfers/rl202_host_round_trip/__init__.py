@@ -35,6 +35,8 @@ Flags the following in hot code of programs that use accelerators:
   `torch.tensor([x.sum(), y.sum()])`.
 - An array that is copied to the device for arithmetic only, and the result read back, also if a caller
   copies it.
+- A tensor that is read as it was copied to the device, so that the host has its numbers already (`states =
+  torch.from_numpy(x).to(device)`, then `states.cpu()`).
 - A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
   that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
@@ -172,6 +174,7 @@ from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     why_few_parts,
 )
 from rlint.rules.transfers.rl202_host_round_trip.forward_reads import is_in_forward_pass, layer_of
+from rlint.rules.transfers.rl202_host_round_trip.host_copies import copied_from_host
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -359,6 +362,10 @@ class HostRoundTrip(Rule):
             if computed is not None:
                 yield self._of_trip(read, computed, model)
                 return
+            held = copied_from_host(read, model)
+            if held is not None:
+                yield self._of_held(read, held, model)
+                return
             model.silent("{} is reported with the first read of its step", read.node)
             return
         yield self.finding(
@@ -373,6 +380,10 @@ class HostRoundTrip(Rule):
 
     def _of_few(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a read with few others in its step, by what the read is for."""
+        held = copied_from_host(read, model)
+        if held is not None:
+            yield self._of_held(read, held, model)
+            return
         there = copy_there(read, model)
         if there is not None:
             yield self._of_arithmetic(read, there, model)
@@ -490,6 +501,18 @@ class HostRoundTrip(Rule):
             f"iteration of the loop",
             advice=f"Read it once, before the loop: `int({shown(read.tensor, model)})`; a counter can be a "
             f"number of Python",
+        )
+
+    def _of_held(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
+        """Return a finding for a tensor whose numbers the host holds, as it copied them to the device."""
+        return self._found(
+            read,
+            model,
+            f"`{shown(read.node, model)}` synchronises with the device to copy back what line "
+            f"{model.span_of(there)[0].line} copied there from the host",
+            advice="Keep the tensor that is on the host before the copy (a clone, if its memory is reused), "
+            "and use it here",
+            related=[(there, "copied to the device here")],
         )
 
     def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:

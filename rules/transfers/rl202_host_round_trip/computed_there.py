@@ -60,7 +60,7 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
             made = bound[0].value
             if bound[0].path:
                 return None, not _runs_network(made, model)
-            if _is_changed(value, model):
+            if is_changed(value, model):
                 return None, False
             parts = [made]
         case ast.BinOp(left=left, right=right) if not isinstance(value.op, ast.MatMult):
@@ -69,7 +69,7 @@ def _copied(value: ast.expr, model: SemanticModel, depth: int) -> tuple[ast.Call
             parts = [part]
         case ast.Compare(left=left, comparators=[right]):
             parts = [left, right]
-        case ast.Call() if _moves_array(value, model):
+        case ast.Call() if moves_array(value, model):
             return value, True
         case ast.Call(func=func, args=args):
             called = model.names.qualified(func)
@@ -123,7 +123,7 @@ def _arguments(function: Function, name: str, model: SemanticModel) -> Iterator[
             yield None
 
 
-def _is_changed(name: ast.Name, model: SemanticModel) -> bool:
+def is_changed(name: ast.Name, model: SemanticModel) -> bool:
     """Whether other numbers are written into a variable's tensor: in place, or by other processes."""
     scope = model.names.scope(name).lookup(name.id)
     for use in model.names.uses(name.id, scope) if scope is not None else ():
@@ -143,7 +143,7 @@ def _runs_network(value: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def _moves_array(call: ast.Call, model: SemanticModel) -> bool:
+def moves_array(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call copies a tensor to a device that is made of an array, in it or just before."""
     match call:
         case ast.Call(func=func, args=[data, *_], keywords=keywords) if (

@@ -5,9 +5,9 @@ Flags tensors in hot code that a torch constructor creates in host memory and th
 the same expression or in the next use: `torch.zeros(n).to(device)`,
 `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)` followed by `mask = mask.to(device)`. The
 move may be guarded by a test of the device (`if x.is_cuda:`), may name another tensor as target (`.to(x)`,
-`.type_as(x)`), and may follow arithmetic, `expand`, an in-place draw or a concatenation. Numbers drawn from
-a distribution with plain numbers as parameters (`Normal(0, 1).sample(shape).to(device)`) count as well, as
-do arrays that numpy fills with constants or random numbers and torch only wraps
+`.type_as(x)`), and may follow arithmetic, `detach`, `expand`, an in-place draw or a concatenation. Numbers
+drawn from a distribution with plain numbers as parameters (`Normal(0, 1).sample(shape).to(device)`) count as
+well, as do arrays that numpy fills with constants or random numbers and torch only wraps
 (`torch.from_numpy(np.zeros(n)).to(device)`). A tensor that is moved in several places, or also returned, is
 reported where it is moved first.
 

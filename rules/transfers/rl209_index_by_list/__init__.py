@@ -7,10 +7,13 @@ Flags tensors in hot code that are indexed by
   stop))]`) or beside another one (`values[range(n), actions]`);
 - a list of numbers that indexes several tensors, alone or with other indices (`states[rows, t]`), or is the
   same in every iteration, once for each block of statements that does so;
+- a variable that lists consecutive numbers (`columns = list(range(n))`), beside slices only (`states[:,
+  columns]`), which a slice would select as well;
 - a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call;
 - an array of NumPy that indexes several tensors which may be on a device, and is copied there for each.
 
-A value of unknown type that a network returns (`policy.forward(state)`) likely is a tensor.
+A value of unknown type that a network returns (`policy.forward(state)`), or of which a method of a network
+takes columns, likely is a tensor.
 
 The rule does not flag arrays, lists that index one tensor once (converting them first takes as long), and
 short lists of literal numbers.
@@ -87,6 +90,7 @@ from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
     array_binding,
     counted,
+    counts_columns,
     held_list,
     is_never_negative,
     listed_binding,
@@ -136,6 +140,9 @@ class IndexByList(Rule):
             yield from self._by_array(node, array, model)
             return
         binding = listed_binding(node.slice, model)
+        if binding is not None and counts_columns(binding, node, model):
+            yield from self._by_range(node, binding, model)
+            return
         if binding is None or model.types.type_of(node.value).tag is not TypeTag.TENSOR:
             return
         places = tensors_indexed_by(binding, model)
@@ -154,6 +161,22 @@ class IndexByList(Rule):
                 advice=f"Convert it to a tensor once: `{name} = torch.tensor({name}, device=...)`",
                 related=[(place, "also indexed by it") for place in places_here[1:]],
             )
+
+    def _by_range(self, node: ast.Subscript, binding: Binding, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a list of consecutive numbers in a variable that selects columns."""
+        owner = shown(node.value, "the value", model)
+        is_known = model.types.type_of(node.value).tag is TypeTag.TENSOR
+        if not is_known and not is_likely_tensor(node, model):
+            return
+        yield self.finding(
+            model,
+            node,
+            f"The list `{binding.name}` of consecutive numbers is converted to a tensor, number by number, "
+            f"to index {owner}",
+            advice="Take a slice, or copy one: `tensor[:, start:stop].clone()`",
+            assumes=None if is_known else f"{owner} is a tensor",
+            related=[(binding.statement, "listed here")],
+        )
 
     def _by_array(self, node: ast.Subscript, array: Binding, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first of several tensors that an array indexes."""
@@ -192,6 +215,18 @@ class IndexByList(Rule):
                 advice=f"Keep a tensor of indices instead: `{name} = torch.tensor(rows, device=...)`",
                 related=[(place, "also indexed by it") for place in places[1:]],
             )
+
+
+def is_likely_tensor(node: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether a value of unknown type, of whose columns a method of a network takes some, likely is a tensor:
+    lists and dicts have no such columns.
+    """
+    if model.types.type_of(node.value):
+        return False
+    owner = model.class_of(node)
+    summary = model.module.classes.get(model.syntax.qualname(owner)) if owner is not None else None
+    is_method = summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
+    return is_method or is_network_output(node.value, model)
 
 
 def is_network_output(value: ast.expr, model: SemanticModel) -> bool:

@@ -9,6 +9,8 @@ from rlint.rule import Binding, BindingKind, Device, SemanticModel, TypeTag, Use
 FEWEST = 8
 """Converting fewer numbers than this, by a literal, costs little."""
 
+_FROM_TO = 2
+"""Number of bounds of a range that counts in steps of one."""
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 _PLAIN = (*_SHORT, ast.BinOp)
 _MOVES = frozenset({"cuda", "numpy", "to"})
@@ -62,6 +64,20 @@ def counter_of(expression: ast.expr, model: SemanticModel) -> ast.Call | None:
             starred = any(isinstance(bound, ast.Starred) for bound in expression.args)
             return expression if model.names.qualified(func) == "builtins.range" and not starred else None
     return None
+
+
+def counts_columns(binding: Binding, subscript: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether a variable lists consecutive numbers and is the only index of a tensor beside full slices:
+    `states[:, columns]`, after `columns = list(range(n))`.
+    """
+    value = _unpacked(binding) if binding.kind is BindingKind.ASSIGN else None
+    counter = counter_of(value, model) if value is not None else None
+    if counter is None or len(counter.args) > _FROM_TO or is_short(counter):
+        return False
+    if not isinstance(subscript.ctx, ast.Load) or not isinstance(subscript.slice, ast.Tuple):
+        return False
+    kinds = [type(part) for part in subscript.slice.elts if not isinstance(part, ast.Constant)]
+    return sorted(kinds, key=str) == [ast.Name, *[ast.Slice] * (len(kinds) - 1)] and len(kinds) > 1
 
 
 def is_short(counter: ast.Call) -> bool:

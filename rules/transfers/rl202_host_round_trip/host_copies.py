@@ -1,0 +1,47 @@
+"""Tensors that are read from the device although the host holds their numbers: it copied them there."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, models
+from rlint.rules.transfers.rl202_host_round_trip.computed_there import is_changed, moves_array
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+
+_SAME_NUMBERS = models.having(Trait.RESHAPES | Trait.CASTS, TypeTag.TENSOR) | {
+    "clone",
+    "contiguous",
+    "detach",
+    "to",
+}
+_COPIES = frozenset({"cpu", "numpy", "tolist"})
+_DEPTH = 8
+
+
+def copied_from_host(read: HostRead, model: SemanticModel) -> ast.Call | None:
+    """Return the call that copied to the device, unchanged, what a read copies back: `states =
+    torch.from_numpy(states).to(device)`, then `states.cpu()`.
+    """
+    if read.method not in _COPIES:
+        return None
+    value = read.tensor
+    for _ in range(_DEPTH):
+        match value:
+            case ast.Name():
+                bound = model.dataflow.definitions(value)
+                if len(bound) != 1 or bound[0].kind is not BindingKind.ASSIGN or bound[0].path:
+                    return None
+                if bound[0].value is None or is_changed(value, model):
+                    return None
+                value = bound[0].value
+            case ast.Call() if moves_array(value, model):
+                return value
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
+                method in _SAME_NUMBERS and model.names.qualified(value.func) is None
+            ):
+                value = owner
+            case ast.Attribute(value=owner, attr="data"):
+                value = owner
+            case _:
+                return None
+    return None
