@@ -1,8 +1,8 @@
 """A file opened, written and closed, or flushed, in every step of training.
 
 ## What it does
-Flags `open` for writing or appending (also `Path.open`, `write_text`, `DataFrame.to_csv`), and `flush`, if
-they run once per environment step or gradient step of training without a condition: no interval, flag or
+Flags `open` for writing or appending (also `Path.open`, `write_text`), functions that write a whole array or
+table to a file (`np.savetxt`, `np.save`, `DataFrame.to_csv` and similar methods), and `flush`, if they run once per environment step or gradient step of training without a condition: no interval, flag or
 end of an episode limits them, in the function, in its callers or by an early `continue`. Conditions that
 decide whether a gradient step is taken do not count.
 
@@ -78,6 +78,8 @@ from rlint.rules.environments._shared.steps import unguarded_step
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
+_SAVES = models.having(Trait.SAVES, "numpy")
+_SAVES_FRAME = models.having(Trait.SAVES, TypeTag.DATAFRAME)
 _LOADS = models.having(Trait.LOADS | Trait.PARSES, "numpy", "torch", "json", "yaml") | {"pickle.load"}
 _READING = ("r", "rb", "rt")
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
@@ -95,7 +97,7 @@ class FileOpenedPerStep(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", "to_csv")
+    callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", *_SAVES, *_SAVES_FRAME)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a file that is opened for a few lines, or flushed."""
@@ -119,6 +121,8 @@ class FileOpenedPerStep(Rule):
         else:
             message = f"`{called}` opens and closes a file {each}, which takes far longer than "
             message += "to write a line"
+            if saves(node, model):
+                message = f"`{called}` writes the whole file again {each}"
         advice = _LATER if flushes else _BEFORE if reads else _ONCE
         yield self.finding(model, node, message, advice=advice)
 
@@ -138,13 +142,25 @@ def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
     if model.names.qualified(call.func) in _OPENS:
         modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
         return any(is_writing(mode) for mode in modes)
+    if saves(call, model):
+        return True
     if not isinstance(call.func, ast.Attribute):
         return False
-    tag = model.types.type_of(call.func.value).tag
-    if tag is TypeTag.PATH:
-        opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
-        return opened or call.func.attr in _WRITES_WHOLE
-    return tag is TypeTag.DATAFRAME and call.func.attr == "to_csv" and bool(call.args)
+    if model.types.type_of(call.func.value).tag is not TypeTag.PATH:
+        return False
+    opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
+    return opened or call.func.attr in _WRITES_WHOLE
+
+
+def saves(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call writes a whole array or table to a file of its own."""
+    called = call.func
+    if not call.args or not isinstance(called, ast.Attribute | ast.Name):
+        return False
+    if model.names.qualified(called) in _SAVES:
+        return True
+    of_frame = isinstance(called, ast.Attribute) and called.attr in _SAVES_FRAME
+    return of_frame and model.types.type_of(called.value).tag is TypeTag.DATAFRAME  # type: ignore[union-attr]
 
 
 def opens_to_read(call: ast.Call, model: SemanticModel) -> bool:
