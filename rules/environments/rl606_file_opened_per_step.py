@@ -2,9 +2,11 @@
 
 ## What it does
 Flags `open` for writing or appending (also `Path.open`, `write_text`), functions that write a whole array or
-table to a file (`np.savetxt`, `np.save`, `DataFrame.to_csv` and similar methods), and `flush`, if they run once per environment step or gradient step of training without a condition: no interval, flag or
-end of an episode limits them, in the function, in its callers or by an early `continue`. Conditions that
-decide whether a gradient step is taken do not count.
+table to a file (`np.savetxt`, `np.save`, `DataFrame.to_csv` and similar methods), and `flush`, if they run
+once per environment step or gradient step of training without a condition: no interval, flag or end of an
+episode limits them, in the function, in its callers or by an early `continue`. Methods that each step of an
+environment of the project runs count as well. Conditions that decide whether a gradient step is taken do not
+count.
 
 Also flags a `with` statement that opens the same file in each step and loads its data (`json.load(file)`).
 
@@ -63,6 +65,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     Binding,
     BindingKind,
+    Driver,
     Finding,
     Heat,
     Rule,
@@ -72,8 +75,9 @@ from rlint.rule import (
     descendants,
     last_names,
     models,
+    roles,
 )
-from rlint.rules.environments._shared.steps import unguarded_step
+from rlint.rules.environments._shared.steps import held_back, step_of, unguarded_step
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
@@ -107,7 +111,7 @@ class FileOpenedPerStep(Rule):
         reads = not flushes and opens_to_read(node, model)
         if not (flushes or reads or opens_to_write(node, model)):
             return
-        step = unguarded_step(node, model)
+        step = unguarded_step(node, model) or step_of_own_environment(node, model)
         if step is None or (
             not flushes and (has_changing_name(node, model) or holds_checkpoint(node, model))
         ):
@@ -125,6 +129,19 @@ class FileOpenedPerStep(Rule):
                 message = f"`{called}` writes the whole file again {each}"
         advice = _LATER if flushes else _BEFORE if reads else _ONCE
         yield self.finding(model, node, message, advice=advice)
+
+
+def step_of_own_environment(node: ast.AST, model: SemanticModel) -> Driver | None:
+    """Return the environment step if a node always runs in the steps of an environment of the project,
+    whatever trains on it.
+    """
+    beat, function = model.frequency.cadence(node), model.function(node)
+    cls = model.class_of(function) if function is not None else None
+    if beat is None or cls is None or held_back(beat.guards) or step_of(beat) is not Driver.ENVIRONMENT_STEP:
+        return None
+    is_environment = model.method(cls, "step") is not None and model.method(cls, "reset") is not None
+    looks_on = roles.looks_on(cls.name) or model.frequency.loops(node)
+    return Driver.ENVIRONMENT_STEP if is_environment and not looks_on else None
 
 
 def is_flush(call: ast.Call, model: SemanticModel) -> bool:
@@ -196,6 +213,9 @@ def has_changing_name(call: ast.Call, model: SemanticModel) -> bool:
     for node in descendants(name) if name is not None else ():
         if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NAMES:
             return True
+        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Attribute):
+            if not model.types.is_setting(node.value):
+                return True
         if isinstance(node, ast.Name) and any(
             _changes(bound, loop, model) for bound in model.dataflow.definitions(node)
         ):

@@ -41,17 +41,12 @@ def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str,
 
 
 def conditional_outputs(function: Function) -> tuple[str, ...]:
-    """Return what a method calls only under a condition, in the same form: not what both branches call."""
+    """Return what a method calls only under a condition, in the same form: not what both branches call, but
+    what follows an early `return`."""
     receiver, iterated = _receiver(function), _iterated(function)
-    found = {
-        name
-        for condition in descendants(function)
-        if isinstance(condition, _CONDITIONS)
-        for call in descendants(condition)
-        if isinstance(call, ast.Call)
-        for name in _called_by(call, receiver, iterated)
-    }
-    return tuple(sorted(found - _always_called(function.body, receiver, iterated))) if found else ()
+    calls = (node for node in descendants(function) if isinstance(node, ast.Call))
+    found = {name for call in calls for name in _called_by(call, receiver, iterated)}
+    return tuple(sorted(found - _always_called(function.body, receiver, iterated)))
 
 
 def _always_called(block: list[ast.stmt], receiver: str, iterated: dict[str, ast.expr]) -> set[str]:

@@ -1,9 +1,10 @@
 """A model or tokenizer reloaded on every call.
 
 ## What it does
-Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load` and similar calls in repeatedly
-executed code (per batch, per episode, per sample) if their arguments never change: constants, settings, or
-parameters that no loop of the callers changes.
+Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load`, `pickle.load` and similar calls in
+repeatedly executed code (per batch, per episode, per sample) if their arguments never change: constants,
+settings, or parameters that no loop of the callers changes. The file may be opened by the call, or by a `with`
+statement around it.
 
 The rule does not flag:
 

@@ -98,7 +98,7 @@ def _stays(value: ast.expr, call: ast.Call, model: SemanticModel, depth: int) ->
     if model.names.qualified(value) is not None:
         return True  # of a library, or a class or function of the project
     match value:
-        case ast.Constant() | ast.Lambda():
+        case ast.Constant() | ast.Lambda() | ast.Name(id="__file__"):
             return True
         case ast.Attribute(value=owner):
             root = root_of(owner)
