@@ -213,14 +213,18 @@ def has_changing_name(call: ast.Call, model: SemanticModel) -> bool:
     for node in descendants(name) if name is not None else ():
         if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NAMES:
             return True
-        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Attribute):
-            if not model.types.is_setting(node.value):
-                return True
+        if isinstance(node, ast.FormattedValue) and _may_be_counted(node.value, model):
+            return True
         if isinstance(node, ast.Name) and any(
             _changes(bound, loop, model) for bound in model.dataflow.definitions(node)
         ):
             return True
     return name is None
+
+
+def _may_be_counted(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is an attribute that code changes: `self.time` in `f"{self.time}.npy"`."""
+    return isinstance(value, ast.Attribute) and not model.types.is_setting(value)
 
 
 def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool:

@@ -42,7 +42,8 @@ def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str,
 
 def conditional_outputs(function: Function) -> tuple[str, ...]:
     """Return what a method calls only under a condition, in the same form: not what both branches call, but
-    what follows an early `return`."""
+    what follows an early `return`.
+    """
     receiver, iterated = _receiver(function), _iterated(function)
     calls = (node for node in descendants(function) if isinstance(node, ast.Call))
     found = {name for call in calls for name in _called_by(call, receiver, iterated)}

@@ -233,6 +233,11 @@ def names_a_file(call: ast.Call, model: SemanticModel) -> bool:
     return False
 
 
+def is_of_open_file(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call reads an open file: `pickle.load(file)`."""
+    return bool(call.args) and _opened(call.args[0], model) is not None
+
+
 def _opened(value: ast.expr, model: SemanticModel) -> ast.Call | None:
     """Return the call that opens a file: also of `file` after `with open(path) as file`."""
     if isinstance(value, ast.Name):
