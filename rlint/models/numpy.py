@@ -314,7 +314,7 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", FILE_IO, NEW_ARRAY, "genfromtxt loadtxt", Trait.LOADS),
     facts("numpy", FILE_IO, Type(TypeTag.NDARRAY), "memmap"),  # other code may have mapped the file, too
     facts("numpy", FILE_IO, ANYTHING, "load", Trait.LOADS),
-    facts("numpy", FILE_IO, NOTHING, "save savetxt savez savez_compressed"),
+    facts("numpy", FILE_IO, NOTHING, "save savetxt savez savez_compressed", Trait.SAVES),
     facts("numpy", _SETTINGS, ANYTHING, "seterr seterrcall set_printoptions setbufsize"),
     facts("numpy", READS, DICT, "get_printoptions geterr"),
     facts("numpy.testing", READS, NOTHING, "assert_allclose assert_almost_equal assert_array_almost_equal"),

@@ -240,7 +240,7 @@ _DATAFRAME: Table = table(
     methods(READS, ANYTHING, "notna nunique quantile rolling std sum value_counts var"),
     methods(READS, NEW, "to_dict to_numpy to_records to_string"),
     methods(DRAWS, _FRAME, "sample"),
-    methods(FILE_IO, ANYTHING, "to_csv to_hdf to_json to_parquet to_pickle"),
+    methods(FILE_IO, ANYTHING, "to_csv to_hdf to_json to_parquet to_pickle", Trait.SAVES),
     methods(Effect(EffectKind.MUTATES, "changes the frame"), ANYTHING, "insert pop update"),
 )
 METHODS: dict[TypeTag, Table] = {

@@ -211,6 +211,8 @@ class Trait(IntFlag):
 
     REDRAWS = 1 << 89
     """Draws a progress bar again, however little time has passed since: `set_postfix`."""
+    SAVES = 1 << 90
+    """Writes a whole array or table to a file, given its name: `savetxt`, `to_csv`."""
 
     # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE

@@ -1,10 +1,12 @@
 """A file opened, written and closed, or flushed, in every step of training.
 
 ## What it does
-Flags `open` for writing or appending (also `Path.open`, `write_text`, `DataFrame.to_csv`), and `flush`, if
-they run once per environment step or gradient step of training without a condition: no interval, flag or
-end of an episode limits them, in the function, in its callers or by an early `continue`. Conditions that
-decide whether a gradient step is taken do not count.
+Flags `open` for writing or appending (also `Path.open`, `write_text`), functions that write a whole array or
+table to a file (`np.savetxt`, `np.save`, `DataFrame.to_csv` and similar methods), and `flush`, if they run
+once per environment step or gradient step of training without a condition: no interval, flag or end of an
+episode limits them, in the function, in its callers or by an early `continue`. Methods that each step of an
+environment of the project runs count as well. Conditions that decide whether a gradient step is taken do not
+count.
 
 Also flags a `with` statement that opens the same file in each step and loads its data (`json.load(file)`).
 
@@ -63,6 +65,7 @@ from collections.abc import Iterator
 from rlint.rule import (
     Binding,
     BindingKind,
+    Driver,
     Finding,
     Heat,
     Rule,
@@ -72,12 +75,15 @@ from rlint.rule import (
     descendants,
     last_names,
     models,
+    roles,
 )
-from rlint.rules.environments._shared.steps import unguarded_step
+from rlint.rules.environments._shared.steps import held_back, step_of, unguarded_step
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
+_SAVES = models.having(Trait.SAVES, "numpy")
+_SAVES_FRAME = models.having(Trait.SAVES, TypeTag.DATAFRAME)
 _LOADS = models.having(Trait.LOADS | Trait.PARSES, "numpy", "torch", "json", "yaml") | {"pickle.load"}
 _READING = ("r", "rb", "rt")
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
@@ -95,7 +101,7 @@ class FileOpenedPerStep(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", "to_csv")
+    callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", *_SAVES, *_SAVES_FRAME)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a file that is opened for a few lines, or flushed."""
@@ -105,7 +111,7 @@ class FileOpenedPerStep(Rule):
         reads = not flushes and opens_to_read(node, model)
         if not (flushes or reads or opens_to_write(node, model)):
             return
-        step = unguarded_step(node, model)
+        step = unguarded_step(node, model) or step_of_own_environment(node, model)
         if step is None or (
             not flushes and (has_changing_name(node, model) or holds_checkpoint(node, model))
         ):
@@ -119,8 +125,23 @@ class FileOpenedPerStep(Rule):
         else:
             message = f"`{called}` opens and closes a file {each}, which takes far longer than "
             message += "to write a line"
+            if saves(node, model):
+                message = f"`{called}` writes the whole file again {each}"
         advice = _LATER if flushes else _BEFORE if reads else _ONCE
         yield self.finding(model, node, message, advice=advice)
+
+
+def step_of_own_environment(node: ast.AST, model: SemanticModel) -> Driver | None:
+    """Return the environment step if a node always runs in the steps of an environment of the project,
+    whatever trains on it.
+    """
+    beat, function = model.frequency.cadence(node), model.function(node)
+    cls = model.class_of(function) if function is not None else None
+    if beat is None or cls is None or held_back(beat.guards) or step_of(beat) is not Driver.ENVIRONMENT_STEP:
+        return None
+    is_environment = model.method(cls, "step") is not None and model.method(cls, "reset") is not None
+    looks_on = roles.looks_on(cls.name) or model.frequency.loops(node)
+    return Driver.ENVIRONMENT_STEP if is_environment and not looks_on else None
 
 
 def is_flush(call: ast.Call, model: SemanticModel) -> bool:
@@ -138,13 +159,25 @@ def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
     if model.names.qualified(call.func) in _OPENS:
         modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
         return any(is_writing(mode) for mode in modes)
+    if saves(call, model):
+        return True
     if not isinstance(call.func, ast.Attribute):
         return False
-    tag = model.types.type_of(call.func.value).tag
-    if tag is TypeTag.PATH:
-        opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
-        return opened or call.func.attr in _WRITES_WHOLE
-    return tag is TypeTag.DATAFRAME and call.func.attr == "to_csv" and bool(call.args)
+    if model.types.type_of(call.func.value).tag is not TypeTag.PATH:
+        return False
+    opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
+    return opened or call.func.attr in _WRITES_WHOLE
+
+
+def saves(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call writes a whole array or table to a file of its own."""
+    called = call.func
+    if not call.args or not isinstance(called, ast.Attribute | ast.Name):
+        return False
+    if model.names.qualified(called) in _SAVES:
+        return True
+    of_frame = isinstance(called, ast.Attribute) and called.attr in _SAVES_FRAME
+    return of_frame and model.types.type_of(called.value).tag is TypeTag.DATAFRAME  # type: ignore[union-attr]
 
 
 def opens_to_read(call: ast.Call, model: SemanticModel) -> bool:
@@ -180,11 +213,18 @@ def has_changing_name(call: ast.Call, model: SemanticModel) -> bool:
     for node in descendants(name) if name is not None else ():
         if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NAMES:
             return True
+        if isinstance(node, ast.FormattedValue) and _may_be_counted(node.value, model):
+            return True
         if isinstance(node, ast.Name) and any(
             _changes(bound, loop, model) for bound in model.dataflow.definitions(node)
         ):
             return True
     return name is None
+
+
+def _may_be_counted(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is an attribute that code changes: `self.time` in `f"{self.time}.npy"`."""
+    return isinstance(value, ast.Attribute) and not model.types.is_setting(value)
 
 
 def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool:

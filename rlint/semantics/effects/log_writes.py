@@ -215,9 +215,14 @@ class LogWriters:
         return tuple(sorted({name for writer in writers if writer is not None for name in writer.relies}))
 
     def relays(self, path: str) -> bool:
-        """Whether all that a method does is to write the text of its callers, which the project knows."""
+        """Whether all that a method does is to write the text of its callers, whose calls are known to write
+        to a log. They are not if other classes have methods of the same name that write nothing.
+        """
         edges = self.graph.callers(path)
-        return bool(edges) and path in self._writers and edges[0].target.relays_log
+        if not edges or path not in self._writers or not edges[0].target.relays_log:
+            return False
+        name = edges[0].target.name
+        return any(self.called(edge.caller.path, name, edge.site.line) is not None for edge in edges)
 
     @cached_property
     def relay_names(self) -> frozenset[str]:

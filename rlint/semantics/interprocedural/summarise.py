@@ -250,7 +250,7 @@ def _function(
             types[parameter.arg] = intern(kind)
     returned = [each.value for each in syntax.written.returns.get(node, ()) if each.value is not None]
     is_method = isinstance(syntax.parents.get(node), ast.ClassDef)
-    may_run_networks = is_method and len(returned) == 1 and "torch" in syntax.text
+    may_run_networks = is_method and bool(returned) and "torch" in syntax.text
     outputs = outputs_of(node, returned) if may_run_networks else ()
     return FunctionSummary(
         analysis.name,

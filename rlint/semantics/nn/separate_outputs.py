@@ -25,31 +25,56 @@ _Values = dict[str, list[ast.expr]]
 def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str, ...], ...]:
     """Return the attributes of the receiver that a method calls for each item of the tuple that it returns:
     `(("q1",), ("q2",))` for `return self.q1(x), self.q2(x)`. Calls of an item of an attribute count as calls
-    of the attribute, log-probabilities and logarithms as `log_prob()` and `log()`. Empty if it returns
-    something else.
+    of the attribute, log-probabilities and logarithms as `log_prob()` and `log()`. If there are several
+    `return` statements, an item is computed by what any of them calls for it. Empty if one of them returns
+    something else, or another number of items.
     """
     receiver = _receiver(function)
-    if len(returned) != 1 or not receiver:
+    rows = [value.elts for value in returned if isinstance(value, ast.Tuple)]
+    if not receiver or not rows or len(rows) < len(returned) or len({len(items) for items in rows}) > 1:
         return ()
-    items = returned[0].elts if isinstance(returned[0], ast.Tuple) else []
-    if len(items) < 2 or any(isinstance(item, ast.Starred) for item in items):
+    if len(rows[0]) < 2 or any(isinstance(item, ast.Starred) for items in rows for item in items):
         return ()
     values, iterated = _values(function), _iterated(function)
-    return tuple(tuple(sorted(_called_for(item, receiver, values, iterated))) for item in items)
+    called = ([_called_for(item, receiver, values, iterated) for item in items] for items in rows)
+    return tuple(tuple(sorted(set().union(*place))) for place in zip(*called, strict=True))
 
 
 def conditional_outputs(function: Function) -> tuple[str, ...]:
-    """Return what a method calls only under a condition, in the same form."""
+    """Return what a method calls only under a condition, in the same form: not what both branches call, but
+    what follows an early `return`.
+    """
     receiver, iterated = _receiver(function), _iterated(function)
-    found = {
-        name
-        for condition in descendants(function)
-        if isinstance(condition, _CONDITIONS)
-        for call in descendants(condition)
-        if isinstance(call, ast.Call)
-        for name in _called_by(call, receiver, iterated)
-    }
-    return tuple(sorted(found))
+    calls = (node for node in descendants(function) if isinstance(node, ast.Call))
+    found = {name for call in calls for name in _called_by(call, receiver, iterated)}
+    return tuple(sorted(found - _always_called(function.body, receiver, iterated)))
+
+
+def _always_called(block: list[ast.stmt], receiver: str, iterated: dict[str, ast.expr]) -> set[str]:
+    """Return what a block calls on all paths through it."""
+    found: set[str] = set()
+    for index, statement in enumerate(block):
+        match statement:
+            case ast.If(test=test, body=body, orelse=orelse):
+                found |= _called_at_once(test, receiver, iterated)
+                ends = isinstance(body[-1], (ast.Return, ast.Raise))
+                other = [*orelse, *block[index + 1 :]] if ends else orelse
+                found |= _always_called(body, receiver, iterated) & _always_called(other, receiver, iterated)
+                if ends:
+                    break
+            case ast.With(body=body):
+                found |= _always_called(body, receiver, iterated)
+            case _:
+                found |= _called_at_once(statement, receiver, iterated)
+    return found
+
+
+def _called_at_once(node: ast.AST, receiver: str, iterated: dict[str, ast.expr]) -> set[str]:
+    """Return what a statement or expression calls, apart from conditional parts of it."""
+    nodes = list(descendants(node))
+    inside = {id(part) for each in nodes if isinstance(each, _CONDITIONS) for part in descendants(each)}
+    calls = (each for each in nodes if isinstance(each, ast.Call) and id(each) not in inside)
+    return {name for call in calls for name in _called_by(call, receiver, iterated)}
 
 
 def run_each(function: Function, returned: list[ast.expr]) -> str:

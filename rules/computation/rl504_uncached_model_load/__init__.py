@@ -1,9 +1,10 @@
 """A model or tokenizer reloaded on every call.
 
 ## What it does
-Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load` and similar calls in repeatedly
-executed code (per batch, per episode, per sample) if their arguments never change: constants, settings, or
-parameters that no loop of the callers changes.
+Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load`, `pickle.load` and similar calls in
+repeatedly executed code (per batch, per episode, per sample) if their arguments never change: constants,
+settings, or parameters that no loop of the callers changes. The call, or a `with` statement around it, may
+open the file.
 
 The rule does not flag:
 
@@ -53,8 +54,8 @@ never freed, and each process has its own copy. The fix uses a bounded cache, be
 keep every model ever loaded. It moves a load in a method to a new function, because caching a method would
 keep its objects alive.
 
-There is only advice for unhashable arguments, such as lists and dicts, and for a call that spans several
-lines.
+There is only advice for unhashable arguments, such as lists and dicts, for a call that spans several
+lines, and for an open file.
 
 ## References
 - https://docs.python.org/3/library/functools.html#functools.lru_cache
@@ -97,7 +98,9 @@ class UncachedModelLoad(Rule):
             return
         if model.frequency.heat_of(node).level < self.heat or not loads.is_same_each_time(node, model):
             return
-        if load_fixes.is_loader(function, node, model):
+        if loads.is_of_open_file(node, model):
+            fix = None  # it would move the load away from the file that it reads
+        elif load_fixes.is_loader(function, node, model):
             fix = load_fixes.remembered(function, model)
         else:
             fix = load_fixes.moved(node, what, model)

@@ -23,6 +23,7 @@ _FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
 _LOADERS = {
     **dict.fromkeys(models.having(Trait.LOADS, "torch", "joblib", "safetensors.torch"), "file"),
     **dict.fromkeys(models.having(Trait.LOADS, "torch.jit", "torch.hub"), "model"),
+    "pickle.load": "file",
     "sentence_transformers.SentenceTransformer": "model",
     "sentence_transformers.CrossEncoder": "model",
     "spacy.load": "model",
@@ -34,10 +35,12 @@ NAMES = last_names("from_pretrained", *_LOADERS)
 """The last names of all calls that load a model, tokenizer or the like."""
 _SAVES = frozenset({"save", "dump", "save_file"})
 _STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
-_SAVERS = ("torch.save", "joblib.dump", "safetensors.torch.save_file")
+_OPENS = frozenset({"builtins.open", "gzip.open", "io.open"})
+_SAVERS = ("pickle.dump", "torch.save", "joblib.dump", "safetensors.torch.save_file")
 _STAYS = frozenset(
     {"builtins.dict", "builtins.str", "pathlib.Path", "transformers.BitsAndBytesConfig"}
     | {"os.environ.get", "os.getenv", "os.path.expanduser", "os.path.join"}
+    | {"os.path.abspath", "os.path.dirname", "os.path.realpath"}
     | {"torch.cuda.is_available", "torch.device"}
 )
 _CONFIG = regex(r"^(args|cfg|config|conf|hparams|opts?|options|flags|settings|params)$|_(args|cfg|config)$")
@@ -95,7 +98,7 @@ def _stays(value: ast.expr, call: ast.Call, model: SemanticModel, depth: int) ->
     if model.names.qualified(value) is not None:
         return True  # of a library, or a class or function of the project
     match value:
-        case ast.Constant() | ast.Lambda():
+        case ast.Constant() | ast.Lambda() | ast.Name(id="__file__"):
             return True
         case ast.Attribute(value=owner):
             root = root_of(owner)
@@ -106,7 +109,8 @@ def _stays(value: ast.expr, call: ast.Call, model: SemanticModel, depth: int) ->
             return _name_stays(value, call, model, depth)
         case ast.Call(func=func, args=args, keywords=keywords):
             parts = [*args, *(keyword.value for keyword in keywords)]
-            known = model.names.qualified(func) in _STAYS
+            qualified = model.names.qualified(func)
+            known = qualified in _STAYS or qualified in _OPENS
             return known and all(_stays(part, call, model, depth - 1) for part in parts)
         case ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.IfExp() | ast.Dict() | ast.Tuple():
             parts = [part for part in children(value) if isinstance(part, ast.expr)]
@@ -129,7 +133,7 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
             or bool(_MODEL.search(name.id))
         )
     if (
-        binding.kind is not BindingKind.ASSIGN
+        binding.kind not in (BindingKind.ASSIGN, BindingKind.WITH)
         or binding.path
         or binding.value is None
         or model.frequency.loops(binding.node)
@@ -214,6 +218,9 @@ def names_a_file(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the first argument is a file name, not an open file or bytes in memory."""
     if not call.args:
         return False
+    file = _opened(call.args[0], model)
+    if file is not None:
+        return bool(file.args)
     match call.args[0]:
         case ast.Constant(value=str()) | ast.JoinedStr() | ast.BinOp():
             return True
@@ -224,6 +231,22 @@ def names_a_file(call: ast.Call, model: SemanticModel) -> bool:
                 _FILE.search(_last(value).lower())
             )
     return False
+
+
+def is_of_open_file(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call reads an open file: `pickle.load(file)`."""
+    return bool(call.args) and _opened(call.args[0], model) is not None
+
+
+def _opened(value: ast.expr, model: SemanticModel) -> ast.Call | None:
+    """Return the call that opens a file: also of `file` after `with open(path) as file`."""
+    if isinstance(value, ast.Name):
+        bindings = model.dataflow.definitions(value)
+        bound = bindings[0].value if len(bindings) == 1 else None
+        value = bound if isinstance(bound, ast.Call) else value
+    if isinstance(value, ast.Call) and model.names.qualified(value.func) in _OPENS:
+        return value
+    return None
 
 
 def _last(value: ast.expr) -> str:

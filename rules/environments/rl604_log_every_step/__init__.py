@@ -12,7 +12,8 @@ A logger of the project (`logger.log(key, value, step)`) is flagged if its class
 writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
 default. If all that a method does is to write the text that it is given, its calls are reported instead
 of its own line. The finding is then `likely` and states this assumption. The same holds where a condition
-only checks that there is a writer (`if writer is not None`).
+only checks that there is a writer or a list of callbacks (`if writer is not None`, `if self.callbacks`), or
+that a callback is one that logs (`isinstance(callback, WandbCallback)`).
 
 The rule does not flag:
 

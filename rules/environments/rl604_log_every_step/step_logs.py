@@ -26,9 +26,11 @@ _BAR = regex(r"(^|_)(p?bar|progress)(_|$)|progress_?bar$")
 
 _TURNS_ON = regex(
     r"(^|[._ ])(use_?|enable_?|with_?)?(logs?|logging|loggers?|writers?|tensorboard|tb(oard)?|wandb|mlflow"
-    r"|comet|track)(_\w+)?( is not None)?$"
+    r"|comet|track|callbacks?)(_\w+)?( is not None)?$"
 )
 """Conditions that turn on the curves of a run."""
+_OF_LOGGER = regex(r"^isinstance\(.*(logger|callback|wandb|tensorboard|summarywriter|tracker)\w*\)$")
+"""Conditions that select the parts of a program that write the curves of a run."""
 _OFF = regex(r"verbos|debug|interval|every|freq|period|should|need|grad|hist|video|image|print|eval|test")
 _PART = regex(
     r"^(self\.|agent\.)?_?\w*(actor|critic|net|network|policy|value|encoder|decoder|discriminator|model"
@@ -49,9 +51,11 @@ def is_switch(guard: Guard) -> bool:
     """Whether a condition turns on the log for a whole run (`self.use_wandb`), or asks for an optional part
     of an agent (`self.q2 is not None`).
     """
-    if guard.kind not in (GuardKind.SWITCH, GuardKind.PRESENT, GuardKind.OTHER):
+    if guard.kind not in (GuardKind.SWITCH, GuardKind.PRESENT, GuardKind.OTHER, GuardKind.CLASS):
         return False
     text = guard.text.lower().replace("is not none", "is not None")
+    if guard.kind is GuardKind.CLASS:
+        return bool(_OF_LOGGER.search(text)) and not _OFF.search(text)
     return bool(_TURNS_ON.search(text) or _PART.search(text)) and not _OFF.search(text)
 
 

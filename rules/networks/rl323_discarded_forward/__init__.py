@@ -10,7 +10,8 @@ that a function of the project, a lambda, a network that draws random numbers or
 returns, or a method of a network that is not known and runs again for the same variable (likely).
 
 If a call returns several values, all of them must be unused, or those that are unused must come from
-sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`. That also holds for
+sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`, or the value body of
+`(mean, std), _ = self.net(state)`, also if the network has several `return` statements. That also holds for
 methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
 `action, _ = self.actor(state)`.
 

@@ -176,11 +176,23 @@ def _used_places(call: ast.Call, model: SemanticModel) -> frozenset[int] | None:
             scope = model.names.scope(call)
             if not isinstance(scope.node, FUNCTIONS):
                 return None
-            names = [target for target in targets if isinstance(target, ast.Name)]
-            if len(names) != len(targets):
+            names = [_names_of(target) for target in targets]
+            if not all(names):
                 return None
-            return frozenset(place for place, name in enumerate(names) if is_read(name, scope, model))
+            return frozenset(
+                place for place, own in enumerate(names) if any(is_read(name, scope, model) for name in own)
+            )
     return None
+
+
+def _names_of(target: ast.expr) -> list[ast.Name]:
+    """Return the variables of a target: `mean` and `std` of `(mean, std)`; empty if there are others."""
+    match target:
+        case ast.Name():
+            return [target]
+        case ast.Tuple(elts=[*parts]) if all(isinstance(part, ast.Name) for part in parts):
+            return [part for part in parts if isinstance(part, ast.Name)]
+    return []
 
 
 def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
