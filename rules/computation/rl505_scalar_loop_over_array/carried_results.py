@@ -14,7 +14,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.scalar_functions impor
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OBJECTS = frozenset({TypeTag.UNKNOWN, TypeTag.INSTANCE})
 _DRAWN_BETWEEN = frozenset({"random.randint", "random.randrange"})
-_OF_OTHERS = models.having(Trait.PICKS | Trait.DRAWS_SHAPE, "numpy.random") | models.having(Trait.PICKS | Trait.DRAWS_SHAPE, "numpy")
+_OF_OTHERS = models.having(Trait.PICKS | Trait.DRAWS_SHAPE, "numpy.random")
 _METHODS_OF_OTHERS = models.having(Trait.PICKS, TypeTag.RANDOM_GENERATOR) | {"random", "shuffle"}
 """Draws from a sequence, or of a shape."""
 _EXTREMA = frozenset({"builtins.min", "builtins.max"})
@@ -134,7 +134,9 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
             )
         match call.func:
             case ast.Attribute(value=owner, attr=method) if method not in _METHODS_OF_OTHERS:
-                return self.model.types.type_of(owner).tag is TypeTag.RANDOM_GENERATOR and not self.moves(owner)
+                return self.model.types.type_of(owner).tag is TypeTag.RANDOM_GENERATOR and not self.moves(
+                    owner
+                )
         return False
 
     def _holds_objects(self, held: ast.expr) -> bool:

@@ -208,8 +208,8 @@ class RecomputedConstant(Rule):
             model,
             node,
             f"`{text}` is in host memory and never changes, but is copied to the device each time",
-            advice="Keep it on the device: in a network with `register_buffer(..., persistent=False)`, elsewhere "
-            "copied once per device",
+            advice="Keep it on the device: in a network with `register_buffer(..., persistent=False)`, "
+            "elsewhere copied once per device",
             assumes=f"no other code modifies `{text}` and the device is an accelerator",
         )
 
