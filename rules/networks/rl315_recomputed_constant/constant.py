@@ -22,6 +22,7 @@ from rlint.rule import (
 )
 from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
 from rlint.rules.networks.rl315_recomputed_constant.input_shapes import is_size, sized_by
+from rlint.rules.networks.rl315_recomputed_constant.library_bases import is_set_by_library_base
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     ARRAYS,
     MAKERS,
@@ -436,6 +437,8 @@ class _Reader:
             chain.append(chain[-1].value)
         if not all(self._holds_settings(holder, node) for holder in chain[1:]):
             return False
+        if any(self.model.types.type_of(holder).tag is TypeTag.MODULE for holder in chain[1:]):
+            found.assumed.append(node)  # a network may be moved
         if len(chain) > 1 and node.attr in ("shape", "ndim", "size") and not self._is_space(node.value):
             return False  # of arguments, as far as is known
         root = chain[-1].value
@@ -448,7 +451,7 @@ class _Reader:
             return (
                 self.model.types.is_likely_setting(node)
                 or (len(chain) > 1 and (node.attr == "device" or self._is_bound_of_space(node)))
-                or self._is_of_library_base(node)
+                or is_set_by_library_base(node, self.model)
             )
         if (
             not isinstance(root, ast.Name)
@@ -531,22 +534,6 @@ class _Reader:
         if not isinstance(space, ast.Attribute) or node.attr not in _OF_SPACES or not self._is_space(space):
             return False
         return self.model.types.is_likely_setting(space) or not self.model.index.setters(space.attr)
-
-    def _is_of_library_base(self, node: ast.Attribute) -> bool:
-        """Return whether it is an attribute of `self` that this program neither defines nor sets: the
-        constructor of a base class of a library does, as far as is known.
-        """
-        cls = self.model.class_of(node)
-        if cls is None or not self.model.names.is_self(node.value) or varies(node.attr):
-            return False
-        summary = self.model.module.classes.get(self.model.syntax.qualname(cls))
-        if summary is None or self.model.index.setters(node.attr):
-            return False
-        family = self.model.index.ancestry(summary)
-        own = [each for each in family if not isinstance(each, str)]
-        return len(own) < len(family) and not any(
-            node.attr in each.attributes or node.attr in each.methods for each in own
-        )
 
     def _is_space(self, node: ast.expr) -> bool:
         return self.model.types.type_of(node).tag is TypeTag.SPACE or (last_name(node) or "").endswith(
