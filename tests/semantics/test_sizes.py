@@ -117,6 +117,7 @@ def test_no_loop_without_a_length() -> None:
 def test_attribute_that_is_moved_keeps_its_length() -> None:
     """A conversion of the attribute itself says nothing about its length; another value does."""
     kept = """
+import options
 import torch
 
 class Rollouts:
