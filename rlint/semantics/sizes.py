@@ -337,11 +337,22 @@ def _of_attribute(attribute: ast.Attribute, model: SemanticModel, depth: int) ->
         parent = model.parent(use)
         if isinstance(use.ctx, ast.Load) or not isinstance(parent, (ast.Assign, ast.AnnAssign)):
             continue
+        if _keeps_rows(parent.value, use):
+            continue
         length = _assigned(parent.value, model, depth)
         if length is None:
             return None
         found.append(length)
     return max(found, default=None)
+
+
+def _keeps_rows(value: ast.expr | None, held: ast.Attribute) -> bool:
+    """Whether a value has the rows that the attribute had: `self.held = self.held.to(device)`."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in _SAME_ROWS:
+            return False
+        value = value.func.value
+    return isinstance(value, ast.Attribute) and value.attr == held.attr
 
 
 def _assigned(value: ast.expr | None, model: SemanticModel, depth: int) -> int | None:

@@ -112,3 +112,26 @@ def test_no_loop_without_a_length() -> None:
     model = build({"a.py": "while go():\n    pass\nfor x in stream:\n    pass\n"})["a.py"]
     loops = [find(model, text) for text in ("while go():\n    pass", "for x in stream:\n    pass")]
     assert [model.sizes.passes(loop) for loop in loops] == [None, None]
+
+
+def test_attribute_that_is_moved_keeps_its_length() -> None:
+    """A conversion of the attribute itself says nothing about its length; another value does."""
+    kept = """
+import options
+import torch
+
+class Rollouts:
+    def __init__(self, num_steps):
+        self.rewards = torch.zeros(num_steps, 4)
+        self.values = torch.zeros(num_steps, 4)
+
+    def to(self, device, other):
+        self.rewards = self.rewards.float().to(device)
+        self.values = other.to(device)
+
+    def compute(self):
+        print(self.rewards, self.values)
+"""
+    model = build({"a.py": kept, "options.py": "num_steps = 5\n"})["a.py"]
+    assert model.sizes.length(expression(model, "self.rewards", last=True)) == 5
+    assert model.sizes.length(expression(model, "self.values", last=True)) is None

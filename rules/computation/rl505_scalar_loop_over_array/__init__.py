@@ -39,7 +39,12 @@ which it is not known how often they run:
   to lists of numbers for a new array (`rows.append(list(chain(*row)))`); both are likely.
 - A loop that sets single elements of a new tensor (`for action in legal: mask[action] = True`), and a loop
   that computes the columns of a tensor one by one, each with several operations on whole tensors
-  (`for s in range(n): x[:, s] = (places == s).float().sum(-1)`).
+  (`for s in range(n): x[:, s] = (places == s).float().sum(-1)`). Also one that adds to elements selected by
+  arrays, with several operations on whole arrays in each iteration, such as the projection of C51 over its
+  atoms (`m[rows, low] += p[:, j] * (high - b)`, `m.scatter_add_(1, low, share)`).
+- A loop that gathers one step of a sequence after the other from a tensor in host memory, and copies each to
+  a device (`states[t] = self.states[indices].to(device)`, then `indices += n`).
+- A number that numpy draws between bounds of the item (`kept.append(np.random.randint(i, ends[i]))`).
 - A loop over the rows of an array that passes on only an extremum, with the values that belong to it
   (`if distance < nearest: nearest = distance`), or ends at the first match after much arithmetic for each row
   (`for ax, ay, bx, by in walls: if crossing(ray, ax, ay, bx, by): return True`), also if it calls functions
@@ -166,6 +171,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     appended_items,
     joined_comprehension,
 )
+from rlint.rules.computation.rl505_scalar_loop_over_array.moved_rows import moved_rows
 from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
     distributions_of_rows,
     picked_by_row,
@@ -260,6 +266,7 @@ class ScalarLoopOverArray(Rule):
             item = (
                 item or selected_items(made, model) or filled_places(made, model) or column_loop(made, model)
             )
+            item = item or moved_rows(made, model)
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
             item = item or flattened_rows(made, model)

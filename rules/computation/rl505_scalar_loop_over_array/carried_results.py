@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, descendants
+from rlint.rule import EffectKind, SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
 from rlint.rules.computation.rl505_scalar_loop_over_array.scalar_functions import scalar_operations
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OBJECTS = frozenset({TypeTag.UNKNOWN, TypeTag.INSTANCE})
+_DRAWN_BETWEEN = frozenset({"random.randint", "random.randrange"})
+_OF_OTHERS = models.having(Trait.PICKS | Trait.DRAWS_SHAPE, "numpy.random")
+_METHODS_OF_OTHERS = models.having(Trait.PICKS, TypeTag.RANDOM_GENERATOR) | {"random", "shuffle"}
+"""Draws from a sequence, or of a shape."""
 _EXTREMA = frozenset({"builtins.min", "builtins.max"})
 
 
@@ -95,6 +99,9 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
                 self.operations += 1
                 self.work += work
                 return all(map(self._reads, args))
+            case ast.Call(args=args) if args and self._draws(value):
+                self.operations += 1
+                return all(map(self._reads, args)) and all(self._reads(each.value) for each in value.keywords)
             case ast.Attribute(value=ast.Name() as item) if item.id in self.moving & self.own:
                 self.objects = True
                 return self.model.types.type_of(item).tag in _OBJECTS
@@ -111,6 +118,26 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
                 return True
         computes: bool = super()._reads(value)
         return computes
+
+    def _draws(self, call: ast.Call) -> bool:
+        """Whether a call draws a number between bounds that differ between iterations, which the functions
+        of numpy also accept as arrays: `np.random.randint(low, ends[i])`.
+        """
+        if not any(map(self.moves, call.args)) or any(each.arg == "size" for each in call.keywords):
+            return False
+        name = self.model.names.qualified(call.func)
+        if name is not None:
+            return name in _DRAWN_BETWEEN or (
+                name.startswith("numpy.random.")
+                and name not in _OF_OTHERS
+                and bool(self.model.effects.call_effect(call).kind & EffectKind.DRAWS)
+            )
+        match call.func:
+            case ast.Attribute(value=owner, attr=method) if method not in _METHODS_OF_OTHERS:
+                return self.model.types.type_of(owner).tag is TypeTag.RANDOM_GENERATOR and not self.moves(
+                    owner
+                )
+        return False
 
     def _holds_objects(self, held: ast.expr) -> bool:
         """Whether a list contains lists of objects, as the cells of a grid."""

@@ -23,7 +23,10 @@ constructor assigns and that no method modifies (`np.argwhere(self.grid == 2)`, 
 calls of functions and methods of the project that compute something, have no effects, and read nothing else
 that changes; their arguments are constants or have a few values (`rotation_table(k)`). In the hook of a
 gradient, masks of the shape of the gradient count (`torch.cat([torch.zeros_like(grad[:-1]), …])`). These
-have only advice, and assume that no other file modifies the arrays.
+have only advice, and assume that no other file modifies the arrays. So do copies to a device of a tensor in
+host memory that the module or the constructor creates from constants (`SUPPORT.to(x.device)`). Sizes and
+bounds of spaces (`self.env.action_space.high`) and attributes that only the base class of a library can set
+(`np.eye(self.nS)`) likely do not change.
 
 The rule does not flag tensors that are written to, and values computed from an attribute that may be a
 tensor, because trained weights are not constant. There is only advice for values that are stored or
@@ -115,6 +118,7 @@ from rlint.rule import (
     descendants,
 )
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
+from rlint.rules.networks.rl315_recomputed_constant.constant_copies import copied_constant
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
 from rlint.rules.networks.rl315_recomputed_constant.constant_place import (
     ConstantPlace,
@@ -155,6 +159,7 @@ class RecomputedConstant(Rule):
         if not model.frequency.may_be_warm(node) and not is_in_gradient_hook(node, model):
             return
         if not is_maker(node, model):
+            yield from self.copied(node, model)
             yield from self.repeated(node, model)
             return
         if not is_run_often(node, self.heat, model):
@@ -191,6 +196,21 @@ class RecomputedConstant(Rule):
             advice=advice_for(found, destination, model),
             assumes=assumption(found, model),
             minor=_MINOR if model.types.type_of(found.node).tag is TypeTag.NDARRAY else None,
+        )
+
+    def copied(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a copy to a device of a tensor that never changes."""
+        held = copied_constant(node, model)
+        if held is None or not is_run_often(node, self.heat, model) or is_kept_by_hand(Hoisted(node), model):
+            return
+        text = model.source.text(held)
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` is in host memory and never changes, but is copied to the device each time",
+            advice="Keep it on the device: in a network with `register_buffer(..., persistent=False)`, "
+            "elsewhere copied once per device",
+            assumes=f"no other code modifies `{text}` and the device is an accelerator",
         )
 
     def repeated(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -342,7 +362,7 @@ def is_worth_a_word(found: Hoisted, destination: ConstantPlace, model: SemanticM
     if destination.kind == ConstantPlaceKind.LOOP:
         return _is_looked_up(found.node, model)  # the items are copied or only looked at
     if model.types.type_of(found.node).tag is TypeTag.NDARRAY and not (
-        found.settings or found.sized or found.defaults or found.passed
+        found.settings or found.sized or found.defaults or found.passed or _is_looked_up(found.node, model)
     ):
         return False
     statement = model.syntax.statement(found.node)

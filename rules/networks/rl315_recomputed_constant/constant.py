@@ -22,6 +22,7 @@ from rlint.rule import (
 )
 from rlint.rules.networks.rl315_recomputed_constant.grids import is_grid
 from rlint.rules.networks.rl315_recomputed_constant.input_shapes import is_size, sized_by
+from rlint.rules.networks.rl315_recomputed_constant.library_bases import is_set_by_library_base
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     ARRAYS,
     MAKERS,
@@ -434,8 +435,10 @@ class _Reader:
         chain = [node]
         while isinstance(chain[-1].value, ast.Attribute):
             chain.append(chain[-1].value)
-        if any(self.model.types.type_of(holder).tag not in _HOLDERS for holder in chain[1:]):
+        if not all(self._holds_settings(holder, node) for holder in chain[1:]):
             return False
+        if any(self.model.types.type_of(holder).tag is TypeTag.MODULE for holder in chain[1:]):
+            found.assumed.append(node)  # a network may be moved
         if len(chain) > 1 and node.attr in ("shape", "ndim", "size") and not self._is_space(node.value):
             return False  # of arguments, as far as is known
         root = chain[-1].value
@@ -444,8 +447,12 @@ class _Reader:
             if self.model.types.is_setting(node):
                 return True
             found.assumed.append(node)
-            # objects stay on their device, even those whose class is not known
-            return self.model.types.is_likely_setting(node) or (len(chain) > 1 and node.attr == "device")
+            # objects stay on their device, even those whose class is not known, and spaces keep their bounds
+            return (
+                self.model.types.is_likely_setting(node)
+                or (len(chain) > 1 and (node.attr == "device" or self._is_bound_of_space(node)))
+                or is_set_by_library_base(node, self.model)
+            )
         if (
             not isinstance(root, ast.Name)
             or len(chain) > 1
@@ -462,7 +469,7 @@ class _Reader:
         if not self._of_data:
             return False
         if node.attr in ("high", "low") and isinstance(node.value, ast.Attribute):
-            return self._is_space(node.value) and self.model.types.is_likely_setting(node.value)
+            return self._is_bound_of_space(node)
         if not self.model.names.is_self(node.value):
             return False
         if self.model.types.type_of(node).tag not in _DATA or not self.model.types.is_setting(node):
@@ -511,6 +518,22 @@ class _Reader:
             ) if node.attr in _OF_SPACES and name.endswith(("space", "spaces")):
                 return spaces
         return None
+
+    def _holds_settings(self, holder: ast.expr, read: ast.Attribute) -> bool:
+        """Return whether an object may hold settings as attributes; of a network, only its device and what is
+        known to be immutable.
+        """
+        tag = self.model.types.type_of(holder).tag
+        if tag is TypeTag.MODULE:
+            return read.attr == "device" or self.model.types.type_of(read).tag in _UNCHANGING
+        return tag in _HOLDERS
+
+    def _is_bound_of_space(self, node: ast.Attribute) -> bool:
+        """Return whether it is a size or a bound of a space which no code visibly replaces."""
+        space = node.value
+        if not isinstance(space, ast.Attribute) or node.attr not in _OF_SPACES or not self._is_space(space):
+            return False
+        return self.model.types.is_likely_setting(space) or not self.model.index.setters(space.attr)
 
     def _is_space(self, node: ast.expr) -> bool:
         return self.model.types.type_of(node).tag is TypeTag.SPACE or (last_name(node) or "").endswith(
