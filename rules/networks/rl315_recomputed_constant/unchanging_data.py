@@ -10,6 +10,7 @@ _DATA = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.LIST, TypeTag.TUPLE,
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
 _LEARNED = ("Parameter", "requires_grad")
 _REGISTERS = models.having(Trait.ADDS_PART, TypeTag.MODULE)
+_CONTAINERS = frozenset({"builtins.list", "builtins.dict", "builtins.set", "collections.deque"})
 _DEPTH = 3
 
 
@@ -84,8 +85,10 @@ def _is_set_up(use: ast.Attribute, model: SemanticModel) -> bool:
 def _starts_empty(use: ast.Attribute, model: SemanticModel) -> bool:
     """Whether a constructor assigns an empty list or dictionary to the attribute."""
     match model.names.assigned(use) if isinstance(use.ctx, ast.Store) else None:
-        case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Call(args=[], keywords=[]):
+        case ast.List(elts=[]) | ast.Dict(keys=[]):
             return True
+        case ast.Call(func=func, args=[]):
+            return model.names.qualified(func) in _CONTAINERS
     return False
 
 
