@@ -27,8 +27,8 @@ _LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
 """Minimum ratio for less memory to count if no time is claimed."""
 _SIZES_SHOWN = 2
-_LINE = range(2)
-"""The measurements that a line between two sizes needs."""
+_ENDS = 2
+"""The number of measurements that a line goes through."""
 _STEEPEST = 2.0
 """The maximum growth with the size: quadratic, as of a list that is copied at each insertion."""
 _TIMES = ("time", "cpu")
@@ -76,7 +76,7 @@ class WorkloadSaving:
     def at(self, size: int) -> WorkloadSaving:
         """Return the saving at another size, on the line between the nearest two in logarithmic scales."""
         curve = [(one, seconds) for one, seconds in self.at_sizes if seconds > 0]
-        if size <= 0 or len(curve) < len(_LINE):
+        if size <= 0 or len(curve) < _ENDS:
             return self
         after = next((number for number, (one, _) in enumerate(curve) if one >= size), len(curve) - 1)
         (small, least), (large, most) = curve[max(0, after - 1) : after + 1] if after else curve[:2]

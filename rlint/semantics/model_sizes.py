@@ -38,3 +38,8 @@ class SizeQueries:
     def passes(self, loop: ast.AST) -> int | None:
         """Return the likely number of iterations of a `for` loop or a comprehension."""
         return sizes.passes_of(loop, self._model)
+
+    def passes_around(self, node: ast.AST) -> int | None:
+        """Return the likely number of iterations of a `for` loop, or of the innermost loop around a node."""
+        loops = [node] if isinstance(node, ast.For) else self._model.frequency.loops(node)
+        return self.passes(loops[0]) if loops else None

@@ -45,7 +45,7 @@ _SAME_ROWS = models.having(
     TypeTag.NDARRAY,
 ) - {"item"}
 _APPENDS = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE)
-_PAIRS = ("builtins.zip", "builtins.map")
+_ZIP, _MAP = "builtins.zip", "builtins.map"
 _DRAWS_A_BATCH = frozenset({"sample", "sample_batch", "get_batch"})
 """Methods of replay buffers that return as many rows as their argument says."""
 _RANGE_PARTS = 3
@@ -177,8 +177,10 @@ def length_of(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> int
             lengths = [_of_binding(each, model, depth - 1) for each in model.dataflow.definitions(value)]
             known = [length for length in lengths if length is not None]
             return max(known) if known and len(known) == len(lengths) else None
-        case ast.Attribute(attr="T" | "data", value=owner):
-            return length_of(owner, model, depth - 1) if value.attr == "data" else None
+        case ast.Attribute(attr="T"):
+            return None
+        case ast.Attribute(attr="data", value=owner):
+            return length_of(owner, model, depth - 1)
         case ast.Attribute():
             return _of_attribute(value, model, depth - 1)
     if isinstance(value, COMPREHENSIONS):
@@ -191,8 +193,8 @@ def _of_call(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
     first = call.args[0] if call.args else None
     if callee == "builtins.range":
         return _of_range(call, model, depth)
-    if callee in _PAIRS:
-        items = call.args[1:] if callee == _PAIRS[1] else call.args
+    if callee in (_ZIP, _MAP):
+        items = call.args[1:] if callee == _MAP else call.args
         lengths = [length_of(item, model, depth) for item in items]
         return min((length for length in lengths if length is not None), default=None)
     if callee in _OF_ITEMS or callee in _OF_ROWS or callee in _STACKS or callee.startswith("tqdm"):
@@ -304,11 +306,11 @@ def _of_fields(value: ast.expr, model: SemanticModel, depth: int) -> int | None:
     returns.
     """
     match value:
-        case ast.Call(func=func, args=[ast.Starred(value=rows)]) if model.names.qualified(func) == _PAIRS[0]:
+        case ast.Call(func=func, args=[ast.Starred(value=rows)]) if model.names.qualified(func) == _ZIP:
             return length_of(rows, model, depth)
         case ast.Call(func=ast.Attribute(attr=method), args=[*_, count]) if method in _DRAWS_A_BATCH:
             return usual_number(count, model, depth)
-        case ast.Call(func=func, args=[_, each]) if model.names.qualified(func) == _PAIRS[1]:
+        case ast.Call(func=func, args=[_, each]) if model.names.qualified(func) == _MAP:
             return _of_fields(each, model, depth)
         case ast.Name():
             definitions = model.dataflow.definitions(value)

@@ -129,8 +129,7 @@ class PythonSumTree(Rule):
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
         """Return the number of samples of the loop around."""
-        loops = [node] if isinstance(node, ast.For) else model.frequency.loops(node)
-        return model.sizes.passes(loops[0]) if loops else None
+        return model.sizes.passes_around(node)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a descent that is made once per sample, and for the first such update."""

@@ -32,7 +32,7 @@ _FLUSH = "flush"
 _SHOWN = regex(r"[\r\n]")
 """What makes a terminal show the text before it."""
 _TERMINAL = ("sys.stdout.write", "sys.stderr.write")
-_REDRAWS = {path.rpartition(".")[2] for path in models.having(Trait.REDRAWS, "tqdm.tqdm")}
+_REDRAWS = models.names_having(Trait.REDRAWS, "tqdm.tqdm")
 """Methods of a progress bar only, apart from `refresh`."""
 NAMES = (
     POINTS
@@ -74,7 +74,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
         return False
     method = call.func.attr
     if method in _REDRAWS:
-        return _redraws_bar(call, analysis)
+        return _redraws_bar(call, call.func, analysis)
     if method in POINTS or method == "print":
         return True
     if method in vocabulary.LOGS_METRICS:
@@ -90,17 +90,15 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
 
 
-def _redraws_bar(call: ast.Call, analysis: FileAnalysis) -> bool:
+def _redraws_bar(call: ast.Call, method: ast.Attribute, analysis: FileAnalysis) -> bool:
     """Whether a call draws a progress bar at once: `bar.set_postfix(loss=loss)`. With `refresh=False`, the
     values wait until the bar draws itself, at most ten times a second.
     """
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _REDRAWS:
-        return False
     refresh = [keyword.value for keyword in call.keywords if keyword.arg == "refresh"] or call.args[1:2]
     if refresh and not (isinstance(refresh[0], ast.Constant) and refresh[0].value):
         return False
-    kind = analysis.types.type_of(call.func.value)
-    return kind.tag is TypeTag.ITERATOR or (not kind and call.func.attr != "refresh")
+    kind = analysis.types.type_of(method.value)
+    return kind.tag is TypeTag.ITERATOR or (not kind and method.attr != "refresh")
 
 
 def _ends_line(call: ast.Call, analysis: FileAnalysis) -> bool:

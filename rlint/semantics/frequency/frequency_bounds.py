@@ -35,8 +35,8 @@ class FrequencyBounds:
     def __init__(self, graph: CallGraph, calls: ProgramCalls) -> None:
         self._graph = graph
         self._calls = calls
-        self._settings = ProgramSettings(graph)
-        self._handed = HandedLengths(graph, self._settings, calls)
+        self.settings = ProgramSettings(graph)
+        self._handed = HandedLengths(graph, self.settings, calls)
         self._updates: dict[str, frozenset[int]] = {}
         self._rollouts: dict[str, frozenset[int]] = {}
         self._parameters: dict[tuple[str, str], Heat] = {}
@@ -84,7 +84,7 @@ class FrequencyBounds:
             return self._of_interval(guard, function)
         if guard.is_parameter:
             return min(guard.cap, self._of_parameter(guard.decider, function))
-        if guard.decider and self._settings.is_off(guard.decider, function.module):
+        if guard.decider and self.settings.is_off(guard.decider, function.module):
             return Heat.COLD
         if guard.decider and guard.is_own:
             stored = self._handed.stored(guard.decider, function)
@@ -118,10 +118,6 @@ class FrequencyBounds:
                 found.append(guard)
         return tuple(found)
 
-    def usual_setting(self, name: str, module: str) -> int | None:
-        """Return the number that the program of a module usually sets an option of this name to."""
-        return self._settings.usual(name, module)
-
     def passes(self, loop: LoopSummary, function: FunctionSummary) -> int | None:
         """Return the number of iterations of a loop of a function, as far as the program determines it."""
         return self._period(loop.length, function) if loop.length is not None else None
@@ -134,7 +130,7 @@ class FrequencyBounds:
         elif period is None and guard.decider and guard.is_own:
             period = self._handed.of_attribute(guard.decider, function)
         if period is None and guard.decider:
-            period = self._settings.length(guard.decider, function.module)
+            period = self.settings.length(guard.decider, function.module)
         return period
 
     def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:

@@ -286,7 +286,7 @@ class HeatMap:
 
     def usual_setting(self, name: str, module: str) -> int | None:
         """Return the number that the program of a module usually sets an option of this name to."""
-        return self._bounds.usual_setting(name, module)
+        return self._bounds.settings.usual(name, module)
 
     def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
         """Return the functions in the module, its package and the enclosing packages that call, in each step,

@@ -20,7 +20,7 @@ from rlint.rule import (
 
 _METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
-_REDRAWS = {path.rpartition(".")[2] for path in models.having(Trait.REDRAWS, "tqdm.tqdm")}
+_REDRAWS = models.names_having(Trait.REDRAWS, "tqdm.tqdm")
 _BAR = regex(r"(^|_)(p?bar|progress)(_|$)|progress_?bar$")
 """Names of custom progress bars."""
 

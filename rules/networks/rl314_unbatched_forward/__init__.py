@@ -130,8 +130,7 @@ class UnbatchedForward(Rule):
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
         """Return the number of iterations of the loop, each of which runs the network."""
-        loops = [node] if isinstance(node, ast.For) else model.frequency.loops(node)
-        return model.sizes.passes(loops[0]) if loops else None
+        return model.sizes.passes_around(node)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -255,9 +255,7 @@ class DiscardedForward(Rule):
                 f"`{called(call, model)}` is computed each time, and only used if {outcome}",
                 advice="Compute it in the branch that uses it",
                 minor=_OUTSIDE if value.by_mode else None if value.is_network else _OF_DISTRIBUTION,
-                assumes=f"`{called(call, model)}` is called for its result only"
-                if value.is_network
-                else None,
+                assumes=_assumption(call, value, model),
             )
             return
         if not value.returned_by:
@@ -465,7 +463,7 @@ def condition(waste: Waste, model: SemanticModel) -> str:
 
 
 def _assumption(call: ast.Call, value: Unread, model: SemanticModel) -> str | None:
-    """Return what a finding about a value that is never used assumes."""
+    """Return what a finding about a value that is not used, or only in one branch, assumes."""
     if value.kept_in:
         return f"no code outside of this project reads `self.{value.kept_in}`"
     return f"`{called(call, model)}` is called for its result only" if value.is_network else None

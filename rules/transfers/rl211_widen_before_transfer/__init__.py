@@ -158,10 +158,12 @@ class WidenBeforeTransfer(Rule):
 
     def _of_earlier(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a conversion whose result is copied to a device by other code."""
-        if model.frequency.heat_of(call).level < self.heat or model.usage.is_evaluation(call):
+        if model.frequency.heat_of(call).level < self.heat:
             return
         found = widened_earlier(call, model)
         if found is None or (found.move is not None and moved_by(found.move, model) is not None):
+            return
+        if model.usage.is_evaluation(call):
             return
         shown = shown_data(found.data, model)
         is_single = is_only_in_environment_steps(call, model) or model.frequency.cadence(call) is None

@@ -21,9 +21,11 @@ _FACTORY = regex(r"^_*(create|make|build|init|setup)(_|$)")
 """Names of functions that create an object once: `create_uniform_distribution(action_space)`."""
 
 _BEGINS = regex(
-    r"^_*(_|re_?set|restart|set_?up|start|begin|warm|build|make|create|check|test|demo|render|show)"
+    r"^(_|re_?set|restart|set_?up|start|begin|warm|build|make|create|check|test|demo|render|show)"
 )
-"""Methods that step an environment once, before it is used, or to look at it."""
+"""Methods that step an environment once, before it is used, or to look at it; and private methods, whose
+callers decide.
+"""
 
 _EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
 _WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for each gradient step")
