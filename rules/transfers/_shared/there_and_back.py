@@ -18,6 +18,7 @@ from rlint.rule import (
 )
 
 _KEEP_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR)
+SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _DEPTH = 8
 _MOST_BINDINGS = 4
 _BOUND = (BindingKind.ASSIGN, BindingKind.WALRUS)
@@ -53,6 +54,26 @@ def is_copied_to_host(call: ast.expr, model: SemanticModel) -> bool:
                 return False
             return model.types.is_device(target) and model.types.device_of(target) is Device.HOST
     return False
+
+
+def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
+    """Return the tensor whose numbers are copied (`x` in `x.detach().cpu()`), and whether a move to the host
+    is written between it and `source`.
+    """
+    moved = False
+    while True:
+        match source:
+            case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[]):
+                moved = True
+            case ast.Call(func=ast.Attribute(value=inner, attr="to")) if is_copied_to_host(source, model):
+                moved = True
+            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in SAME_NUMBERS:
+                pass
+            case ast.Attribute(value=inner, attr="data"):
+                pass
+            case _:
+                return source, moved
+        source = inner
 
 
 def leaves_device(call: ast.expr, model: SemanticModel) -> bool:

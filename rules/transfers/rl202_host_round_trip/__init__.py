@@ -161,6 +161,7 @@ from rlint.rule import (
     descendants,
     is_in,
 )
+from rlint.rules.transfers._shared.accelerators import may_use_accelerator
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, leaves_device, ways_back
@@ -179,12 +180,8 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
     HostRead,
-    is_hot,
-    is_supposed,
-    may_use_accelerator,
     reads_at,
     reads_below,
-    where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, sample_loop, storing_loop
 from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_caller, collecting_loop
@@ -205,8 +202,10 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
 from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_checks
 from rlint.rules.transfers.rl202_host_round_trip.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
 from rlint.rules.transfers.rl202_host_round_trip.value_trips import ValueTrip, value_trip
+from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot, is_supposed
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice", "index"}

@@ -16,8 +16,9 @@ from rlint.rule import (
     is_in,
     models,
 )
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import drives, is_logged
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device
 
 _DRAWS = models.having(Trait.PICKS, "random") & {"random.sample", "random.choices"}
 _PASS_ON = frozenset({"builtins.enumerate", "builtins.list", "tqdm.tqdm"})

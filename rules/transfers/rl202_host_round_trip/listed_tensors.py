@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import COMPREHENSIONS, Binding, BindingKind, Device, SemanticModel, frozen
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import where
 from rlint.rules.transfers.rl202_host_round_trip.round_trips import MAKES_FROM_LISTS, moved_to_device
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 
 _OFF_DEVICE = (None, Device.HOST, Device.OTHER)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import FUNCTIONS, AnyLoop, Driver, Loop, SemanticModel, descendants, is_in, last_name
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_at
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_at
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of
+from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
 
 _ENDS = (ast.Break, ast.Return)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

@@ -16,9 +16,10 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_in_layer
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_placed_on_device, where
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.loop_tests import is_for_host
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device, where
 
 _ON_HOST = vocabulary.LOGS | models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"exit"}
 _JOINS = models.having(Trait.JOINS, "torch")

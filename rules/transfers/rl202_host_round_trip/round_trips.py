@@ -17,7 +17,8 @@ from rlint.rule import (
     last_names,
     models,
 )
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_at, waits
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_at
+from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import waits
 
 _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _COPIES = frozenset({"torch.tensor"})

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Device, SemanticModel, Trait, TypeTag, models
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, where
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 
 _TAKES = Trait.LIMITS | Trait.ELEMENTWISE | Trait.COMPARES
 _TAKES_NUMBERS = models.having(_TAKES, TypeTag.TENSOR) | {

@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import BindingKind, Device, Function, SemanticModel, TypeTag
 from rlint.rules.transfers._shared.made import is_constructor
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import is_placed_on_device
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device
 
 
 def stored_in(assignment: ast.Assign) -> ast.Name | None:

@@ -22,12 +22,9 @@ from rlint.rule import (
     target_of_move,
     unpacked_options,
 )
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
-    HostRead,
-    is_placed_on_device,
-    where,
-)
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.round_trips import round_trip
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device, where
 
 _COMPUTES = (
     Trait.RESHAPES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rlint import models
 from rlint.models.parameters import PARAMETERS
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, with_choice
 
 _SIZE_AT = {
     name.rpartition(".")[2]: parameters.index("size")
@@ -27,7 +27,8 @@ _CHOSEN = Type(TypeTag.NDARRAY, fresh=True)
 def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Type:
     """Return the type of the result of a numpy random function, or of the generator method of that name.
 
-    UNKNOWN if that depends on values: on a size that may be None, on bounds that may be arrays.
+    UNKNOWN if that depends on values: on a size that may be None, on bounds that may be arrays. A size of
+    unknown type is likely not None, so that the result is likely an array.
     """
     if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
         keyword.arg in (None, "out") for keyword in call.keywords
@@ -49,9 +50,19 @@ def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Typ
     if size is None or (isinstance(size, ast.Constant) and size.value is None):
         return _number(name, [*call.args[:place], *given.values()], dtype, type_of)
     kind = type_of(size)
+    if kind.tag is TypeTag.UNKNOWN and not kind.optional:
+        return with_choice(UNKNOWN, Choice(_of_size(call, name, None, dtype, type_of), is_read=True))
     if kind.optional or kind.tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST):
         return UNKNOWN
-    array = _array(name, 1 if kind.tag is TypeTag.INT else len(kind.parts) or None)
+    rank = 1 if kind.tag is TypeTag.INT else len(kind.parts) or None
+    return _of_size(call, name, rank, dtype, type_of)
+
+
+def _of_size(
+    call: ast.Call, name: str, rank: int | None, dtype: ast.expr | None, type_of: Callable[[ast.expr], Type]
+) -> Type:
+    """Return the type of the array that is drawn if a size is passed."""
+    array = _array(name, rank)
     if name == "choice":
         numbers = type_of(call.args[0]) if call.args else UNKNOWN  # `choice(8, size=2)` picks indices
         is_index = numbers.tag is TypeTag.INT and not numbers.optional
