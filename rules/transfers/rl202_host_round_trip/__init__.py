@@ -144,38 +144,23 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
-    COMPREHENSIONS,
     AnyLoop,
-    Autograd,
     CodeExtent,
     Device,
     Finding,
-    Function,
-    FunctionSummary,
     Heat,
-    Loop,
     Rule,
     SemanticModel,
-    SinkKind,
-    TypeTag,
-    descendants,
-    is_in,
 )
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
-from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.reads import read_of
-from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, leaves_device, ways_back
-from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
-from rlint.rules.transfers.rl202_host_round_trip.computed_there import copy_there
-from rlint.rules.transfers.rl202_host_round_trip.debug_messages import debug_message
-from rlint.rules.transfers.rl202_host_round_trip.discarded import discarding_caller
+from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_back
+from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
+from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
-    NEEDED,
     why_cheap,
-    why_few_parts,
 )
-from rlint.rules.transfers.rl202_host_round_trip.forward_reads import is_in_forward_pass, layer_of
-from rlint.rules.transfers.rl202_host_round_trip.host_copies import copied_from_host
+from rlint.rules.transfers.rl202_host_round_trip.graph_copies import differentiated_copies
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
     READERS,
@@ -183,33 +168,23 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_at,
     reads_below,
 )
-from rlint.rules.transfers.rl202_host_round_trip.inner_work import is_repeated, sample_loop, storing_loop
-from rlint.rules.transfers.rl202_host_round_trip.kept_reads import collecting_caller, collecting_loop
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
-from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
-    choice_in_loop,
-    loop_ended_by,
-    tests_of_chain,
-)
-from rlint.rules.transfers.rl202_host_round_trip.masked_branches import decides_tensors
-from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
+from rlint.rules.transfers.rl202_host_round_trip.purposes.host_copies import copied_from_host
+from rlint.rules.transfers.rl202_host_round_trip.purposes.single_reads import said_of_few
+from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import value_trip
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
-    drives,
     element_loop,
     others_of_step,
     step_of,
 )
-from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_checks
-from rlint.rules.transfers.rl202_host_round_trip.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
-from rlint.rules.transfers.rl202_host_round_trip.tested_state import tested_state
-from rlint.rules.transfers.rl202_host_round_trip.value_trips import ValueTrip, value_trip
-from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot, is_supposed
-
-LONGEST_SHOWN = 40
-NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice", "index"}
-"""Reads of tensors that hold a single number."""
+from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
+from rlint.rules.transfers.rl202_host_round_trip.wording import (
+    advice_for_step,
+    of_step,
+    shown,
+)
 
 
 class HostRoundTrip(Rule):
@@ -336,34 +311,32 @@ class HostRoundTrip(Rule):
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the reads in the same loop or step."""
         if read.method == "each":
-            yield self._of_compared(read, model)
+            yield self._found(read, said_of_reads.of_compared(read, model), model)
             return
         loop = model.once(element_loop, read)
         if loop is not None:
             first = first_in(loop, model)
             if first is not None and first is read.node:
-                yield self._found(
-                    read,
-                    model,
-                    of_elements(read, model),
-                    advice=advice_for_elements(read, loop, model),
-                    minor=why_few_parts(loop, model),
-                )
+                yield self._found(read, said_of_reads.of_loop(read, loop, model), model)
             return
         group = model.once(reported_together, step_of(read, model))
         if len(group) == 1:
-            yield from self._of_parts(read, model)
+            others = others_of_step(read, model)
+            if others:
+                yield self._found(read, said_of_reads.of_parts(read, others, model), model)
         if len(group) < fewest(group):
-            yield from self._of_few(read, model)
+            said = said_of_few(read, model)
+            if said is not None:
+                yield self._found(read, said, model)
             return
         if group[0].node is not read.node:
             computed = value_trip(read, model)
             if computed is not None:
-                yield self._of_trip(read, computed, model)
+                yield self._found(read, said_of_reads.of_trip(read, computed, model), model)
                 return
             held = copied_from_host(read, model)
             if held is not None:
-                yield self._of_held(read, held, model)
+                yield self._found(read, said_of_reads.of_held(read, held, model), model)
                 return
             model.silent("{} is reported with the first read of its step", read.node)
             return
@@ -377,426 +350,23 @@ class HostRoundTrip(Rule):
             minor=why_cheap(group, model),
         )
 
-    def _of_few(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a read with few others in its step, by what the read is for."""
-        held = copied_from_host(read, model)
-        if held is not None:
-            yield self._of_held(read, held, model)
-            return
-        there = copy_there(read, model)
-        if there is not None:
-            yield self._of_arithmetic(read, there, model)
-            return
-        state = tested_state(read, model)
-        if state is not None:
-            yield self._of_state(read, state, model)
-            return
-        if only_checks(read, model):
-            yield self._of_check(read, model)
-            return
-        if read.method == "index":
-            if is_bound_before(read, model):
-                yield self._of_index(read, model)
-            return
-        scaled = use_with_tensor(read, model)
-        if scaled is not None:
-            yield self._of_operand(read, scaled, model)
-            return
-        yield from self._of_decision(read, model)
-
-    def _of_decision(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a read that decides something, that a step repeats or that nothing needs."""
-        if loop_ended_by(read, model) is not None:
-            yield self._of_ended_loop(read, model)
-            return
-        if choice_in_loop(read, model) is not None:
-            yield self._of_choice(read, model)
-            return
-        chain = tests_of_chain(read, model)
-        if len(chain) > 1:
-            yield from self._of_chain(read, chain, model)
-            return
-        if decides_tensors(read, model):
-            yield self._of_branch(read, model)
-            return
-        message = debug_message(read, model)
-        if message is not None:
-            yield self._of_message(read, message, model)
-            return
-        calls = calls_with_tensors(read, model)
-        if calls > 1:
-            yield self._of_called(read, calls, model)
-            return
-        found = self._of_one(read, model)
-        if found is not None:
-            yield found
-            return
-        if is_in_forward_pass(read, model):
-            yield self._of_forward(read, model)
-            return
-        model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
-
-    def _of_one(self, read: HostRead, model: SemanticModel) -> Finding | None:
-        """Return a finding for a single read that returns to the device, that a step repeats, or that a
-        caller discards.
-        """
-        trip = value_trip(read, model)
-        if trip is not None:
-            return self._of_trip(read, trip, model)
-        inner = storing_loop(read, model)
-        if inner is not None:
-            return self._of_inner_loop(read, inner, model)
-        if sample_loop(read, model) is not None:
-            return self._of_sample(read, model)
-        caller = discarding_caller(read, model)
-        if caller is not None:
-            return self._of_discarded(read, caller, model)
-        collected = collecting_loop(read, model)
-        if collected is None and is_repeated(read, model):
-            return self._of_repeated(read, model)
-        collected = collected or collecting_caller(read, model)
-        return self._of_collected(read, collected[1], model) if collected is not None else None
-
-    def _found(
-        self,
-        read: HostRead,
-        model: SemanticModel,
-        message: str,
-        *,
-        advice: str,
-        related: Sequence[tuple[ast.AST, str]] = (),
-        minor: str | None = None,
-    ) -> Finding:
+    def _found(self, read: HostRead, said: said_of_reads.Said, model: SemanticModel) -> Finding:
         """Return a finding for one read, with what it assumes about the tensor."""
         return self.finding(
             model,
             read.node,
-            message,
-            advice=advice,
+            said.message,
+            advice=said.advice,
             assumes=placed([read], model),
-            related=related,
-            minor=minor,
+            related=said.related,
+            minor=said.minor,
         )
-
-    def _of_compared(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a tensor whose elements Python compares one by one."""
-        assert isinstance(read.node, ast.Call)
-        function, tensor = shown(read.node.func, model), shown(read.tensor, model)
-        better = f"`{tensor}.sort()`" if function == "sorted" else f"`{tensor}.{function}()`"
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` compares the elements of a tensor one by one, and synchronises "
-            f"with the device for each",
-            advice=f"Compute it on the device, and read the result: {better}",
-        )
-
-    def _of_index(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a number on the device that selects an element in each iteration of a loop."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` is a tensor: as an index it is read from the device in every "
-            f"iteration of the loop",
-            advice=f"Read it once, before the loop: `int({shown(read.tensor, model)})`; a counter can be a "
-            f"number of Python",
-        )
-
-    def _of_held(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
-        """Return a finding for a tensor whose numbers the host holds, as it copied them to the device."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device to copy back what line "
-            f"{model.span_of(there)[0].line} copied there from the host",
-            advice="Keep the tensor that is on the host before the copy (a clone, if its memory is reused), "
-            "and use it here",
-            related=[(there, "copied to the device here")],
-        )
-
-    def _of_arithmetic(self, read: HostRead, there: ast.Call, model: SemanticModel) -> Finding:
-        """Return a finding for an array that is copied to the device for a little arithmetic."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device to read what was computed, by "
-            f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
-            advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
-            related=[(there, "copied to the device here")],
-            minor=why_cheap([read], model) if read.method not in ("numpy", "tolist") else None,
-        )
-
-    def _of_trip(self, read: HostRead, trip: ValueTrip, model: SemanticModel) -> Finding:
-        """Return a finding for what is computed on the host from a tensor, and copied back to the device."""
-        back = trip.back
-        assert isinstance(back, ast.expr)
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device, and line "
-            f"{model.span_of(back)[0].line} copies what is computed from it back to the device",
-            advice="Keep it on the device, and compute it there with torch",
-            related=[(back, "copied back to the device here")],
-            minor=trip.minor,
-        )
-
-    def _of_inner_loop(self, read: HostRead, loop: Loop, model: SemanticModel) -> Finding:
-        """Return a finding for a read in a loop that only stores what it reads."""
-        return self._found(
-            read,
-            model,
-            of_elements(read, model),
-            advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
-            minor=why_few_parts(loop, model),
-        )
-
-    def _of_sample(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a read of what is computed for each transition of a sampled batch."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device for each transition of the batch",
-            advice="Stack the transitions, compute the batch at once, and keep the result on the device",
-        )
-
-    def _of_discarded(self, read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Finding:
-        """Return a finding for a read whose result a caller discards."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
-            f"`{caller.shown}`, which discards the result",
-            advice="Return the tensor, and read it in the callers that need it",
-            minor=why_cheap([read], model),
-        )
-
-    def _of_collected(self, read: HostRead, collected: ast.expr, model: SemanticModel) -> Finding:
-        """Return a finding for a read that a loop only collects in a list or a sum."""
-        name = shown(collected, model)
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every step, though "
-            f"`{name}` is not used before the loop ends",
-            advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
-            f"`torch.stack({name}).cpu()`"
-            if isinstance(getattr(collected, "ctx", None), ast.Load)
-            else f"Add the tensor (`.detach()`), and read `{name}` after the loop",
-            minor=why_cheap([read], model),
-        )
-
-    def _of_repeated(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a read in a function that a step calls several times."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
-            f"several calls",
-            advice="Return the tensor (`.detach()`), and read the results of all calls together: "
-            "`torch.stack((...)).tolist()`",
-        )
-
-    def _of_state(self, read: HostRead, state: ast.Attribute, model: SemanticModel) -> Finding:
-        """Return a finding for a condition on a buffer or parameter of a network."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every step: "
-            f"`{shown(state, model)}` is a tensor that moves to the device with its network",
-            advice="Keep a Python number or bool beside it, and use that",
-            minor=None if is_in_layer(read.node, model) else why_cheap([read], model),
-        )
-
-    def _of_operand(self, read: HostRead, use: ast.expr, model: SemanticModel) -> Finding:
-        """Return a finding for a number that only arithmetic with device tensors uses."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every step, though the number is "
-            f"only used in arithmetic with tensors of the device",
-            advice="Keep it on the device, as a tensor: `.detach()`",
-            related=[(use, "used with a tensor here")],
-            minor=why_cheap([read], model),
-        )
-
-    def _of_called(self, read: HostRead, calls: int, model: SemanticModel) -> Finding:
-        """Return a finding for a read in a function that is called several times in a step."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
-            f"{calls} calls or more",
-            advice="Keep the tensors (`.detach()`) and read them later, or all together: "
-            "`torch.stack((...)).tolist()`",
-            minor=why_cheap([read] * calls, model),
-        )
-
-    def _of_message(self, read: HostRead, message: ast.Call, model: SemanticModel) -> Finding:
-        """Return a finding for a tensor in the text of a debug message."""
-        function = shown(message.func, model)
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
-            f"if `{function}` writes nothing",
-            advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
-            minor=why_cheap([read], model),
-        )
-
-    def _of_check(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a check of a device tensor, which nothing else depends on."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
-            advice="Remove the check, check in every few steps only, or on the device with "
-            "`torch._assert_async`",
-            minor=why_cheap([read], model),
-        )
-
-    def _of_ended_loop(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a condition that ends a loop over inner work."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
-            f"decide whether it goes on",
-            advice="Test it in every few iterations only, or run a fixed number of iterations",
-            minor=NEEDED,
-        )
-
-    def _of_choice(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a condition that selects the best result of the iterations of a loop."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
-            f"to select values",
-            advice="Select them on the device: `torch.where`, `torch.maximum`",
-        )
-
-    def _of_forward(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a read in the middle of a forward pass."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in the middle of "
-            f"`{layer_of(read, model)}`: the rest of the forward pass is queued only after all of it is done",
-            advice="Compute it on the device, with masks, or pass it from where it is known on the host",
-            minor=why_cheap([read], model),
-        )
-
-    def _of_branch(self, read: HostRead, model: SemanticModel) -> Finding:
-        """Return a finding for a condition that selects which tensors are computed."""
-        return self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in every step, only to decide which "
-            f"tensors are computed",
-            advice="Compute with the mask itself, without a condition: `torch.where`, or multiply by it",
-            minor=why_cheap([read], model),
-        )
-
-    def _of_chain(self, read: HostRead, chain: Sequence[HostRead], model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for the conditions of an `if` and its `elif`, at the first of them."""
-        if chain[0].node is not read.node:
-            model.silent("{} is reported with the first condition of its chain", read.node)
-            return
-        yield self._found(
-            read,
-            model,
-            of_step(chain, model),
-            advice="Read what they test once, before the `if`; `torch.where` selects without reading",
-            minor=why_cheap(chain, model),
-        )
-
-    def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for the reads in other methods of the same step."""
-        others = others_of_step(read, model)
-        if not others:
-            return
-        more = f"`{shown(others[0].node, model)}`"
-        if len(others) > 1:
-            more += f" and {len(others) - 1} more in other methods"
-        yield self._found(
-            read,
-            model,
-            f"`{shown(read.node, model)}` synchronises with the device in the middle of every step, as does "
-            f"{more}: later kernels cannot be queued meanwhile",
-            advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
-            "its end: `torch.stack((...)).tolist()`",
-            minor=why_cheap([read, *others], model),
-        )
-
-
-def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
-    """Return how many times in one step a function is called to read its parameter: the method of a logger,
-    once for each loss. A function that returns what it reads leaves it to its callers whether they need it.
-    """
-    is_whole = isinstance(read.tensor, ast.Name) and not model.frequency.loops(read.node)
-    is_whole = is_whole and not isinstance(model.syntax.statement(read.node), ast.Return)
-    return model.effects.tensors_passed(read.tensor) if is_whole else 0
 
 
 def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
     """Return the reads of a step that one finding names."""
     own = (read for read in step if not model.once(is_others, read))
     return [read for read in own if read.method != "each" and model.once(element_loop, read) is None]
-
-
-def differentiated_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
-    """Return the copies to the host in a function through which a gradient flows back."""
-    found = [
-        node
-        for node in descendants(function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and is_copied_to_host(node, model)
-        and where(node.func.value, model) not in (None, Device.HOST)
-        and model.gradients.autograd_at(node) is not Autograd.OFF
-    ]
-    copies = [
-        copy
-        for copy in found
-        if any(sink.label is SinkKind.LEARNED for sink in model.gradients.traced(copy).sinks)
-    ]
-    return sorted(copies, key=model.source.span)
-
-
-def advice_for_step(group: Sequence[HostRead]) -> str:
-    """Return the advice for several reads in one step."""
-    if all(read.method == "slice" for read in group):
-        return "Read each bound once, as a number: `last = int(last)`"
-    return (
-        "Keep values that are only logged on the device (`.detach()`) and read them later, or read all "
-        f"together: {together(group)}"
-    )
-
-
-def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
-    """Return the assumption under which enough of the reads synchronise with a device in each step."""
-    switch = log_switch(group[0], model)
-    on = f"`{shown(switch, model)}` is on" if switch is not None else None
-    assumed = [text for text in (placed(group, model, fewest(group)), on) if text is not None]
-    return " and ".join(assumed) or None
-
-
-def placed(group: Sequence[HostRead], model: SemanticModel, least: int = 1) -> str | None:
-    """Return the assumption about the devices of the tensors that are read, if fewer than `least` of them are
-    known to be tensors.
-    """
-    supposed = [read for read in group if is_supposed(read, model)]
-    if len(group) - len(supposed) >= least:
-        return None
-    names = list(dict.fromkeys(f"`{shown(read.tensor, model)}`" for read in supposed))
-    if len(names) == 1:
-        return f"{names[0]} is a tensor on an accelerator"
-    return f"{', '.join(names[:-1])} and {names[-1]} are tensors on an accelerator" if names else None
-
-
-def fewest(group: Sequence[HostRead]) -> int:
-    """Return how many reads are too many: two lists (tokens and their lengths) often have two dtypes."""
-    return 3 if all(read.method == "tolist" for read in group) else 2
 
 
 def is_others(read: HostRead, model: SemanticModel) -> bool:
@@ -823,78 +393,3 @@ def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
         if is_hot(read, model) and element_loop(read, model) is loop and not is_others(read, model)
     ]
     return min(found, key=model.source.span, default=None)
-
-
-def of_elements(read: HostRead, model: SemanticModel) -> str:
-    """Return the message for a read in a loop over elements."""
-    return f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop"
-
-
-def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str:
-    """Return the advice for a read of each element."""
-    where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
-    if isinstance(read.tensor, ast.Subscript):
-        return f"Read all of it before the {where}: `{shown(read.tensor.value, model)}.tolist()`"
-    whole = iterated(loop, model)
-    if whole is not None:
-        return f"Read all of it before the {where}: `{shown(whole, model)}.tolist()`"
-    return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
-
-
-def is_bound_before(read: HostRead, model: SemanticModel) -> bool:
-    """Whether a loop around a read does not bind the variable that is read."""
-    loops = model.frequency.loops(read.node)
-    if not loops or not isinstance(read.tensor, ast.Name) or drives(loops[0], model):
-        return False
-    bound = model.dataflow.definitions(read.tensor)
-    return not any(is_in(binding.node, loops[0]) for binding in bound)
-
-
-def iterated(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
-    """Return the tensor whose elements a loop iterates over, also with `enumerate`."""
-    if isinstance(loop, ast.While):
-        return None
-    iterable = loop.generators[0].iter if isinstance(loop, COMPREHENSIONS) else loop.iter
-    match iterable:
-        case ast.Call(func=func, args=[inner, *_]) if model.names.qualified(func) == "builtins.enumerate":
-            iterable = inner
-    return iterable if model.types.type_of(iterable).tag is TypeTag.TENSOR else None
-
-
-def together(group: Sequence[HostRead]) -> str:
-    """Return code that reads several tensors at once: numbers can be stacked, tensors of different shapes
-    cannot.
-    """
-    if all(read.method in NUMBERS for read in group):
-        return "`torch.stack((...)).tolist()`"
-    if any(read.method == "cpu" for read in group):
-        return "`torch.cat([x.flatten(), ...]).cpu()`, as their shapes may differ"
-    return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
-
-
-def of_step(group: Sequence[HostRead], model: SemanticModel) -> str:
-    """Return the consecutive reads of a step."""
-    different = {one_line(read.node, model): shown(read.node, model) for read in group}
-    first, *others = different.values()
-    if not others:
-        times = "twice" if len(group) == 2 else f"{len(group)} times"
-        return f"`{first}` synchronises with the device {times} in every step"
-    second = others[0]
-    more = len(group) - 2
-    if more:
-        return f"`{first}`, `{second}` and {more} more each synchronise with the device in every step"
-    return f"`{first}` and `{second}` each synchronise with the device in every step"
-
-
-def shown(node: ast.expr, model: SemanticModel) -> str:
-    """Return an expression in one line, shortened if it is long."""
-    text = one_line(node, model)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
-
-
-def one_line(node: ast.expr, model: SemanticModel) -> str:
-    """Return the source of an expression without line breaks."""
-    text = " ".join(model.source.text(node).split())
-    for bracket in "([{":
-        text = text.replace(f"{bracket} ", bracket)
-    return text

@@ -17,8 +17,8 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
-from rlint.rules.transfers.rl202_host_round_trip.loop_tests import loop_ended_by
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import is_given
+from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import loop_ended_by
 
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"

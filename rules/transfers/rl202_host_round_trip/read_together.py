@@ -29,7 +29,7 @@ from rlint.rule import (
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_below
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import branch_of, takes_step
-from rlint.rules.transfers.rl202_host_round_trip.sanity_checks import only_raises
+from rlint.rules.transfers.rl202_host_round_trip.purposes.sanity_checks import only_raises
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device
 from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
 

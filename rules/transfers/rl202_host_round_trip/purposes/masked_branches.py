@@ -17,7 +17,7 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_in_layer
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
-from rlint.rules.transfers.rl202_host_round_trip.loop_tests import is_for_host
+from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import is_for_host
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device, where
 

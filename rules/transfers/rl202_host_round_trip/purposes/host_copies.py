@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, models
-from rlint.rules.transfers.rl202_host_round_trip.computed_there import is_changed, moves_array
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.purposes.computed_there import is_changed, moves_array
 
 _SAME_NUMBERS = models.having(Trait.RESHAPES | Trait.CASTS, TypeTag.TENSOR) | {
     "clone",

@@ -1,0 +1,1 @@
+"""What the program does with a single read: each module recognises one purpose."""

@@ -1,0 +1,273 @@
+"""What is said about a single read, by what it is for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from rlint.rule import (
+    AnyLoop,
+    FunctionSummary,
+    Loop,
+    SemanticModel,
+    frozen,
+)
+from rlint.rules.transfers._shared.in_steps import is_in_layer
+from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
+    NEEDED,
+    why_cheap,
+    why_few_parts,
+)
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
+    HostRead,
+)
+from rlint.rules.transfers.rl202_host_round_trip.purposes.forward_reads import layer_of
+from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import ValueTrip
+from rlint.rules.transfers.rl202_host_round_trip.wording import (
+    advice_for_elements,
+    of_elements,
+    of_step,
+    shown,
+    together,
+)
+
+
+@frozen
+class Said:
+    """The message of a finding, and what goes with it."""
+
+    message: str
+    advice: str
+    related: Sequence[tuple[ast.AST, str]] = ()
+    minor: str | None = None
+
+
+def of_compared(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a tensor whose elements Python compares one by one."""
+    assert isinstance(read.node, ast.Call)
+    function, tensor = shown(read.node.func, model), shown(read.tensor, model)
+    better = f"`{tensor}.sort()`" if function == "sorted" else f"`{tensor}.{function}()`"
+    return Said(
+        f"`{shown(read.node, model)}` compares the elements of a tensor one by one, and synchronises "
+        f"with the device for each",
+        advice=f"Compute it on the device, and read the result: {better}",
+    )
+
+
+def of_index(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a number on the device that selects an element in each iteration of a loop."""
+    return Said(
+        f"`{shown(read.node, model)}` is a tensor: as an index it is read from the device in every "
+        f"iteration of the loop",
+        advice=f"Read it once, before the loop: `int({shown(read.tensor, model)})`; a counter can be a "
+        f"number of Python",
+    )
+
+
+def of_held(read: HostRead, there: ast.Call, model: SemanticModel) -> Said:
+    """Return what to say about a tensor whose numbers the host holds, as it copied them to the device."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device to copy back what line "
+        f"{model.span_of(there)[0].line} copied there from the host",
+        advice="Keep the tensor that is on the host before the copy (a clone, if its memory is reused), "
+        "and use it here",
+        related=[(there, "copied to the device here")],
+    )
+
+
+def of_arithmetic(read: HostRead, there: ast.Call, model: SemanticModel) -> Said:
+    """Return what to say about an array that is copied to the device for a little arithmetic."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device to read what was computed, by "
+        f"arithmetic only, from the array that line {model.span_of(there)[0].line} copies there",
+        advice="Compute it on the host, in numpy: both copies take longer than the arithmetic",
+        related=[(there, "copied to the device here")],
+        minor=why_cheap([read], model) if read.method not in ("numpy", "tolist") else None,
+    )
+
+
+def of_trip(read: HostRead, trip: ValueTrip, model: SemanticModel) -> Said:
+    """Return what to say about what is computed on the host from a tensor, and copied back to the device."""
+    back = trip.back
+    assert isinstance(back, ast.expr)
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device, and line "
+        f"{model.span_of(back)[0].line} copies what is computed from it back to the device",
+        advice="Keep it on the device, and compute it there with torch",
+        related=[(back, "copied back to the device here")],
+        minor=trip.minor,
+    )
+
+
+def of_inner_loop(read: HostRead, loop: Loop, model: SemanticModel) -> Said:
+    """Return what to say about a read in a loop that only stores what it reads."""
+    return Said(
+        of_elements(read, model),
+        advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
+        minor=why_few_parts(loop, model),
+    )
+
+
+def of_sample(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a read of what is computed for each transition of a sampled batch."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device for each transition of the batch",
+        advice="Stack the transitions, compute the batch at once, and keep the result on the device",
+    )
+
+
+def of_discarded(read: HostRead, caller: FunctionSummary, model: SemanticModel) -> Said:
+    """Return what to say about a read whose result a caller discards."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every call, also for "
+        f"`{caller.shown}`, which discards the result",
+        advice="Return the tensor, and read it in the callers that need it",
+        minor=why_cheap([read], model),
+    )
+
+
+def of_collected(read: HostRead, collected: ast.expr, model: SemanticModel) -> Said:
+    """Return what to say about a read that a loop only collects in a list or a sum."""
+    name = shown(collected, model)
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every step, though "
+        f"`{name}` is not used before the loop ends",
+        advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
+        f"`torch.stack({name}).cpu()`"
+        if isinstance(getattr(collected, "ctx", None), ast.Load)
+        else f"Add the tensor (`.detach()`), and read `{name}` after the loop",
+        minor=why_cheap([read], model),
+    )
+
+
+def of_repeated(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a read in a function that a step calls several times."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
+        f"several calls",
+        advice="Return the tensor (`.detach()`), and read the results of all calls together: "
+        "`torch.stack((...)).tolist()`",
+    )
+
+
+def of_state(read: HostRead, state: ast.Attribute, model: SemanticModel) -> Said:
+    """Return what to say about a condition on a buffer or parameter of a network."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every step: "
+        f"`{shown(state, model)}` is a tensor that moves to the device with its network",
+        advice="Keep a Python number or bool beside it, and use that",
+        minor=None if is_in_layer(read.node, model) else why_cheap([read], model),
+    )
+
+
+def of_operand(read: HostRead, use: ast.expr, model: SemanticModel) -> Said:
+    """Return what to say about a number that only arithmetic with device tensors uses."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every step, though the number is "
+        f"only used in arithmetic with tensors of the device",
+        advice="Keep it on the device, as a tensor: `.detach()`",
+        related=[(use, "used with a tensor here")],
+        minor=why_cheap([read], model),
+    )
+
+
+def of_called(read: HostRead, calls: int, model: SemanticModel) -> Said:
+    """Return what to say about a read in a function that is called several times in a step."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
+        f"{calls} calls or more",
+        advice="Keep the tensors (`.detach()`) and read them later, or all together: "
+        "`torch.stack((...)).tolist()`",
+        minor=why_cheap([read] * calls, model),
+    )
+
+
+def of_message(read: HostRead, message: ast.Call, model: SemanticModel) -> Said:
+    """Return what to say about a tensor in the text of a debug message."""
+    function = shown(message.func, model)
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
+        f"if `{function}` writes nothing",
+        advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
+        minor=why_cheap([read], model),
+    )
+
+
+def of_check(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a check of a device tensor, which nothing else depends on."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
+        advice="Remove the check, check in every few steps only, or on the device with `torch._assert_async`",
+        minor=why_cheap([read], model),
+    )
+
+
+def of_ended_loop(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a condition that ends a loop over inner work."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, to "
+        f"decide whether it goes on",
+        advice="Test it in every few iterations only, or run a fixed number of iterations",
+        minor=NEEDED,
+    )
+
+
+def of_choice(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a condition that selects the best result of the iterations of a loop."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop, only "
+        f"to select values",
+        advice="Select them on the device: `torch.where`, `torch.maximum`",
+    )
+
+
+def of_forward(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a read in the middle of a forward pass."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in the middle of "
+        f"`{layer_of(read, model)}`: the rest of the forward pass is queued only after all of it is done",
+        advice="Compute it on the device, with masks, or pass it from where it is known on the host",
+        minor=why_cheap([read], model),
+    )
+
+
+def of_branch(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about a condition that selects which tensors are computed."""
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in every step, only to decide which "
+        f"tensors are computed",
+        advice="Compute with the mask itself, without a condition: `torch.where`, or multiply by it",
+        minor=why_cheap([read], model),
+    )
+
+
+def of_loop(read: HostRead, loop: AnyLoop, model: SemanticModel) -> Said:
+    """Return what to say about a read of each element in a loop."""
+    return Said(
+        of_elements(read, model),
+        advice=advice_for_elements(read, loop, model),
+        minor=why_few_parts(loop, model),
+    )
+
+
+def of_chain(chain: Sequence[HostRead], model: SemanticModel) -> Said:
+    """Return what to say about the conditions of an `if` and its `elif`."""
+    return Said(
+        of_step(chain, model),
+        advice="Read what they test once, before the `if`; `torch.where` selects without reading",
+        minor=why_cheap(chain, model),
+    )
+
+
+def of_parts(read: HostRead, others: Sequence[HostRead], model: SemanticModel) -> Said:
+    """Return what to say about a read that has others in other methods of the same step."""
+    more = f"`{shown(others[0].node, model)}`"
+    if len(others) > 1:
+        more += f" and {len(others) - 1} more in other methods"
+    return Said(
+        f"`{shown(read.node, model)}` synchronises with the device in the middle of every step, as does "
+        f"{more}: later kernels cannot be queued meanwhile",
+        advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
+        "its end: `torch.stack((...)).tolist()`",
+        minor=why_cheap([read, *others], model),
+    )
