@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -105,10 +106,15 @@ def _ends_line(call: ast.Call, analysis: FileAnalysis) -> bool:
     """Whether a text that is written to the terminal ends or overwrites a line, or its function flushes it:
     then it is shown at once.
     """
-    text = [
-        part.value for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Constant)
-    ]
-    return any(_SHOWN.search(str(part)) for part in text) or _flushes(call, analysis)
+    return any(_SHOWN.search(text) for text in _texts_of(call.args)) or _flushes(call, analysis)
+
+
+def _texts_of(written: Iterable[ast.expr]) -> Iterator[str]:
+    """Yield the literal parts of what is written."""
+    for argument in written:
+        for part in ast.walk(argument):
+            if isinstance(part, ast.Constant):
+                yield str(part.value)
 
 
 def _flushes(call: ast.Call, analysis: FileAnalysis) -> bool:
@@ -139,14 +145,14 @@ def _flushes_text(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def _continues_line(call: ast.Call) -> bool:
-    """Whether `print` neither ends the line nor overwrites it, and does not flush: the text waits in the
-    buffer of the terminal.
+    """Whether `print` neither ends the line nor returns to its beginning, and does not flush: the text waits
+    in the buffer of the terminal.
     """
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     end, flush = given.get("end"), given.get("flush")
     if end is None or (isinstance(flush, ast.Constant) and flush.value):
         return False
-    return not (isinstance(end, ast.Constant) and _SHOWN.search(str(end.value)))
+    return not any(_SHOWN.search(text) for text in _texts_of([*call.args, end]))
 
 
 def relaying(analysis: FileAnalysis) -> list[str]:

@@ -82,6 +82,8 @@ class FrequencyBounds:
         """Return the same for one guard, whatever loop it counts."""
         if guard.kind is GuardKind.INTERVAL:
             return self._of_interval(guard, function)
+        if guard.kind is GuardKind.SWITCH and guard.cap is Heat.COLD and self._is_left_on(guard, function):
+            return Heat.HOT
         if guard.is_parameter:
             return min(guard.cap, self._of_parameter(guard.decider, function))
         if guard.decider and self.settings.is_off(guard.decider, function.module):
@@ -169,6 +171,15 @@ class FrequencyBounds:
             self._parameters[key] = found
         self._went_round = self._went_round and bool(self._in_progress)
         return found
+
+    def _is_left_on(self, guard: Guard, function: FunctionSummary) -> bool:
+        """Whether all calls leave a switch on, though switches of its name (`verbose`) mostly are off."""
+        if guard.is_parameter:
+            return self._is_on(guard.decider, function)
+        stored = self._handed.stored(guard.decider, function) if guard.is_own else ()
+        return bool(stored) and all(
+            self._is_on(value, maker) if isinstance(value, str) else value is True for maker, value in stored
+        )
 
     def _is_on(self, name: str, function: FunctionSummary) -> bool:
         """Whether all calls of a function turn a parameter on, or leave it on."""

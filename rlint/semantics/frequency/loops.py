@@ -10,7 +10,14 @@ from rlint import models
 from rlint.findings import Heat
 from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
-from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader, steps_item
+from rlint.semantics.frequency.driver_calls import (
+    DRIVING,
+    STEPPING,
+    STEPS_ENVIRONMENT,
+    driver_of,
+    is_loader,
+    steps_item,
+)
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.iteration_frequency import IterationFrequency
@@ -297,12 +304,14 @@ class LoopIndex:
                 now_and_then.append(around[0])
                 continue
             in_turn = 0
-            while driver is Driver.ENVIRONMENT_STEP and in_turn < len(around):
+            while _steps_objects(driver, call) and in_turn < len(around):
                 if not self._iterates_over_objects(around[in_turn], call):
                     break
                 in_turn += 1
-            # environments that are stepped one after the other count as one step of the enclosing loop
-            for loop in around[: in_turn + 1]:
+            # environments, and optimizers, that take a step one after the other take one step of the
+            # enclosing loop
+            first = in_turn if driver is Driver.GRADIENT_STEP else 0
+            for loop in around[first : in_turn + 1]:
                 of_loops.setdefault(loop, set()).add(driver)
             if in_turn == len(around):
                 of_functions.setdefault(self.syntax.function(call), set()).add(driver)
@@ -349,6 +358,13 @@ class LoopIndex:
         index = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         picked = index.slice if isinstance(index, ast.Subscript) else None
         return isinstance(picked, ast.Name) and picked.id in names and not isinstance(iterated, ast.Constant)
+
+
+def _steps_objects(driver: Driver, call: ast.Call) -> bool:
+    """Whether a call steps an object, of which there may be several: an environment, an optimizer."""
+    if driver is Driver.GRADIENT_STEP:
+        return isinstance(call.func, ast.Attribute) and call.func.attr in STEPS_ENVIRONMENT
+    return driver is Driver.ENVIRONMENT_STEP
 
 
 def _runs_once(loop: LoopNode) -> bool:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, descendants, last_name, regex, roles
+from rlint.rule import (
+    AnyLoop,
+    Cadence,
+    Driver,
+    Guard,
+    GuardKind,
+    SemanticModel,
+    descendants,
+    last_name,
+    regex,
+    roles,
+)
 from rlint.rules.environments._shared.with_updates import runs_with_update
 
-_TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
+_TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)|^warm_?up($|_)|^pre_?fill")
 _CHOOSES = regex(
     r"""^(not )?([A-Z][A-Z0-9_]{2,}|(args|opt|config|cfg)\.train(ing)?)$|^[\w.]+ ?[=!]= ?["'][\w./-]+["']$"""
 )
 _WATCHES = regex(
     r"render|show|display|watch|test|eval|play|demo|debug|verbos|human|visual|plot|log|video|window"
 )
+_FEWEST_RESULTS = 2
 _MISSING = regex(r"^self\.\w+ is None$")
 _LARGE_MODELS = frozenset(
     """bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
@@ -106,7 +118,31 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
         Driver.GRADIENT_STEP in model.frequency.drivers(node)
         or any(_TRAINS.search(name.lower()) for name in called)
         or any(map(is_for_training, model.usage.ways_from_training(node)))
+        or any(model.once(stores_transitions, loop) for loop in model.frequency.loops(node)[:1])
     )
+
+
+def stores_transitions(loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether a loop passes several results of an environment's step to one method, as only the collection of
+    training data does: `memory.append((state, action, reward, following, done))`.
+    """
+    results: set[str] = set()
+    passed: list[set[str]] = []
+    for node in descendants(loop):
+        match node:
+            case ast.Assign(targets=[ast.Tuple() as target], value=ast.Call() as step) if (
+                model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
+            ):
+                results |= _names_in([target])
+            case ast.Expr(value=ast.Call(func=ast.Attribute(), args=[_, *_]) as call) if (
+                not model.effects.writes_log(call)
+            ):
+                passed.append(_names_in(call.args))
+    return any(len(names & results) >= _FEWEST_RESULTS for names in passed)
+
+
+def _names_in(parts: Iterable[ast.expr]) -> set[str]:
+    return {node.id for part in parts for node in descendants(part) if isinstance(node, ast.Name)}
 
 
 def is_called_training(path: str) -> bool:

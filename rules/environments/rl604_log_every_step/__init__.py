@@ -6,14 +6,16 @@ Flags output that is written once per environment step or gradient step of train
 calls. The call must be unconditional: no interval, flag or end of an episode limits it, in the function,
 in its callers or by an early `continue`. An `if` that writes in both branches counts as unconditional, and
 so does one that decides whether a gradient step is taken: then each gradient step writes. Several calls in
-a row are one finding.
+a row are one finding. A loop that steps an environment and stores what it returns belongs to training, also
+before the first gradient step.
 
 A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
 writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
 default. If all that a method does is to write the text that it is given, its calls are reported instead
 of its own line. The finding is then `likely` and states this assumption. The same holds where a condition
 only checks that there is a writer or a list of callbacks (`if writer is not None`, `if self.callbacks`), or
-that a callback is one that logs (`isinstance(callback, WandbCallback)`).
+that a callback is one that logs (`isinstance(callback, WandbCallback)`), and where it is a switch that is on
+by default (`if verbose`, with `verbose=True` in the signature).
 
 The rule does not flag:
 
@@ -24,7 +26,7 @@ The rule does not flag:
   values that changed;
 - values that are only collected (`logger.record`, `list.append`), and `debug` records;
 - progress bars that draw themselves at intervals (`bar.update()`, `bar.set_postfix(…, refresh=False)`), and
-  text that waits in the buffer of the terminal (`print(".", end="")`);
+  text that waits in the buffer of the terminal (`print(".", end="")`, but not `print("\\rstep", end="")`);
 - the training of large models, where a single step takes far longer than writing a line.
 
 One line in each gradient step of a network for images or sequences has low impact.
@@ -109,6 +111,7 @@ from rlint.rule import (
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
+from rlint.rules.environments.rl604_log_every_step.default_switches import around_switches
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
     counts,
     is_switch,
@@ -163,6 +166,10 @@ class LogEveryStep(Rule):
             assumes = f"`{logger}` is not None"
         if step is None:
             step, assumes = step_if_switched_on(place, call, model)
+        if step is None:
+            around, switch = around_switches(place, model)
+            step = unguarded_step(around, model) if switch is not None else None
+            assumes = f"`{switch}` is on, as by default"
         if step is None:
             model.silent("{} is not known to write in every training step", call)
             return

@@ -22,6 +22,7 @@ from rlint.rule import (
     regex,
     root_name,
 )
+from rlint.rules.transfers._shared.array_libraries import imports_arrays
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.there_and_back import SAME_NUMBERS
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_forced
@@ -30,8 +31,6 @@ from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 _REDUCING = models.having(Trait.REDUCES, TypeTag.TENSOR) | SAME_NUMBERS
 _LOOPED = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 _SHOWN = frozenset({"print", "log"})
-_OF_ARRAYS = frozenset({"numpy", "jax", "pandas"})
-"""Libraries whose arrays and scalars have an `item` method, too."""
 _ON_CONDITION = (GuardKind.OTHER, GuardKind.SWITCH)
 _OF_REPORTS = regex(r"statistic|diagnostic|debug|report")
 
@@ -180,7 +179,7 @@ def _has_tensors_only(function: Function | None, model: SemanticModel) -> bool:
     summary = model.symbols.function_at(function.body[0]) if function is not None else None
     if function is None or summary is None:
         return False
-    if not any(path.partition(".")[0] in _OF_ARRAYS for path in model.module.imports.values()):
+    if not imports_arrays(model):
         return True
     steps = summary.drivers.union(*(loop.drivers for loop in summary.loops))
     if Driver.GRADIENT_STEP in steps or is_in_layer(function.body[0], model):

@@ -10,10 +10,13 @@ Flags tensors in hot code that are indexed by
 - a variable that lists consecutive numbers (`columns = list(range(n))`), beside slices only (`states[:,
   columns]`), which a slice would select as well;
 - a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call;
-- an array of NumPy that indexes several tensors which may be on a device, and is copied there for each.
+- an array of NumPy that indexes several tensors which may be on a device, alone or beside slices, and is
+  copied there for each: `self.states[rows]`, `self.actions[rows]`, after `rows = np.random.randint(0, n,
+  size)`, also in a loop over the tensors (`{name: part[rows] for name, part in parts.items()}`).
 
 A value of unknown type that a network returns (`policy.forward(state)`), or of which a method of a network
-takes columns, likely is a tensor.
+takes columns, likely is a tensor. So is one that takes a range beside another index, if that is a tensor, if
+torch or a method of tensors computes with the rows.
 
 The rule does not flag arrays, lists that index one tensor once (converting them first takes as long), and
 short lists of literal numbers.
@@ -76,7 +79,6 @@ from collections.abc import Iterator
 from rlint.rule import (
     Applicability,
     Binding,
-    Device,
     Finding,
     Fix,
     Heat,
@@ -85,16 +87,21 @@ from rlint.rule import (
     TypeTag,
     is_dotted_name,
 )
+from rlint.rules.transfers._shared.accelerators import may_use_accelerator
 from rlint.rules.transfers._shared.evaluated import is_unchanged_between
+from rlint.rules.transfers.rl209_index_by_list.array_indices import has_array, index_array
+from rlint.rules.transfers.rl209_index_by_list.likely_tensors import (
+    is_likely_tensor,
+    is_network_output,
+    takes_rows,
+)
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
-    array_binding,
     counted,
     counts_columns,
     held_list,
     is_never_negative,
     listed_binding,
-    may_be_on_device,
     places_indexed_by,
     slice_text,
     tensors_indexed_by,
@@ -119,14 +126,15 @@ class IndexByList(Rule):
         found = counted(node, model)
         if found is not None:
             is_known = model.types.type_of(node.value).tag is TypeTag.TENSOR
-            if is_known or is_network_output(node.value, model):
+            takes = not is_known and takes_rows(node, found, model)
+            if is_known or takes or is_network_output(node.value, model):
                 yield self.finding(
                     model,
                     node,
                     f"{shown(found.node, 'a range', model)} is converted to a tensor, number by number, to "
                     f"index "
                     f"{shown(node.value, 'another', model)}",
-                    fix=build_fix(node, found, model) if is_known else None,
+                    fix=build_fix(node, found, model) if is_known or takes else None,
                     advice=advice(found),
                     assumes=None if is_known else f"{shown(node.value, 'the value', model)} is a tensor",
                 )
@@ -135,9 +143,8 @@ class IndexByList(Rule):
         if held is not None:
             yield from self._by_attribute(node, held, model)
             return
-        array = array_binding(node.slice, model)
-        if array is not None:
-            yield from self._by_array(node, array, model)
+        if has_array(node.slice, model):
+            yield from self._by_array(node, model)
             return
         binding = listed_binding(node.slice, model)
         if binding is not None and counts_columns(binding, node, model):
@@ -178,27 +185,22 @@ class IndexByList(Rule):
             related=[(binding.statement, "listed here")],
         )
 
-    def _by_array(self, node: ast.Subscript, array: Binding, model: SemanticModel) -> Iterator[Finding]:
+    def _by_array(self, node: ast.Subscript, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first of several tensors that an array indexes."""
-        if model.types.type_of(node.value).tag is not TypeTag.TENSOR or not model.program.is_attribute_read(
-            "device"
-        ):
+        array = index_array(node, model) if may_use_accelerator(model) else None
+        if array is None:
             return
-        places = [place for place in tensors_indexed_by(array, model) if may_be_on_device(place, model)]
-        block, _ = model.syntax.block(model.syntax.statement(node))
-        places = [place for place in places if is_directly_in(place, block, model)]
-        if len(places) < 2 or places[0] is not node:
-            return
-        unsure = [each for each in places if model.types.type_of(each.value).device is Device.UNKNOWN]
+        count = len(array.places)
+        tensors = "tensor" if array.is_looped else f"of the {count} tensors"
         yield self.finding(
             model,
             node,
-            f"The array `{array.name}` is copied to the device, by a blocking copy, for each of the "
-            f"{len(places)} tensors that it indexes",
-            advice=f"Copy it once: `{array.name} = torch.as_tensor({array.name}, device=...)`",
-            related=[(place, "also indexed by it") for place in places[1:]],
-            assumes="the tensors are on an accelerator" if unsure else None,
-            minor=_FEW_COPIES if len(places) <= _FEW else None,
+            f"The array `{array.name}` is copied to the device, by a blocking copy, for each {tensors} "
+            f"that it indexes",
+            advice=f"Draw it there, or copy it once: `{array.name} = torch.as_tensor({array.name}, "
+            f"device=...)`",
+            related=[(place, "also indexed by it") for place in array.places[1:]],
+            minor=_FEW_COPIES if count <= _FEW else None,
         )
 
     def _by_attribute(
@@ -215,35 +217,6 @@ class IndexByList(Rule):
                 advice=f"Keep a tensor of indices instead: `{name} = torch.tensor(rows, device=...)`",
                 related=[(place, "also indexed by it") for place in places[1:]],
             )
-
-
-def is_likely_tensor(node: ast.Subscript, model: SemanticModel) -> bool:
-    """Whether a value of unknown type, of whose columns a method of a network takes some, likely is a tensor:
-    lists and dicts have no such columns.
-    """
-    if model.types.type_of(node.value):
-        return False
-    owner = model.class_of(node)
-    summary = model.module.classes.get(model.syntax.qualname(owner)) if owner is not None else None
-    is_method = summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
-    return is_method or is_network_output(node.value, model)
-
-
-def is_network_output(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a value of unknown type is what a network returns, likely a tensor."""
-    if model.types.type_of(value):
-        return False
-    if not isinstance(value, ast.Name):
-        return _runs_network(value, model)
-    bound = model.dataflow.definitions(value)
-    return bool(bound) and all(not each.path and _runs_network(each.value, model) for each in bound)
-
-
-def _runs_network(value: ast.expr | None, model: SemanticModel) -> bool:
-    if not isinstance(value, ast.Call):
-        return False
-    is_forward = isinstance(value.func, ast.Attribute) and value.func.attr == "forward"
-    return is_forward or bool(model.gradients.gives_gradient(value))
 
 
 def is_directly_in(place: ast.AST, block: list[ast.stmt], model: SemanticModel) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, Device, SemanticModel, TypeTag, UseKind, frozen
+from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, frozen
 
 FEWEST = 8
 """Converting fewer numbers than this, by a literal, costs little."""
@@ -13,7 +13,6 @@ _FROM_TO = 2
 """Number of bounds of a range that counts in steps of one."""
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 _PLAIN = (*_SHORT, ast.BinOp)
-_MOVES = frozenset({"cuda", "numpy", "to"})
 _HOLD_LISTS = (BindingKind.ASSIGN, BindingKind.FOR, BindingKind.PARAMETER)
 
 
@@ -159,27 +158,6 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
             return made[0]  # filled later
         case value:
             return made[0] if not is_literal(value) else None
-
-
-def array_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
-    """Return the only binding of a variable that holds an array of NumPy as an index."""
-    if not isinstance(index, ast.Name) or model.types.type_of(index).tag is not TypeTag.NDARRAY:
-        return None
-    made = model.dataflow.definitions(index)
-    return made[0] if len(made) == 1 else None
-
-
-def may_be_on_device(place: ast.Subscript, model: SemanticModel) -> bool:
-    """Whether an indexed tensor may be on a device: it is not known to be on the host, and what is selected
-    is not moved.
-    """
-    if not isinstance(place.ctx, ast.Load):
-        return False
-    if model.types.type_of(place.value).device in (Device.HOST, Device.OTHER):
-        return False
-    uses = model.dataflow.uses(place, frozenset({UseKind.METHOD}))
-    methods = (use.at.func for use in uses if use.kind is UseKind.METHOD and isinstance(use.at, ast.Call))
-    return not any(isinstance(func, ast.Attribute) and func.attr in _MOVES for func in methods)
 
 
 def _unpacked(binding: Binding) -> ast.expr | None:

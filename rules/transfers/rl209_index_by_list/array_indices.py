@@ -1,0 +1,109 @@
+"""Arrays of NumPy as indices of several tensors that may be on a device."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import (
+    COMPREHENSIONS,
+    Binding,
+    Device,
+    SemanticModel,
+    TypeTag,
+    UseKind,
+    descendants,
+    frozen,
+    is_in,
+)
+from rlint.rules.transfers.rl209_index_by_list.list_indices import tensors_indexed_by
+
+_MOVES = frozenset({"cuda", "numpy", "to"})
+_FOR = (ast.For, ast.AsyncFor)
+
+
+@frozen
+class IndexArray:
+    """An array that indexes tensors at several places, or at one place in a loop over tensors."""
+
+    name: str
+    places: tuple[ast.Subscript, ...]
+    is_looped: bool
+
+
+def index_array(subscript: ast.Subscript, model: SemanticModel) -> IndexArray | None:
+    """Return the array that indexes a tensor, if it indexes others as well and this is the first of them."""
+    binding = _array_binding(subscript.slice, model)
+    if binding is None or model.types.type_of(subscript.value).tag is not TypeTag.TENSOR:
+        return None
+    every = [place for place in tensors_indexed_by(binding, model) if _may_be_on_device(place, model)]
+    if not every or every[0] is not subscript:
+        return None
+    places = [place for place in every if not _excludes(every[0], place, model)]
+    is_looped = any(_takes_each(place, binding, model) for place in places)
+    if len(places) < 2 and not is_looped:
+        return None
+    return IndexArray(binding.name, (*places,), is_looped)
+
+
+def has_array(index: ast.expr, model: SemanticModel) -> bool:
+    """Whether an index is a variable that holds an array, or has such a part."""
+    return _array_binding(index, model) is not None
+
+
+def _array_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
+    """Return the only binding of a variable that holds an array as an index, alone or beside others."""
+    if isinstance(index, ast.Tuple):
+        found = (_array_binding(part, model) for part in index.elts if isinstance(part, ast.Name))
+        return next((binding for binding in found if binding is not None), None)
+    if not isinstance(index, ast.Name) or model.types.type_of(index).tag is not TypeTag.NDARRAY:
+        return None
+    made = model.dataflow.definitions(index)
+    return made[0] if len(made) == 1 else None
+
+
+def _may_be_on_device(place: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether an indexed tensor may be on a device: it is not known to be on the host, and what is selected
+    is not moved.
+    """
+    if not isinstance(place.ctx, ast.Load):
+        return False
+    if model.types.type_of(place.value).device in (Device.HOST, Device.OTHER):
+        return False
+    uses = model.dataflow.uses(place, frozenset({UseKind.METHOD}))
+    methods = (use.at.func for use in uses if use.kind is UseKind.METHOD and isinstance(use.at, ast.Call))
+    return not any(isinstance(func, ast.Attribute) and func.attr in _MOVES for func in methods)
+
+
+def _excludes(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
+    """Whether two places are in the two branches of one condition."""
+    for around in model.ancestors(first):
+        if isinstance(around, ast.If) and is_in(second, around):
+            return _branch(around, first) is not _branch(around, second)
+    return False
+
+
+def _branch(test: ast.If, node: ast.AST) -> list[ast.stmt] | None:
+    return next(
+        (block for block in (test.body, test.orelse) if any(is_in(node, part) for part in block)), None
+    )
+
+
+def _takes_each(place: ast.Subscript, array: Binding, model: SemanticModel) -> bool:
+    """Whether a loop takes one tensor after the other, and indexes each by the same array: `{name: part[rows]
+    for name, part in parts.items()}`.
+    """
+    owner = _names_in(place.value)
+    for loop in model.frequency.loops(place):
+        if is_in(array.node, loop):
+            return False
+        if isinstance(loop, _FOR) and owner & _names_in(loop.target):
+            return True
+        if isinstance(loop, COMPREHENSIONS) and any(
+            owner & _names_in(part.target) for part in loop.generators
+        ):
+            return True
+    return False
+
+
+def _names_in(expression: ast.expr) -> set[str]:
+    return {node.id for node in descendants(expression) if isinstance(node, ast.Name)}
