@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from functools import cached_property
 
 from rlint.findings import Heat
@@ -83,25 +84,41 @@ class FrequencyQueries:
         return None
 
     def _calls_of_lambda(self, node: ast.AST) -> list[ast.Call]:
-        """Return the calls in this file of the lambda around a node, if it has a name (`to_device = lambda x:
-        …`) or is mapped at once: `map(lambda x: …, batch)`.
+        """Return the calls in this file of the lambda around a node, if a name, an attribute or an item of a
+        dict holds it (`to_device = lambda x: …`, also one of two), or if it is mapped at once: `map(lambda x:
+        …, batch)`.
         """
         made = self._lambda_around(node)
         if made is None:
             return []
         match self._syntax.parents[made]:
-            case ast.Assign(targets=[ast.Name(id=name) as target]):
-                pass
             case ast.Call(func=func, args=[first, *_]) as call if (
                 first is made and last_name(func) in vocabulary.MAPS_PARTS
             ):
                 return [call]
-            case _:
-                return []
-        scope = self._names.scope(target).lookup(name)
-        uses = self._names.reads(name, scope) if scope is not None else []
-        calls = [self._syntax.parents[use] for use in uses]
-        return [call for call in calls if isinstance(call, ast.Call) and not is_in(call, made)]
+        holder, is_item = self._holder_of(made)
+        uses: Iterable[ast.expr] = ()
+        if isinstance(holder, ast.Name):
+            scope = self._names.scope(holder).lookup(holder.id)
+            uses = self._names.reads(holder.id, scope) if scope is not None else ()
+        elif isinstance(holder, ast.Attribute):
+            uses = [use for use in self._names.attribute_uses(holder.attr) if isinstance(use.ctx, ast.Load)]
+        called = [self._syntax.parents[use] for use in uses]
+        if is_item:
+            called = [self._syntax.parents[part] for part in called if isinstance(part, ast.Subscript)]
+        return [call for call in called if isinstance(call, ast.Call) and not is_in(call, made)]
+
+    def _holder_of(self, made: ast.Lambda) -> tuple[ast.expr | None, bool]:
+        """Return the variable or attribute that is assigned a lambda, or a dict with it (then True)."""
+        value: ast.AST = made
+        is_item = False
+        while isinstance(around := self._syntax.parents[value], (ast.IfExp, ast.Dict)):
+            is_item = is_item or isinstance(around, ast.Dict)
+            value = around
+        match around:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
+                return target, is_item
+        return None, False
 
     def _heat_where_written(self, node: ast.AST) -> Frequency:
         summary = self._symbols.function_at(node)
@@ -255,11 +272,11 @@ class FrequencyQueries:
             )
             if summary is not None and self._heat.may_be_warm(summary):
                 found.add(function)
-        if found:  # a lambda with a name is as warm as its calls
+        if found:  # a lambda that a name or an attribute holds is as warm as its calls
             found.update(
                 self._syntax.function(made)
                 for made in of_type(ast.Lambda)
-                if isinstance(self._syntax.parents[made], ast.Assign)
+                if self._holder_of(made)[0] is not None
             )
         for call in self._syntax.written.calls_of(tuple(vocabulary.TRANSFORMS_STEPS)):
             if any(isinstance(given, ast.Lambda) for given in call.args[1:2]):

@@ -50,7 +50,7 @@ _FIXED = frozenset({"fill_", "zero_"})
 _MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR) | {"device", "dtype", "is_cuda", "ndim", "shape"}
 _NO_MOVE = regex(r"d?type|precision|float|half|double|long|^int|bool|cpu|host")
 _KEYWORDS = frozenset(
-    "dtype size data fill_value start end step steps base low high n m input row col".split()
+    "dtype size data fill_value names start end step steps base low high n m input row col".split()
 )
 _EXACT_IN_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye", "torch.arange"})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
@@ -454,6 +454,8 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
         is_no = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
         if name == "torch.normal" and keyword.arg in ("mean", "std"):
             continue
+        if keyword.arg is None and _passes_on(keyword.value, model):
+            continue
         if keyword.arg not in _KEYWORDS and not (keyword.arg == "requires_grad" and is_no):
             return False  # it has a device, draws from a host generator, is pinned, is a leaf …
     if name in LEGACY:
@@ -472,6 +474,15 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
             return True  # mean and deviation are numbers
         return all(kind.tag in _NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
     return name in _FILL | _ROUND | DRAW or name == "torch.arange"
+
+
+def _passes_on(unpacked: ast.expr, model: SemanticModel) -> bool:
+    """Whether unpacked keywords are those of a lambda that moves what it creates: callers need name no device
+    (`lambda *args, **kwargs: torch.tensor(*args, **kwargs).cuda()`).
+    """
+    around = next((part for part in model.ancestors(unpacked) if isinstance(part, ast.Lambda)), None)
+    given = around.args.kwarg if around is not None else None
+    return given is not None and isinstance(unpacked, ast.Name) and unpacked.id == given.arg
 
 
 def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:

@@ -34,11 +34,11 @@ def compared_by(call: ast.Call, model: SemanticModel) -> tuple[ast.expr, str] | 
 
 
 def indexed_by(subscript: ast.Subscript, model: SemanticModel) -> ast.expr | None:
-    """Return the index of an element or row, if it is a tensor without dimensions: `rows[self.place] = row`.
-    PyTorch reads it to select the row.
+    """Return the index of an element or row, if it is a tensor without dimensions: `rows[self.place] = row`,
+    `leaves[place + 1]`. PyTorch reads it to select the row, and Python to select an item.
     """
     index = subscript.slice
-    if not isinstance(index, (ast.Name, ast.Attribute)):
+    if not isinstance(index, (ast.Name, ast.Attribute, ast.BinOp)):
         return None
     return index if is_number(index, model) else None
 

@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import (
     MAX_DEFINITIONS,
+    Binding,
     BindingKind,
     Device,
     Driver,
@@ -114,11 +115,42 @@ def _is_likely_tensor(read: HostRead, model: SemanticModel) -> bool:
     is_detached = any(
         isinstance(part, ast.Attribute) and part.attr == "detach" for part in descendants(read.node)
     )
-    if is_detached or isinstance(read.tensor, ast.Call):
+    if is_detached or isinstance(read.tensor, ast.Call) or is_kept_part(read, model):
         return True
     if not isinstance(read.tensor, ast.Name):
         return False
     return not any(binding.kind in _LOOPED for binding in model.dataflow.definitions(read.tensor))
+
+
+def is_kept_part(read: HostRead, model: SemanticModel) -> bool:
+    """Whether the copy of a value in a dict is kept in its place: `setattr(self, name, part.cpu())` or
+    `{name: part.cpu() for …}`, where `name, part` are items. In code that runs in each step, few other
+    objects than tensors are copied so.
+    """
+    if read.method not in ("cpu", "numpy") or not isinstance(read.tensor, ast.Name):
+        return False
+    bound = model.dataflow.definitions(read.tensor)
+    if not bound or not all(_is_value_of_dict(each) for each in bound):
+        return False
+    around = model.parent(read.node)
+    match around:
+        case ast.DictComp(value=value):
+            return value is read.node
+        case ast.Assign(targets=[ast.Subscript()], value=value):
+            return value is read.node
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, _, value]):
+            return value is read.node
+    return False
+
+
+def _is_value_of_dict(binding: Binding) -> bool:
+    """Whether a loop takes a variable from the values of a dict: `for name, part in parts.items()`."""
+    match binding.value:
+        case ast.Call(func=ast.Attribute(attr="items"), args=[]):
+            return binding.kind in _LOOPED and binding.path == (1,)
+        case ast.Call(func=ast.Attribute(attr="values"), args=[]):
+            return binding.kind in _LOOPED and not binding.path
+    return False
 
 
 def _is_used_as_array(tensor: ast.expr, model: SemanticModel) -> bool:
@@ -153,8 +185,10 @@ def _taken_as_arrays(variable: tuple[str, Scope], model: SemanticModel) -> list[
 def is_supposed(read: HostRead, model: SemanticModel) -> bool:
     """Whether the only known fact about a value is that `.item()` is called on it in a function that takes a
     gradient step or is part of a forward pass, or in a file without NumPy. Few other objects than tensors
-    have that method there.
+    have that method there. The same holds for the values of a dict that are copied in their place.
     """
+    if read.method in ("cpu", "numpy"):
+        return where(read.tensor, model) is None and is_kept_part(read, model)
     if read.method != "item" or where(read.tensor, model) is not None:
         return False
     value = reduced(read.tensor)

@@ -93,6 +93,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, models
+from rlint.rules.transfers._shared.accelerators import may_use_accelerator
 from rlint.rules.transfers._shared.made import (
     LEGACY,
     Creation,
@@ -191,7 +192,7 @@ class CreateThenMove(Rule):
         cls = model.class_of(copy)
         if cls is None or model.frequency.heat_of(copy).level < self.heat:
             return
-        if not model.program.mentions(*DEVICE_AWARE):
+        if not model.program.mentions(*DEVICE_AWARE) and not may_use_accelerator(model):
             return
         for draw, into in model.once(drawn_for_buffers, cls).items():
             if into is not copy or model.frequency.heat_of(draw).level < self.heat:
@@ -217,6 +218,8 @@ def of_other_use(use: ast.expr) -> str:
 def is_fixable(creation: Creation) -> bool:
     """Whether the constructor itself can take the device, and nothing else uses the host tensor."""
     made = creation.made
+    if any(keyword.arg is None for call in made.calls for keyword in call.keywords):
+        return False  # these may name a device
     return not (made.drawn_from or made.is_array or creation.writes or creation.again)
 
 
