@@ -21,6 +21,9 @@ more variables that are unpacked from a value of unknown type and moved (`states
 `torch.as_tensor(part, device=device)` for each part of a parameter is reported in programs that pin memory
 (likely), since it cannot copy asynchronously.
 
+A tensor that each epoch of a loop moves again, though it does not change there, is reported with this fact.
+So are parts of arrays which do not change (`torch.as_tensor(states[rows], device=device)`).
+
 The rule does not flag:
 
 - tensors that a constructor creates and that are moved immediately: `create-then-move` covers these;
@@ -39,8 +42,8 @@ cannot launch the next kernels, and after the copy the device idles until they a
 
 From pinned memory (`DataLoader(..., pin_memory=True)`) the copy also overlaps with work on the host.
 Without pinning the gain is small, because the driver first copies the tensor to a staging buffer; findings
-in programs that pin no memory have a low impact. Pinning each tensor just before its copy does not help: it
-takes as long as the copy.
+in programs that pin no memory have a low impact, as have those in programs of small networks that learn from
+vectors. Pinning each tensor just before its copy does not help: it takes as long as the copy.
 
 ## Example
 ```python
@@ -107,6 +110,7 @@ from rlint.rule import (
     Finding,
     Fix,
     Heat,
+    ProgramScale,
     Rule,
     SemanticModel,
     Type,
@@ -116,6 +120,7 @@ from rlint.rule import (
     torch_settings,
     unpacked_options,
 )
+from rlint.rules.transfers._shared.epoch_loops import ONCE, CopiedAgain, copied_again
 from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers._shared.made_in_branches import made_in_branches
 from rlint.rules.transfers._shared.there_and_back import left_device
@@ -126,6 +131,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     is_part_of_batch,
 )
 from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
+from rlint.rules.transfers.rl201_blocking_transfer.copied_in_epochs import copied_beside, copied_in_epochs
 from rlint.rules.transfers.rl201_blocking_transfer.joined_samples import is_joined_from_samples
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
@@ -146,7 +152,10 @@ _FIELDS = ("obs", "observations", "states", "actions", "rewards", "masks", "done
 """Attributes of the buffers of a program."""
 _STREAMS = ("Stream", "ExternalStream", "StreamContext", "set_stream", "stream")
 """Names of torch that create CUDA streams, or make them current."""
+_OF_VECTORS = 2
+"""The dimensions of a batch of vectors."""
 _UNPINNED = "an asynchronous copy gains little while the source is not pinned"
+_VECTORS = "small batches of vectors are copied in microseconds"
 _NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
 
@@ -157,12 +166,17 @@ class BlockingTransfer(Rule):
     claims = ("sync:cuda", "time:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda", "type", "as_tensor"})
+    callees = frozenset({"to", "cuda", "type", "as_tensor", "tensor"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(node, ast.Call) and (part := converted_part(node, model)) is not None:
             if model.frequency.heat_of(node).level >= self.heat:
                 yield self._of_part(node, part, model)
+            return
+        if isinstance(node, ast.Call) and (again := copied_in_epochs(node, model)) is not None:
+            together = copied_beside(node, model)
+            if together[0] is node and model.frequency.heat_of(node).level >= self.heat:
+                yield self._of_epochs(together, again, model)
             return
         match node:
             case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
@@ -204,12 +218,13 @@ class BlockingTransfer(Rule):
             model.silent("where {} comes from is not known", source)
             return
         kind = model.types.type_of(source)
+        again = copied_again(source, model)
         yield self.finding(
             model,
             node,
-            message(node, kind, model),
+            message(node, kind, model) + (again.says(model) if again is not None else ""),
             fix=build_fix(node, source, target, model),
-            advice=advice(kind),
+            advice=ONCE if again is not None else advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
             minor=minor_gain(kind, model),
         )
@@ -239,6 +254,20 @@ class BlockingTransfer(Rule):
             f"memory",
             advice=f"The parts of a loader's batch are tensors: `{part.id}.to(device, non_blocking=True)`",
             assumes=f"`{part.id}` is a tensor in host memory",
+        )
+
+    def _of_epochs(self, calls: list[ast.Call], again: CopiedAgain, model: SemanticModel) -> Finding:
+        """Return a finding for data that `torch.as_tensor` copies to the device in each epoch."""
+        call = calls[0]
+        is_known = bool(model.types.type_of(again.data))
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` blocks on a host-to-device copy{again.says(model)}",
+            advice=ONCE,
+            related=[(other, "copied in each epoch, too") for other in calls[1:]],
+            assumes=None if is_known else f"`{shortened(again.data, model)}` is in host memory",
+            minor=None if model.program.scale() is ProgramScale.LARGE else _VECTORS,
         )
 
     def _of_sample(
@@ -397,9 +426,16 @@ def minor_gain(kind: Type, model: SemanticModel) -> str | None:
     """Return why an asynchronous copy gains little here; None if the source is, or may be, pinned."""
     if is_unpinned(kind):
         return _UNPINNED
-    if batches.is_pinned(kind) or model.program.sets(torch_settings.PINS):
+    if batches.is_pinned(kind):
         return None
-    return _NOTHING_PINNED
+    if not model.program.sets(torch_settings.PINS):
+        return _NOTHING_PINNED
+    return _VECTORS if is_of_vectors(kind, model) else None
+
+
+def is_of_vectors(kind: Type, model: SemanticModel) -> bool:
+    """Whether a tensor likely holds a few numbers per row, in a program of small networks."""
+    return model.program.scale() is ProgramScale.SMALL and (kind.rank is None or kind.rank <= _OF_VECTORS)
 
 
 def is_unpinned(kind: Type) -> bool:

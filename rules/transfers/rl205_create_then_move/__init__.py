@@ -27,6 +27,9 @@ The rule does not flag:
 - moves to the CPU;
 - programs that set torch's default device.
 
+A tensor that each epoch of a loop creates from the same data (`for _ in range(epochs): states =
+torch.tensor(self.states).to(device)`) is reported with this fact.
+
 ## Why is it slow
 The tensor is allocated and filled on the host, then `.to(device)` blocks on a host-to-device copy. With
 `device=` the tensor is created on the device, and the host does not wait. Host data
@@ -94,6 +97,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, models
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
+from rlint.rules.transfers._shared.epoch_loops import ONCE, copied_again
 from rlint.rules.transfers._shared.made import (
     LEGACY,
     Creation,
@@ -153,12 +157,13 @@ class CreateThenMove(Rule):
             model.silent("{} does not wait for the copy, and `device=` would", node)
             return
         like = move.like
+        again = copied_again(data[0].args[0], model) if data and data[0].args else None
         yield self.finding(
             model,
             node,
-            message(move, creation, data, model),
+            message(move, creation, data, model) + (again.says(model) if again is not None else ""),
             fix=build_fix(creation, data, model) if is_fixable(creation) else None,
-            advice=advice(creation, data, model),
+            advice=ONCE if again is not None else advice(creation, data, model),
             related=[
                 *[
                     (write, "written to here: the indices may be on the device, too")
@@ -167,7 +172,7 @@ class CreateThenMove(Rule):
                 *[(use, of_other_use(use)) for use in creation.again],
             ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
-            minor=why_cheap(creation, data, model),
+            minor=None if again is not None and again.is_listed(model) else why_cheap(creation, data, model),
         )
 
     def _of_branches(self, move: DeviceMove, made: list[ast.Call], model: SemanticModel) -> Finding:
