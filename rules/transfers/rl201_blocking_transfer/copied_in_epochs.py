@@ -27,7 +27,7 @@ def copied_in_epochs(call: ast.Call, model: SemanticModel) -> CopiedAgain | None
 
 
 def copied_beside(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
-    """Return the calls in the statements around one that copy data so as well, this one included, in order."""
+    """Return the calls in the same block that copy data so, this one included, in order."""
     block, _ = model.syntax.block(model.syntax.statement(call))
     found: list[ast.Call] = model.once(_copied_in, block[0])
     return found

@@ -190,17 +190,14 @@ class IndexByList(Rule):
         array = index_array(node, model) if may_use_accelerator(model) else None
         if array is None:
             return
-        count = len(array.places)
-        tensors = "tensor" if array.is_looped else f"of the {count} tensors"
         yield self.finding(
             model,
             node,
-            f"The array `{array.name}` is copied to the device, by a blocking copy, for each {tensors} "
-            f"that it indexes",
+            f"The array `{array.name}` is copied to the device, by a blocking copy, {array.where(model)}",
             advice=f"Draw it there, or copy it once: `{array.name} = torch.as_tensor({array.name}, "
             f"device=...)`",
             related=[(place, "also indexed by it") for place in array.places[1:]],
-            minor=_FEW_COPIES if count <= _FEW else None,
+            minor=_FEW_COPIES if len(array.places) <= _FEW else None,
         )
 
     def _by_attribute(

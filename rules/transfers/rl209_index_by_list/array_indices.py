@@ -14,11 +14,13 @@ from rlint.rule import (
     descendants,
     frozen,
     is_in,
+    is_in_block,
 )
 from rlint.rules.transfers.rl209_index_by_list.list_indices import tensors_indexed_by
 
 _MOVES = frozenset({"cuda", "numpy", "to"})
 _FOR = (ast.For, ast.AsyncFor)
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 @frozen
@@ -29,6 +31,15 @@ class IndexArray:
     places: tuple[ast.Subscript, ...]
     is_looped: bool
 
+    def where(self, model: SemanticModel) -> str:
+        """Return what it indexes, in words."""
+        count = len(self.places)
+        if self.is_looped:
+            return "for each tensor that it indexes"
+        if len({model.source.text(place.value) for place in self.places}) == count:
+            return f"for each of the {count} tensors that it indexes"
+        return f"at each of the {count} places where it indexes a tensor"
+
 
 def index_array(subscript: ast.Subscript, model: SemanticModel) -> IndexArray | None:
     """Return the array that indexes a tensor, if it indexes others as well and this is the first of them."""
@@ -36,9 +47,9 @@ def index_array(subscript: ast.Subscript, model: SemanticModel) -> IndexArray | 
     if binding is None or model.types.type_of(subscript.value).tag is not TypeTag.TENSOR:
         return None
     every = [place for place in tensors_indexed_by(binding, model) if _may_be_on_device(place, model)]
-    if not every or every[0] is not subscript:
+    places = [place for place in every if place is subscript or not _excludes(subscript, place, model)]
+    if subscript not in every or places[0] is not subscript:
         return None
-    places = [place for place in every if not _excludes(every[0], place, model)]
     is_looped = any(_takes_each(place, binding, model) for place in places)
     if len(places) < 2 and not is_looped:
         return None
@@ -75,17 +86,22 @@ def _may_be_on_device(place: ast.Subscript, model: SemanticModel) -> bool:
 
 
 def _excludes(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
-    """Whether two places are in the two branches of one condition."""
-    for around in model.ancestors(first):
-        if isinstance(around, ast.If) and is_in(second, around):
-            return _branch(around, first) is not _branch(around, second)
-    return False
-
-
-def _branch(test: ast.If, node: ast.AST) -> list[ast.stmt] | None:
-    return next(
-        (block for block in (test.body, test.orelse) if any(is_in(node, part) for part in block)), None
+    """Whether only one of two places runs: they are in the two branches of a condition, or one of them is in
+    a branch that leaves before the other.
+    """
+    return any(
+        _leaves_out(around, one, other)
+        for one, other in ((first, second), (second, first))
+        for around in model.ancestors(one)
+        if isinstance(around, ast.If)
     )
+
+
+def _leaves_out(test: ast.If, node: ast.AST, other: ast.AST) -> bool:
+    own = next((block for block in (test.body, test.orelse) if is_in_block(node, block)), None)
+    if own is None or is_in_block(other, own):
+        return False
+    return is_in(other, test) or isinstance(own[-1], _LEAVES)
 
 
 def _takes_each(place: ast.Subscript, array: Binding, model: SemanticModel) -> bool:
