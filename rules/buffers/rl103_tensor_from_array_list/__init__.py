@@ -10,7 +10,8 @@ The items must be known to be arrays, or to be observations of an environment: r
 batch, a list named like one observation counts as well (`state, action, reward = memory.sample(64)`), and so
 does a value of unknown type named `obs_n`, the list of all agents' observations. Unknown items of a list also
 count as arrays if the tensor is reduced along its second dimension, or indexed in it, and if they are
-`actions` that are converted to floats (both likely).
+`actions` that are converted to floats (both likely). So does the parameter of a function that makes a tensor
+of it, if a caller passes a list of arrays (`make_tensor([board])`, likely).
 
 The rule does not flag lists of numbers or tensors, lists of unknown items, or lists of one short array,
 where there is no gain.
@@ -91,6 +92,7 @@ from rlint.rule import (
     observations,
 )
 from rlint.rules.buffers._shared import row_length
+from rlint.rules.buffers.rl103_tensor_from_array_list.passed_lists import passed_list
 from rlint.rules.buffers.rl103_tensor_from_array_list.table_uses import is_of_numbers, is_table
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
@@ -140,6 +142,9 @@ class TensorFromArrayList(Rule):
         minor = _SHORT if items is not None and items != Type() and holds_one_row(data) else None
         if items is None and (only := short_row(node, data, maker, model)) is not None:
             items, minor, assumed = Type(), _SHORT, f"`{model.source.text(only)}` is an array"
+        if items is None and (passed := passed_list(data, model)) is not None:
+            items, minor = Type(), None if passed.has_rows else _SHORT
+            assumed = f"{shown_name(data, model)} is a list of arrays, as in {passed.place}"
         if items is None:
             model.silent("{} is not known to be a list of arrays, or is too small for a gain", data)
             return

@@ -32,7 +32,9 @@ Flags the following in hot code of programs that use accelerators:
 - A read for each tensor of a list, for each sample of a batch (`values[i, : ends[i]]`), or for each parameter
   of a network, in a loop.
 - A constructor that reads the tensors in a list one by one, also if a loop has appended them:
-  `torch.tensor([x.sum(), y.sum()])`.
+  `torch.tensor([x.sum(), y.sum()])`, or once per round in a comprehension over them.
+- The values of a dict or an object that are copied in their place (`setattr(self, name, part.cpu())`, `{name:
+  part.cpu() for name, part in parts.items()}`, likely), except for weights.
 - An array that is copied to the device for arithmetic only, and the result read back, also if a caller
   copies it.
 - A tensor that is read as it was copied to the device, so that the host has its numbers already (`states =
@@ -192,7 +194,7 @@ class HostRoundTrip(Rule):
     name = "host-round-trip"
     seeds = ("S0.2",)
     claims = ("time:cuda", "sync:cuda")
-    heat = Heat.HOT
+    heat = Heat.WARM
     one_change_mends = CodeExtent.FUNCTION
     visits = (
         ast.Call,
@@ -222,6 +224,8 @@ class HostRoundTrip(Rule):
         if isinstance(node, ast.Call):
             trip = round_trips.round_trip(node, model)
             if trip is not None:
+                if model.frequency.heat_of(node).level < Heat.HOT:
+                    return
                 yield self.finding(
                     model,
                     trip.moved,
@@ -244,7 +248,9 @@ class HostRoundTrip(Rule):
     def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `torch.tensor([x.sum(), y.sum()])`."""
         listed = listed_tensors(call, model)
-        if listed is None or model.frequency.heat_of(call).level < self.heat:
+        if listed is None:
+            return
+        if model.frequency.heat_of(call).level < (Heat.WARM if listed.each else Heat.HOT):
             return
         first = shown(listed.tensors[0], model)
         more = len(listed.tensors) - 1
@@ -261,7 +267,7 @@ class HostRoundTrip(Rule):
     def check_store(self, assignment: ast.Assign, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first of the device tensors that loops store in one host tensor."""
         target = stored_in(assignment)
-        if target is None or model.frequency.heat_of(assignment).level < self.heat:
+        if target is None or model.frequency.heat_of(assignment).level < Heat.HOT:
             return
         function = model.function(assignment)
         every = model.once(stores_in_host_tensors, function) if function is not None else {}
@@ -280,7 +286,7 @@ class HostRoundTrip(Rule):
     def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `probs = net(x).cpu()`, arithmetic, `probs = probs.cuda()`."""
         function = model.function(call)
-        if function is None or model.frequency.heat_of(call).level < self.heat:
+        if function is None or model.frequency.heat_of(call).level < Heat.HOT:
             return
         assert isinstance(call.func, ast.Attribute)
         if model.types.is_on_cpu(call) or where(call.func.value, model) in (None, Device.HOST):

@@ -13,6 +13,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    containers,
     descendants,
     has_key,
     models,
@@ -233,7 +234,12 @@ def _items(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, dept
             if binding.kind is BindingKind.ASSIGN and not binding.path
         ]
         found = _joined([_items(value, path, model, depth - 1) for value in made if value is not None])
-        return found or (where(iterable, model, depth - 1) if not path else None)
+        if found is not None or path:
+            return found
+        held = model.types.type_of(iterable).tag is TypeTag.LIST and containers.contents(iterable, model)
+        return _joined([where(each, model, depth - 1) for each in held or ()]) or where(
+            iterable, model, depth - 1
+        )
     if not isinstance(iterable, ast.Call):
         return None
     called = model.names.qualified(iterable.func)
