@@ -253,6 +253,8 @@ def _items(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, dept
         return _items(iterable.args[0], path[1:], model, depth) if is_item else None
     if called in _SAME_ITEMS and iterable.args:
         return _items(iterable.args[0], path, model, depth)
+    if called is not None and not called.startswith("torch.") and not path:
+        return None  # of a function of the project, which may return anything
     return _joined([where(argument, model, depth - 1) for argument in iterable.args])
 
 
