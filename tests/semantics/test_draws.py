@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from project_builder import expression, model_of
+from project_builder import both, expression, model_of
 from rlint.models.value_type import TypeTag
 
 DRAWS = [
@@ -80,3 +80,19 @@ def test_a_size_that_may_be_none_shows_nothing(size: str) -> None:
     draw = f"np.random.randint(0, 10, {'' if '*' in size else 'size='}{size})"
     model = model_of(f"import numpy as np\ndef f(self, size=None):\n    print({draw})\n")
     assert not model.types.type_of(expression(model, draw))
+
+
+def test_a_size_of_unknown_type_likely_gives_an_array() -> None:
+    """A size that may be None leaves the type open; the likely answer is an array of as many numbers."""
+    text = """
+        import numpy as np
+
+        def draw(count, rows):
+            picked = np.random.randint(0, rows, size=count)
+            return picked
+        """
+    sure, likely = both(text, "picked")
+    assert not sure
+    assert likely.tag is TypeTag.NDARRAY
+    assert likely.dtype == "int64"
+    assert likely.assumes

@@ -11,6 +11,7 @@ from rlint.rule import (
     Driver,
     Function,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     frozen,
@@ -22,7 +23,8 @@ ONCE = "Copy the data to the device once, before the loop over epochs, and index
 _FOR = (ast.For, ast.AsyncFor)
 _MODIFIES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR)
 _DEPTH = 4
-_COPIES = frozenset({"array", "asarray", "stack", "vstack", "concatenate", "cat", "tensor", "as_tensor"})
+_COPIES = models.names_having(Trait.COPIES | Trait.FROM_DATA | Trait.JOINS, "numpy", "torch")
+"""Functions that convert or join data."""
 
 
 @frozen

@@ -113,9 +113,11 @@ from rlint.rule import (
     ProgramScale,
     Rule,
     SemanticModel,
+    Trait,
     Type,
     TypeTag,
     batches,
+    models,
     target_of_move,
     torch_settings,
     unpacked_options,
@@ -131,7 +133,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
     is_part_of_batch,
 )
 from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
-from rlint.rules.transfers.rl201_blocking_transfer.copied_in_epochs import copied_beside, copied_in_epochs
+from rlint.rules.transfers.rl201_blocking_transfer.copied_in_epochs import copied_in_epochs, copied_next_to
 from rlint.rules.transfers.rl201_blocking_transfer.joined_samples import is_joined_from_samples
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
@@ -166,7 +168,7 @@ class BlockingTransfer(Rule):
     claims = ("sync:cuda", "time:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda", "type", "as_tensor", "tensor"})
+    callees = models.having(Trait.RELOCATES | Trait.CASTS_TO, TypeTag.TENSOR) | {"as_tensor", "tensor"}
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(node, ast.Call) and (part := converted_part(node, model)) is not None:
@@ -174,7 +176,7 @@ class BlockingTransfer(Rule):
                 yield self._of_part(node, part, model)
             return
         if isinstance(node, ast.Call) and (again := copied_in_epochs(node, model)) is not None:
-            together = copied_beside(node, model)
+            together = copied_next_to(node, model)
             if together[0] is node and model.frequency.heat_of(node).level >= self.heat:
                 yield self._of_epochs(together, again, model)
             return

@@ -26,7 +26,7 @@ def copied_in_epochs(call: ast.Call, model: SemanticModel) -> CopiedAgain | None
     return again
 
 
-def copied_beside(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
+def copied_next_to(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
     """Return the calls in the same block that copy data so, this one included, in order."""
     block, _ = model.syntax.block(model.syntax.statement(call))
     found: list[ast.Call] = model.once(_copied_in, block[0])
