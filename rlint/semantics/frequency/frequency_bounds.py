@@ -82,6 +82,8 @@ class FrequencyBounds:
         """Return the same for one guard, whatever loop it counts."""
         if guard.kind is GuardKind.INTERVAL:
             return self._of_interval(guard, function)
+        if guard.kind is GuardKind.SWITCH and self._is_switched_on(guard, function):
+            return Heat.HOT
         if guard.is_parameter:
             return min(guard.cap, self._of_parameter(guard.decider, function))
         if guard.decider and self.settings.is_off(guard.decider, function.module):
@@ -100,12 +102,12 @@ class FrequencyBounds:
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
         """Return the same guards, with the lengths of intervals filled in if the program determines them;
         guards that hold in each iteration are left out, such as those on a parameter that all calls turn
-        on. A short default of an interval whose name promises that it is long (`log_interval`) is not
+        on, or on a constant that is true. A short default of an interval whose name promises that it is long (`log_interval`) is not
         used: a training sets another one.
         """
         found = []
         for guard in guards:
-            if guard.kind in _SWITCHES and guard.is_parameter and self._is_on(guard.decider, function):
+            if guard.kind in _SWITCHES and self._is_switched_on(guard, function):
                 continue
             if guard.kind is GuardKind.INTERVAL and guard.period is None:
                 period = self._period(guard, function)
@@ -169,6 +171,15 @@ class FrequencyBounds:
             self._parameters[key] = found
         self._went_round = self._went_round and bool(self._in_progress)
         return found
+
+    def _is_switched_on(self, guard: Guard, function: FunctionSummary) -> bool:
+        """Whether a condition is a switch that the program leaves on: a parameter by all of its calls, an
+        option, attribute or constant wherever it is set.
+        """
+        if guard.is_parameter:
+            return self._is_on(guard.decider, function)
+        is_switch = guard.kind is GuardKind.SWITCH and bool(guard.decider)
+        return is_switch and self.settings.is_on(guard.decider, function.module)
 
     def _is_on(self, name: str, function: FunctionSummary) -> bool:
         """Whether all calls of a function turn a parameter on, or leave it on."""
