@@ -102,8 +102,8 @@ class FrequencyBounds:
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
         """Return the same guards, with the lengths of intervals filled in if the program determines them;
         guards that hold in each iteration are left out, such as those on a parameter that all calls turn
-        on, or on a constant that is true. A short default of an interval whose name promises that it is long (`log_interval`) is not
-        used: a training sets another one.
+        on, or on a constant that is true. A short default of an interval whose name promises that it is
+        long (`log_interval`) is not used: a training sets another one.
         """
         found = []
         for guard in guards:
