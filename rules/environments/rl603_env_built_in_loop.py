@@ -190,8 +190,8 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
 
 
 def is_per_episode(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a function plays an episode in each call, and is called again and again: by training code, or
-    by a loop of which no condition on the way to the call is known to hold seldom.
+    """Whether a function plays an episode in each call, and is called repeatedly: by training code, or by a
+    loop of which no condition on the way to the call is known to hold seldom.
     """
     frequency = model.frequency
     if frequency.runs_each_pass(call) or frequency.runs_by_role(call):
