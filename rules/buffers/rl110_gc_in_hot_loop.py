@@ -10,6 +10,7 @@ of the sample's tensors.
 The rule does not flag:
 
 - calls at an interval, after a check of the memory in use, or in an `except` block;
+- trials of what fits into memory, which catch `OutOfMemoryError` and take no step of an optimizer;
 - calls once per epoch or phase directly after a `del`;
 - calls once per round in programs for language models, where generation and training take turns (in each of
   their steps, the impact is low);
@@ -114,6 +115,7 @@ _CREATES = regex(r"from_pretrained|load_model|load_checkpoint|^build_model|^make
 _FEW_WORDS = 4
 # calls beside them
 _ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
+_NO_MEMORY = "OutOfMemoryError"
 LOST = {
     "garbage": "objects in reference cycles are freed only when Python's automatic collection runs",
     "cache": "memory cached by PyTorch is not available to other processes",
@@ -139,7 +141,7 @@ class GcInHotLoop(Rule):
         often = model.frequency.heat_of(anchor).level is not Heat.COLD and (
             model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
         )
-        if _in_handler(anchor, model):
+        if _in_handler(anchor, model) or _tries_sizes(anchor, model):
             return
         # beside each forward pass, blocks are released that the next one allocates again
         is_wasted = is_per_item(anchor, model) and not moves_model(anchor, model)
@@ -167,6 +169,27 @@ class GcInHotLoop(Rule):
             advice=f"Remove it, since {freed} without it, or call it once after the loop",
             only_on=("cuda",) if what in EMPTIES else (),
         )
+
+
+def _tries_sizes(anchor: ast.stmt, model: SemanticModel) -> bool:
+    """Whether the code finds out what fits into memory: it takes no step of an optimizer, and it, or a
+    function that the loop around it calls, catches `OutOfMemoryError`. Each trial needs an empty cache.
+    """
+    around = model.function(anchor)
+    if model.names.calls_named("step", around):
+        return False
+    tried: list[ast.AST] = [] if around is None else [around]
+    for loop in model.frequency.loops(anchor)[:1]:
+        for call in descendants(loop):
+            if isinstance(call, ast.Call):
+                tried += filter(None, map(model.types.definition, model.types.call_targets(call)))
+    return any(
+        isinstance(node, ast.ExceptHandler)
+        and node.type is not None
+        and any(_NO_MEMORY in model.source.text(part) for part in descendants(node.type))
+        for function in tried
+        for node in descendants(function)
+    )
 
 
 def is_per_item(anchor: ast.stmt, model: SemanticModel) -> bool:

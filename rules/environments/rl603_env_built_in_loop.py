@@ -3,17 +3,18 @@
 ## What it does
 Flags environments that are created in the loop over episodes, or in a function that plays one episode,
 always with the same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project
-with `step` and `reset`, `make_env(...)`. Settings that a function is given on every call (`args.env`,
-`env_id`, `batch_size`) are assumed to stay the same; such findings are `likely`. So is an environment that
-the `reset` of another object creates, if it runs in each step. Also flags data that such loops, or the
-`reset` of an environment, load from the same file each time: tables, images, fonts, simulator models.
+with `step` and `reset`, `make_env(...)`, any function of the project that makes one. Settings that a
+function is given on every call (`args.env`, `env_id`, `batch_size`) are assumed to stay the same; such
+findings are `likely`. So is an environment that the `reset` of another object creates, if it runs in each
+step. Also flags data that such loops, or the `reset` of an environment, load from the same file each time:
+tables, images, fonts, simulator models.
 
 The rule does not flag:
 
 - environments with another id, seed or setting in each iteration;
 - several environments created together;
 - one environment per training run;
-- environments created under a condition or at an interval.
+- environments created at an interval, or under a condition; those in its `else` are flagged.
 
 ## Why is it slow
 `reset()` begins an episode in microseconds. To create an environment, Gymnasium looks it up in the
@@ -77,6 +78,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     FUNCTIONS,
+    LOOPS,
     Applicability,
     Driver,
     Edit,
@@ -90,7 +92,7 @@ from rlint.rule import (
     environments,
     models,
 )
-from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
+from rlint.rules.environments._shared.each_pass import SELDOM, Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
 
 _LOADS = models.having(
@@ -119,7 +121,7 @@ class EnvBuiltInLoop(Rule):
         loads = model.names.qualified(node.func) in _LOADS
         if not (loads or environments.makes_environment(node, model)) or is_wrapped(node, model):
             return
-        again = made_again(node, model, likely=not loads)
+        again = made_again(node, model, likely=not loads, may_branch=not loads and is_otherwise(node, model))
         if again is None:
             return
         often = how_often(again, loads=loads, model=model)
@@ -152,6 +154,18 @@ def is_wrapped(call: ast.Call, model: SemanticModel) -> bool:
     return isinstance(parent, ast.Call) and environments.makes_environment(parent, model)
 
 
+def is_otherwise(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether it is in an `else`, for iterations that are not special in some way: recorded, or rendered."""
+    child: ast.AST = call
+    for parent in model.ancestors(call):
+        if isinstance(parent, ast.If):
+            return child in parent.orelse
+        if isinstance(parent, (*LOOPS, *FUNCTIONS)):
+            return False
+        child = parent
+    return False
+
+
 def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
     """Return how often it is created, in words, if that is once per episode."""
     call = again.call
@@ -170,13 +184,23 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
             return f"on every `{function.name}`"
         return None
     target = target_of(call, model)
-    if (
-        loads
-        or not isinstance(target, ast.Name)
-        or not (model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call))
-    ):
+    if loads or target is None or not is_per_episode(call, model):
         return None
     return f"on every call of `{function.name}`" if resets_in(function, target, call, model) else None
+
+
+def is_per_episode(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a function plays an episode in each call, and is called repeatedly: by training code, or by a
+    loop of which no condition on the way to the call is known to hold seldom.
+    """
+    frequency = model.frequency
+    if frequency.runs_each_pass(call) or frequency.runs_by_role(call):
+        return True
+    return (
+        frequency.heat_of(call).level is not Heat.COLD
+        and frequency.runs_each_pass(call, innermost=True)
+        and all(guard.kind not in SELDOM for guard in frequency.guards(call))
+    )
 
 
 def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:

@@ -283,7 +283,7 @@ def test_switches_that_are_off(parameter: str, test: str, heat: Heat) -> None:
     ("declared", "heat"),
     [
         ("DEBUG_PLOTS = False", Heat.COLD),
-        ("DEBUG_PLOTS = True", Heat.COLD),  # for debugging, all the same
+        ("DEBUG_PLOTS = True", Heat.HOT),  # left on
         ("class Config:\n    plots: bool = False", Heat.COLD),
         ("class Config:\n    plots: bool = field(default=False)", Heat.COLD),
         ("class Config:\n    plots: bool = True", Heat.HOT),

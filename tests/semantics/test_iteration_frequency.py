@@ -116,7 +116,8 @@ def test_helpers_are_judged_by_what_they_are_given() -> None:
                 while True:
                     env.step(0)
                     overwrite(agent.target_net, source=nets[0])
-                    overwrite(1, net)
+                    overwrite([net], net)
+                    overwrite("online", net)
                 """,
         }
     )
@@ -124,5 +125,5 @@ def test_helpers_are_judged_by_what_they_are_given() -> None:
     into, source = expression(model, "into"), expression(model, "source")
     assert isinstance(into, ast.Name)
     assert isinstance(source, ast.Name)
-    assert model.frequency.passed_names(into) == ["target_net", ""]
-    assert model.frequency.passed_names(source) == ["nets", "net"]
+    assert model.frequency.passed_names(into) == ["target_net", ""]  # none for a text
+    assert model.frequency.passed_names(source) == ["nets", "net", "net"]

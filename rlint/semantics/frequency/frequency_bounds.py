@@ -82,7 +82,7 @@ class FrequencyBounds:
         """Return the same for one guard, whatever loop it counts."""
         if guard.kind is GuardKind.INTERVAL:
             return self._of_interval(guard, function)
-        if guard.kind is GuardKind.SWITCH and guard.cap is Heat.COLD and self._is_left_on(guard, function):
+        if guard.kind is GuardKind.SWITCH and self._is_switched_on(guard, function):
             return Heat.HOT
         if guard.is_parameter:
             return min(guard.cap, self._of_parameter(guard.decider, function))
@@ -102,12 +102,12 @@ class FrequencyBounds:
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
         """Return the same guards, with the lengths of intervals filled in if the program determines them;
         guards that hold in each iteration are left out, such as those on a parameter that all calls turn
-        on. A short default of an interval whose name promises that it is long (`log_interval`) is not
-        used: a training sets another one.
+        on, or on a constant that is true. A short default of an interval whose name promises that it is
+        long (`log_interval`) is not used: a training sets another one.
         """
         found = []
         for guard in guards:
-            if guard.kind in _SWITCHES and guard.is_parameter and self._is_on(guard.decider, function):
+            if guard.kind in _SWITCHES and self._is_switched_on(guard, function):
                 continue
             if guard.kind is GuardKind.INTERVAL and guard.period is None:
                 period = self._period(guard, function)
@@ -172,13 +172,21 @@ class FrequencyBounds:
         self._went_round = self._went_round and bool(self._in_progress)
         return found
 
-    def _is_left_on(self, guard: Guard, function: FunctionSummary) -> bool:
-        """Whether all calls leave a switch on, though switches of its name (`verbose`) mostly are off."""
+    def _is_switched_on(self, guard: Guard, function: FunctionSummary) -> bool:
+        """Whether a condition is a switch that the program leaves on: a parameter by all of its calls, an
+        attribute by all constructions of its object, an option or constant wherever it is set.
+        """
         if guard.is_parameter:
             return self._is_on(guard.decider, function)
+        if guard.kind is not GuardKind.SWITCH or not guard.decider:
+            return False
         stored = self._handed.stored(guard.decider, function) if guard.is_own else ()
-        return bool(stored) and all(
-            self._is_on(value, maker) if isinstance(value, str) else value is True for maker, value in stored
+        return self.settings.is_on(guard.decider, function.module) or (
+            bool(stored)
+            and all(
+                self._is_on(value, maker) if isinstance(value, str) else value is True
+                for maker, value in stored
+            )
         )
 
     def _is_on(self, name: str, function: FunctionSummary) -> bool:

@@ -48,6 +48,7 @@ from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _CHAIN_LENGTH = 6
+_PLAIN = frozenset({TypeTag.STR, TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 
 
 class HeatMap:
@@ -398,15 +399,20 @@ class HeatMap:
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """Return the last names of the arguments that calls which are not cold pass to a parameter; "" for an
-        argument without a name.
+        argument without a name. Unnamed texts and numbers are left out: nearly all are literals.
         """
         parameters = function.call_parameters
+        position = str(parameters.index(parameter)) if parameter in parameters else ""
         found = []
         for call in self.callers(function):
-            if call.level is not Heat.COLD:
-                names = dict(call.edge.site.names)
-                position = str(parameters.index(parameter)) if parameter in parameters else ""
-                found.append(names.get(parameter) or names.get(position) or "")
+            if call.level is Heat.COLD:
+                continue
+            site = call.edge.site
+            names, types = dict(site.names), dict(site.arguments)
+            name = names.get(parameter) or names.get(position) or ""
+            kind = types.get(parameter) or types.get(position)
+            if name or kind is None or kind.tag not in _PLAIN:
+                found.append(name)
         return found
 
     def _find_drivers(self) -> None:

@@ -100,6 +100,11 @@ class ProgramSettings:
             )
         return self._off[key]
 
+    def is_on(self, name: str, module: str) -> bool:
+        """Whether a switch is on at all places where the program sets it: by default, and nowhere off."""
+        values = self._values.get((self._graph.program(module), name), set())
+        return bool(values) and all(values)
+
     def _leaves_off(self, function: FunctionSummary, name: str) -> bool:
         """Whether no call passes a value other than the setting of the same name in its position."""
         place = str(function.place_of(name))
@@ -160,8 +165,10 @@ def _stored(target: ast.expr, syntax: SyntaxIndex) -> str:
     """
     if isinstance(target, ast.Attribute):
         return target.attr
-    if isinstance(target, ast.Name) and syntax.function(target) is None:
-        return target.id
+    if isinstance(target, ast.Name):
+        function = syntax.function(target)
+        if function is None or target.id in syntax.scopes[function].globals:
+            return target.id
     return ""
 
 

@@ -77,6 +77,7 @@ from rlint.semantics.types.container_insertions import (
 )
 from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
+from rlint.semantics.types.results.call_results import returns_call_results
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
 from rlint.semantics.types.results.device_copies import parameters_copied
 from rlint.semantics.types.results.tensor_from_either import parameter_of_either
@@ -288,6 +289,7 @@ def _function(
         returns_values=bool(returned),
         promised=intern(_promised(node, analysis.types)),
         hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
+        returns_call_results=returns_call_results(node, returned, analysis.definitions.reaching),
         outputs=intern(outputs),
         conditional_outputs=conditional_outputs(node) if any(outputs) else (),
         runs_each=run_each(node, returned) if may_run_networks else "",

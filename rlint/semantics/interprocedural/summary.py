@@ -163,6 +163,7 @@ class FunctionSummary:
         ""  # the parameter that it returns as a host tensor if it is an array, else as it is
     )
     hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns
+    returns_call_results: bool = False  # each value that it returns is the result of a call in it
     outputs: tuple[tuple[str, ...], ...] = ()  # attributes called for each item (see separate_outputs.py)
     conditional_outputs: tuple[str, ...] = ()  # those of them that only run under a condition
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.loop_variables import LoopItem, is_short, items_of
+from rlint.semantics.interprocedural.summary import ClassSummary
 from rlint.semantics.types.results.environment_steps import CALLED_SO
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
+    from rlint.models.value_type import Type
+    from rlint.semantics.interprocedural.summary import FunctionSummary
     from rlint.semantics.model import SemanticModel
 
 _METHODS = frozenset({"step", "reset"})
+_DEPTH = 3
+"""The number of functions through which a maker of environments is followed."""
 _MAKES = regex(
     r"^_?(make|create|build|get|new|init|setup|set_up|load|construct|instantiate|start)_?.*(env|game|sim|world)"
     r"|^_?(env|environment|game)_?(fn|func|creator|factory|builder|maker|constructor|generator)$"
@@ -90,12 +95,16 @@ def has_steps(expression: ast.expr, model: SemanticModel) -> bool:
     if kind.tag is not TypeTag.INSTANCE:
         return False
     cls = model.types.class_of_value(expression)
-    return cls is not None and all(model.index.method(cls, name) is not None for name in _METHODS)
+    return cls is not None and _has_methods(cls, model)
+
+
+def _has_methods(cls: ClassSummary, model: SemanticModel) -> bool:
+    return all(model.index.method(cls, name) is not None for name in _METHODS)
 
 
 def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call creates an environment: a library's `make`, the class itself, or a function that
-    returns one and whose name says so (`make_env(...)`).
+    returns one and whose body or name says so (`make_env(...)`).
     """
     qualified = model.names.qualified(call.func)
     if qualified == "builtins.super" or not has_steps(call, model):
@@ -104,5 +113,37 @@ def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
         return True
     targets = model.types.call_targets(call)
     if targets:
-        return any(target.name == "__init__" or _MAKES.search(target.name) for target in targets)
+        return any(
+            target.name == "__init__" or _is_named_maker(target) or _makes_in_body(target, model, _DEPTH)
+            for target in targets
+        )
     return qualified is not None or bool(_MAKES.search(last_name(call.func) or ""))
+
+
+def _is_named_maker(function: FunctionSummary) -> bool:
+    """Whether the name of a function says that it makes an environment. `get_env` may hand out its own."""
+    return bool(_MAKES.search(function.name)) and not function.name.startswith("get")
+
+
+def _makes_in_body(function: FunctionSummary, model: SemanticModel, depth: int) -> bool:
+    """Whether a function that returns an environment makes one in each call, rather than handing out one
+    that it keeps: it sets no attribute, returns what it has called for, and no function called for an
+    environment keeps it either.
+    """
+    if depth <= 0 or function.remembers or function.sets or not function.returns_call_results:
+        return False
+    called = [
+        target
+        for site in function.calls
+        if site.path
+        for target in model.index.callables(site.path, function.module)
+        if target.name != "__init__" and any(_may_be_environment(kind, model) for kind in target.returns)
+    ]
+    return all(_makes_in_body(target, model, depth - 1) for target in called)
+
+
+def _may_be_environment(kind: Type, model: SemanticModel) -> bool:
+    if kind.tag is TypeTag.INSTANCE and kind.of:
+        cls = model.index.symbol(kind.of, "")
+        return isinstance(cls, ClassSummary) and _has_methods(cls, model)
+    return kind.tag is TypeTag.ENVIRONMENT

@@ -25,8 +25,9 @@ which it is not known how often they run:
 - Any other loop over the elements or rows of arrays whose iterations are independent, also with windows and
   conditions: `for j in range(n): D[i, j] = np.linalg.norm(pos[i] - pos[j])`, `if grid[r, c] > 0: count += 1`,
   `for row in food: grid[row[0], row[1]] += 1`, `min([np.hypot(f[0] - x, f[1] - y) for f in food])`, also
-  with densities of one distribution (`logs.append(dist.log_prob(samples[:, k]))`). The environments of a
-  simulator that keeps them in tensors count as many, which is an assumption.
+  with densities of one distribution (`logs.append(dist.log_prob(samples[:, k]))`), loops that only raise a
+  flag (`if distance < radius: hit = True`), also over each pair once, and rows of new values in nested lists.
+  The environments of a simulator that keeps them in tensors count as many, which is an assumption.
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).

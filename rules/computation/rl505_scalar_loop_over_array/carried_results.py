@@ -45,6 +45,10 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
                 self.operations += 1
                 self.ends = True
                 return self._reads(test) and all(map(self._is_result, before))
+            case ast.If(test=test, body=body, orelse=[]) if all(map(_raises_flag, body)):
+                self.operations += 1
+                self.varies |= self.moves(test)
+                return self._reads(test) and all(map(self._is_result, body))
             case (
                 ast.If(test=ast.Compare(left=left, ops=[op], comparators=[right]), body=body, orelse=[])
                 | ast.If(
@@ -113,6 +117,15 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
             ):
                 self.operations += 1
                 return all(map(self._reads, args))
+            case ast.Subscript(
+                value=(ast.Name() | ast.Attribute()) as table, slice=ast.Subscript() as key
+            ) if (
+                self.model.types.type_of(table).tag is TypeTag.DICT
+                and not self.moves(table)
+                and self._moves_twice(key)  # the codes of the cells of a grid
+            ):
+                self.operations += 1
+                return self._reads(key)
             case ast.Call() if not self.moves(value) and self.model.effects.is_repeatable(value):
                 self.operations += 1
                 return True
@@ -145,6 +158,14 @@ class Reduction(Iteration):  # type: ignore[misc]  # mypy sees the rules by anot
         rows = kind.item if kind.tag is TypeTag.LIST else None
         cell = rows.item if rows is not None and rows.tag is TypeTag.LIST else None
         return cell is not None and cell.tag is TypeTag.INSTANCE
+
+
+def _raises_flag(statement: ast.stmt) -> bool:
+    """Whether a statement sets a variable to a constant, the same one whichever item matches."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant()):
+            return True
+    return False
 
 
 def reduction(model: SemanticModel, loop: ast.For) -> Reduction | None:

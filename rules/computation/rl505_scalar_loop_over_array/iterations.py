@@ -29,7 +29,13 @@ _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
 _ITERATES = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 _METHODS = models.having(
-    ON_ELEMENTS | ON_ROWS | Trait.TO_HOST | Trait.KEEPS_VALUES | Trait.CASTS | Trait.CASTS_TO,
+    ON_ELEMENTS
+    | ON_ROWS
+    | Trait.TO_HOST
+    | Trait.KEEPS_VALUES
+    | Trait.CASTS
+    | Trait.CASTS_TO
+    | Trait.RESHAPES,
     TypeTag.NDARRAY,
     TypeTag.TENSOR,
 ) | {"squeeze", "unsqueeze", "to"}
@@ -46,8 +52,10 @@ class Iteration:
     differ from one iteration to the next: counters, items, and what is computed from them; `given` are the
     variables read before the iteration sets them, `bound` all that it sets. `stored` are the assigned
     elements, `sums` the variables that are only added to, `kept` the lists that are only appended to, with
-    the appended values; `varies` is set if a sum depends on the iteration. `assumed` says
-    what has to be true besides.
+    the appended values; `varies` is set if a sum depends on the iteration, `pairs` if a loop begins after the
+    item of the one around it. `rows` are the lists that an iteration begins and fills itself. `tensors` are
+    values of unknown type whose elements are read, which torch's functions show to be tensors. `assumed`
+    says what has to be true besides.
     """
 
     model: SemanticModel
@@ -63,6 +71,9 @@ class Iteration:
     arrays: list[ast.expr] = field(default_factory=list)
     operations: int = 0
     varies: bool = False
+    pairs: bool = False
+    rows: set[str] = field(default_factory=set)
+    tensors: list[ast.expr] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
 
     def enter(self, loop: ast.For | ast.comprehension) -> bool:
@@ -91,12 +102,24 @@ class Iteration:
         """
         if held is loop.iter or not self.moves(held):
             return False
+        if self._is_next(held):
+            self.pairs = True
+            return False
         tag = self.model.types.type_of(held).tag
         if tag in _ARRAYS:
             return False
         self.assumed.append(f"each `{self.model.source.text(held)}` has the same length")
         is_item = isinstance(held, (ast.Name, ast.Subscript))
         return not is_item or tag not in (TypeTag.LIST, TypeTag.UNKNOWN)
+
+    def _is_next(self, bound: ast.expr) -> bool:
+        """Whether a loop begins after the item of the loop around it, for each pair of items: `i + 1`."""
+        match bound:
+            case ast.BinOp(left=ast.Name(id=name), op=ast.Add(), right=ast.Constant(value=1)):
+                return any(
+                    isinstance(each.target, ast.Name) and each.target.id == name for each in self.around
+                )
+        return False
 
     def _iterated(self, iterable: ast.expr) -> Iterable[ast.expr]:
         """Yield what a loop iterates over: the sequences of `zip`, the bounds of `range`."""
@@ -136,6 +159,8 @@ class Iteration:
                 ast.Assign(targets=[ast.Name() as target], value=value)
                 | ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value)
             ):
+                if isinstance(value, ast.List) and not value.elts and self.around:
+                    self.rows.add(target.id)
                 return self._reads(value) and self._binds(target, value)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 return self._reads(value) and self._stores(target, whole=True)
@@ -153,6 +178,8 @@ class Iteration:
                     func=ast.Attribute(value=ast.Name() as kept, attr="append"), args=[value], keywords=[]
                 )
             ):
+                if kept.id in self.rows:
+                    return self._reads(value)
                 self.kept.append((kept, value))
                 return kept.id not in self.own and self._reads(value)
         return False
@@ -265,8 +292,10 @@ class Iteration:
             case ast.Call(func=func, args=args, keywords=keywords):
                 self.operations += 1
                 given = [*args, *(each.value for each in keywords)]
-                return self._only_computes(func) and all(
-                    self._reads(each) or isinstance(each, ast.Constant) for each in given
+                return (
+                    self._only_computes(func)
+                    and all(self._reads(each) or isinstance(each, ast.Constant) for each in given)
+                    and self._notes_tensors(func, given)
                 )
             case ast.BinOp(op=ast.MatMult()):
                 return False
@@ -280,6 +309,15 @@ class Iteration:
             case ast.Tuple() | ast.List():
                 return all(self._reads(part) for part in value.elts)
         return False
+
+    def _notes_tensors(self, func: ast.expr, given: list[ast.expr]) -> bool:
+        """Record that a function of torch gets what is read from values of unknown type: they are tensors."""
+        is_torch = (self.model.names.qualified(func) or "").startswith("torch.")
+        if self.tensors and is_torch and any(map(self.moves, given)):
+            self.arrays += self.tensors
+            self.assumed.append(f"`{self.model.source.text(self.tensors[0])}` is a tensor")
+            self.tensors = []
+        return True
 
     def _is_whole(self, value: ast.expr) -> bool:
         """Whether an operation combines a whole array with a number of the iteration, which is no loop over
@@ -327,6 +365,8 @@ class Iteration:
             return self._is_array(held, value) or (
                 tag is TypeTag.LIST and self._holds_lists(held) and self._moves_twice(value)
             )
+        if tag is TypeTag.UNKNOWN:
+            self.tensors.append(held)
         return tag in _MAY_BE_ARRAYS or (
             tag is TypeTag.LIST and (self._holds_numbers(held) or self._holds_lists(held))
         )

@@ -41,9 +41,10 @@ _HOLDERS = frozenset(
 )
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
-_SELDOM = frozenset(
+SELDOM = frozenset(
     {GuardKind.INTERVAL, GuardKind.CLOCK, GuardKind.BEST, GuardKind.ENDS, GuardKind.ONCE, GuardKind.FAILURE}
 )
+"""The kinds of conditions that are known to hold in few iterations."""
 _SETTINGS = regex(
     r"(^|_)(env|environment|gym|game|domain)(_?(id|name|str|kwargs|config|cfg|args))?$"
     r"|^(self_)?(args?|cfg|config|conf|opts?|options|flags|settings|h?params|hyper_?params)$",
@@ -122,7 +123,7 @@ def made_again(
 
 def is_in_usual_branch(call: ast.Call, model: SemanticModel) -> bool:
     """Whether none of the conditions of a call is known to hold seldom."""
-    return all(guard.kind not in _SELDOM for guard in model.frequency.conditions(call))
+    return all(guard.kind not in SELDOM for guard in model.frequency.conditions(call))
 
 
 def given(call: ast.Call) -> list[ast.expr]:
@@ -145,10 +146,19 @@ def is_guarded(node: ast.AST, around: ast.AST, model: SemanticModel, *, may_leav
                 return True
         if parent is around:
             return False
-        if isinstance(parent, _GUARDS) and child is not getattr(parent, "test", None):
+        if isinstance(parent, _GUARDS) and not _always_runs(child, parent):
             return True
         child = parent
     return True
+
+
+def _always_runs(part: ast.AST, guard: ast.AST) -> bool:
+    """Whether a part of a statement with branches runs whenever the statement does: its test, and what a
+    `try` attempts or does last.
+    """
+    if isinstance(guard, ast.Try):
+        return part in guard.body or part in guard.finalbody
+    return part is getattr(guard, "test", None)
 
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)

@@ -74,12 +74,14 @@ enough, `.item()` returns one; on a GPU it synchronises with the device.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
+    AnyLoop,
     Applicability,
     Finding,
     Fix,
+    FunctionSummary,
     Heat,
     Rule,
     SemanticModel,
@@ -185,7 +187,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         return None
     if is_item_of_short_lived(kept, model):
         return None
-    if not model.gradients.sources(value).calls:
+    if not any(adds_gradient(call, loops, model) for call in model.gradients.sources(value).calls):
         return None
     becomes = (
         {left.label for left in model.gradients.variable_sinks(keeper)}
@@ -208,6 +210,28 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.RETURNED in becomes and not model.gradients.traced(keeper).labels <= gradient_sinks.ENDS:
         return None
     return False
+
+
+def adds_gradient(call: ast.Call, loops: Sequence[AnyLoop], model: SemanticModel) -> bool:
+    """Whether a call in the innermost of the `loops` around a kept value may return another graph each time.
+    A function of the project that only combines its arguments (`mean(error.detach())`) adds none.
+    """
+    if loops and loops[0] not in model.ancestors(call):
+        return False
+    targets = model.types.call_targets(call)
+    return not targets or any(
+        function.is_method
+        or function.runs
+        or function.outside_reads
+        or not all(_is_of_argument(path, function) for path in function.gradient_from)
+        for function in targets
+    )
+
+
+def _is_of_argument(path: str, function: FunctionSummary) -> bool:
+    """Whether a called path is a method of an argument: `module.function@values.mean`."""
+    owner, _, method = path.partition("@")
+    return owner == function.path and method.partition(".")[0] in function.parameters
 
 
 def retains_graph(kept: Kept, model: SemanticModel) -> bool:
