@@ -234,7 +234,7 @@ class HostRoundTrip(Rule):
         ast.Assign,
     )
     callees = READERS | round_trips.MAKERS | COPIES | {"format", "type"}
-    triggers = ("torch",)
+    triggers = ("torch", ".item()", ".cpu()", ".numpy()", ".tolist()")
 
     def concerns(self, model: SemanticModel) -> bool:
         """Whether a file may use a device."""
