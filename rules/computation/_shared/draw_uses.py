@@ -123,20 +123,26 @@ def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def changes_owner(arguments: tuple[ast.expr, ...], loop: DrawingLoop, model: SemanticModel) -> bool:
-    """Whether a loop calls a method that surely changes an object whose attributes are the bounds."""
+    """Whether the bounds are parts of objects that the loop may change: by a function of the project, or by a
+    method of the same object.
+    """
     owners = [
         node.value
         for argument in arguments
         for node in descendants(argument)
-        if isinstance(node, ast.Attribute)
+        if isinstance(node, (ast.Attribute, ast.Subscript))
     ]
     return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and any(same_code(node.func.value, owner) for owner in owners)
-        and (
-            bool(model.effects.call_effect(node).kind & ~_MAY_LEAVE_IT)
-            or bool(model.effects.sum_tree_updates(node))
-        )
+        isinstance(node, ast.Call) and _may_change(node, owners, model)
         for node in (descendants(loop) if owners else ())
+    )
+
+
+def _may_change(call: ast.Call, owners: list[ast.expr], model: SemanticModel) -> bool:
+    if model.types.call_targets(call):
+        return not _only_reads(call, model)
+    return (
+        isinstance(call.func, ast.Attribute)
+        and any(same_code(call.func.value, owner) for owner in owners)
+        and bool(model.effects.call_effect(call).kind & ~_MAY_LEAVE_IT)
     )
