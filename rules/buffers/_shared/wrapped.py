@@ -25,7 +25,7 @@ def looked_up(call: ast.Call, model: SemanticModel) -> Type | None:
     `storage.get(index)`.
     """
     targets = model.types.call_targets(call)
-    return _behind(targets[0], model) if len(targets) == 1 else None
+    return _list_read_by(targets[0], model) if len(targets) == 1 else None
 
 
 def _wrapped(held: ast.expr, model: SemanticModel) -> Type | None:
@@ -33,7 +33,7 @@ def _wrapped(held: ast.expr, model: SemanticModel) -> Type | None:
     method = model.index.method(cls, "__getitem__") if cls is not None else None
     if cls is None or method is None or _is_sum_tree(cls, model):
         return None
-    return _behind(method, model)
+    return _list_read_by(method, model)
 
 
 def _is_sum_tree(cls: ClassSummary, model: SemanticModel) -> bool:
@@ -45,7 +45,7 @@ def _is_sum_tree(cls: ClassSummary, model: SemanticModel) -> bool:
     )
 
 
-def _behind(method: FunctionSummary, model: SemanticModel) -> Type | None:
+def _list_read_by(method: FunctionSummary, model: SemanticModel) -> Type | None:
     for returned in method.returns:
         if not returned and returned.of.endswith(_ITEM):
             inner = model.index.resolve(returned.of.removesuffix(_ITEM), method.module)
