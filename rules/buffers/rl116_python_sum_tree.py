@@ -247,7 +247,7 @@ def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
     level = model.frequency.heat_of(loop).level
     if level is Heat.HOT or any(isinstance(node, ast.Yield) for node in descendants(loop)):
         return True
-    return level is Heat.WARM and not model.frequency.runs_training(loop)
+    return level is Heat.WARM and not model.frequency.drivers(loop, iteration=True)
 
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:

@@ -40,7 +40,7 @@ def drawn_among_others(loop: DrawingLoop, model: SemanticModel) -> StratifiedDra
     np.random.uniform(width * i, width * (i + 1)); ...`, or one whose result selects an item, directly
     (`np.random.randint(count)`) or by a search (`tree.find(np.random.uniform(0.0, total))`).
     """
-    if not is_counted(loop, model) or _is_short(loop, model) or model.frequency.runs_training(loop):
+    if not is_counted(loop, model) or _is_short(loop, model) or model.frequency.drivers(loop, iteration=True):
         return None
     if any(isinstance(node, _LEAVES) for node in descendants(loop)):
         return None
