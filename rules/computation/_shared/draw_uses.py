@@ -122,14 +122,20 @@ def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
     )
 
 
-def changes_owner(arguments: tuple[ast.expr, ...], loop: DrawingLoop, model: SemanticModel) -> bool:
-    """Whether the bounds are parts of objects that the loop may change: by a function of the project, or by a
-    method of the same object.
+def changes_owner(
+    call: ast.Call, arguments: tuple[ast.expr, ...], loop: DrawingLoop, model: SemanticModel
+) -> bool:
+    """Whether the bounds, which may also be factors (`np.random.random() * tree.total`), are parts of objects
+    that the loop may change: by a function of the project, or by a method of the same object.
     """
+    whole: ast.AST = call
+    while isinstance(outer := model.parent(whole), (ast.BinOp, ast.UnaryOp)):
+        whole = outer
+    drawn = set(map(id, descendants(call)))
+    beside = [node for node in descendants(whole) if id(node) not in drawn]
     owners = [
         node.value
-        for argument in arguments
-        for node in descendants(argument)
+        for node in (*beside, *(part for argument in arguments for part in descendants(argument)))
         if isinstance(node, (ast.Attribute, ast.Subscript))
     ]
     return any(

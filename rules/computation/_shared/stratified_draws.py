@@ -52,7 +52,7 @@ def drawn_among_others(loop: DrawingLoop, model: SemanticModel) -> StratifiedDra
             if draw is None or draw.listed or model.frequency.driving_loop(call) is loop:
                 continue
             varies = _varies(draw.arguments, loop, model)
-            if varies is None or changes_owner(draw.arguments, loop, model):
+            if varies is None or changes_owner(call, draw.arguments, loop, model):
                 continue
             if not draw.whole if varies else is_looked_up(call, loop, model):
                 return StratifiedDraw(call, varies)

@@ -196,6 +196,7 @@ from rlint.rules.transfers.rl202_host_round_trip.loop_tests import (
 )
 from rlint.rules.transfers.rl202_host_round_trip.masked_branches import decides_tensors
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import log_switch
+from rlint.rules.transfers.rl202_host_round_trip.probed import is_probed
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     drives,
     element_loop,
@@ -264,7 +265,7 @@ class HostRoundTrip(Rule):
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
-            elif not model.once(is_others, read):
+            elif not model.once(is_others, read) and not is_probed(read.tensor, model):
                 yield from self.check_read(read, model)
 
     def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
