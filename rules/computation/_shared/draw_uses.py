@@ -132,10 +132,10 @@ def changes_owner(
     while isinstance(outer := model.parent(whole), (ast.BinOp, ast.UnaryOp)):
         whole = outer
     drawn = set(map(id, descendants(call)))
-    beside = [node for node in descendants(whole) if id(node) not in drawn]
+    factors = [node for node in descendants(whole) if id(node) not in drawn]
     owners = [
         node.value
-        for node in (*beside, *(part for argument in arguments for part in descendants(argument)))
+        for node in (*factors, *(part for argument in arguments for part in descendants(argument)))
         if isinstance(node, (ast.Attribute, ast.Subscript))
     ]
     return any(
