@@ -20,7 +20,8 @@ from rlint.semantics.dataflow.immutability import sets
 from rlint.semantics.dataflow.induction_variables import follows_from_itself
 from rlint.semantics.dataflow.item_origins import applications
 from rlint.semantics.dataflow.iterator_consumption import IteratorUses
-from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks, storage_of
+from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks
+from rlint.semantics.dataflow.sum_trees.sum_tree_uses import storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
 from rlint.semantics.effects.errors_read import error_blocks, error_managers, functions_as_values
