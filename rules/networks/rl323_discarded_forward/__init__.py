@@ -13,7 +13,8 @@ If a call returns several values, all of them must be unused, or those that are 
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`, or the value body of
 `(mean, std), _ = self.net(state)`, also if the network has several `return` statements. That also holds for
 methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
-`action, _ = self.actor(state)`.
+`action, _ = self.actor(state)`. If an argument asks for it, the advice is to turn that off
+(`with_log_prob=False`).
 
 Costly values that no code reads are flagged, too: results of networks, log-probabilities, entropies,
 divergences, and texts that a tokenizer decodes. The value is followed through computations without side
@@ -339,7 +340,9 @@ class DiscardedForward(Rule):
             model,
             call,
             message,
-            advice="Call the sub-network whose result is used, or add a method that runs it alone",
+            advice=f"Pass `{part.option}=False`"
+            if part.option and not part.attributes
+            else "Call the sub-network whose result is used, or add a method that runs it alone",
             assumes=part.assumes,
             minor=_PER_ROUND if runs_per_round(call, model) else None,
         )
