@@ -9,7 +9,7 @@ name)` selects. It also flags unknown classes that likely are distributions, jud
 their use, with advice only, also if all parameters are unpacked (`self.kind(**parameters)`).
 
 Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
-softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
+softmax (also a layer) or sigmoid whose result only goes to `argmax`, or to `max` or `topk` for the indices, or to `Categorical(logits=...)`, which normalises again, and a
 standard normal distribution of a class of the project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
@@ -122,6 +122,7 @@ from rlint.rules.networks.rl321_validated_distribution.kept_classes import (
 )
 from rlint.rules.networks.rl321_validated_distribution.passing_constructors import base_by_argument
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
+    SELECTS,
     NeedlessSoftmax,
     softmax_before_argmax,
     softmax_before_logits,
@@ -159,7 +160,7 @@ class ValidatedDistribution(Rule):
     heat = Heat.WARM
     one_change_mends = CodeExtent.PROJECT
     visits = (ast.Call,)
-    triggers = ("distributions", "softmax")
+    triggers = ("distributions", "softmax", "Softmax", "sigmoid", "Sigmoid")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
@@ -167,7 +168,7 @@ class ValidatedDistribution(Rule):
             return
         called = node.func.attr if isinstance(node.func, ast.Attribute) else None
         qualified = model.names.qualified(node.func)
-        if called == "argmax" or qualified == "torch.argmax":
+        if called in SELECTS or qualified == "torch.argmax":
             if (softmax := softmax_before_argmax(node, model)) is not None:
                 yield self.needless(softmax, model)
             return
@@ -281,6 +282,7 @@ class ValidatedDistribution(Rule):
             softmax.message,
             fix=softmax.fix,
             advice=softmax.advice,
+            assumes=softmax.assumes,
             workload="acting",
         )
 

@@ -28,6 +28,7 @@ from rlint.rules.networks._shared.same_input import (
     likely_stays_the_same,
     seems_repeatable,
 )
+from rlint.rules.networks.rl323_discarded_forward.drawn_in_loop import drawn_in_loop
 from rlint.rules.networks.rl323_discarded_forward.gated_in_callee import gate_in_callee
 from rlint.rules.networks.rl323_discarded_forward.sinking import ends_episode, fails, leaves
 from rlint.rules.networks.rl323_discarded_forward.value_reads import (
@@ -56,6 +57,8 @@ class Unread:
     is_network: bool = False
     kept_in: str = ""
     """The attribute of the own object that holds it, which no code of the project reads."""
+    in_loop: bool = False
+    """Whether the branch is part of a loop, in no iteration of which it may be taken."""
     by_mode: bool = False
     """Whether it is used in training, and unused in other modes."""
 
@@ -79,7 +82,12 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     branch = only_branch(call, model)
     if branch is None and is_network:
         gate = gate_in_callee(model.once(branches_reading, call), found.name, model)
-        return Unread(name, branch=gate, negated=True, is_network=True) if gate is not None else None
+        if gate is not None:
+            return Unread(name, branch=gate, negated=True, is_network=True)
+        drawn = drawn_in_loop(call, model.once(branches_reading, call), model)
+        return (
+            Unread(name, branch=drawn[0], negated=drawn[1], is_network=True, in_loop=True) if drawn else None
+        )
     if branch is None or not is_known_before(branch[0], call, model, is_network=is_network):
         return None
     if has_unread_input(call, model, in_branch=branch[0]):
