@@ -8,9 +8,10 @@ are called through a variable or an attribute, and classes that a dict or `getat
 name)` selects. It also flags unknown classes that likely are distributions, judging by their arguments and
 their use, with advice only, also if all parameters are unpacked (`self.kind(**parameters)`).
 
-Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
-softmax (also a layer) or sigmoid whose result only goes to `argmax`, or to `max` or `topk` for the indices, or to `Categorical(logits=...)`, which normalises again, and a
-standard normal distribution of a class of the project that is created for one draw.
+Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a softmax (also
+a layer) or sigmoid whose result only goes to `argmax`, to `max` or `topk` for the indices, or to
+`Categorical(logits=...)`, which normalises again, and a standard normal distribution of a class of the
+project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
 `set_default_validate_args`, in a call with `validate_args=False` or a variable, and in a `try` that catches

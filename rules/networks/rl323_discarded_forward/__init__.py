@@ -288,9 +288,9 @@ class DiscardedForward(Rule):
         return self.finding(
             model,
             call,
-            f"`{called(call, model)}` also runs where no iteration of the loop uses its result, which is only "
-            f"read if {outcome}",
-            advice="Draw for all iterations first, and run the network if any needs its result, on those rows",
+            f"`{called(call, model)}` also runs where no iteration of the loop uses its result, which is "
+            f"only read if {outcome}",
+            advice="Draw for all iterations first, and run the network on the rows that need its result",
             assumes="all iterations often draw a random action",
             minor=_WHILE_EXPLORING,
         )
