@@ -8,6 +8,7 @@ from itertools import chain
 
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.nn.architecture import GROWS, UNKNOWN, NetworkPart, NetworkParts, PartKind, unsure
+from rlint.syntax.assignments import value_assigned
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
@@ -99,16 +100,9 @@ def _places_of_attributes(syntax: SyntaxIndex) -> list[tuple[ast.Attribute, ast.
 def _value_for(target: ast.expr, syntax: SyntaxIndex) -> ast.expr | None:
     """Return what an assignment stores in a target, also in one of several: `self.q1, self.q2 = Q(), Q()`."""
     around = syntax.parents[target]
-    match around:
-        case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.AugAssign(value=value):
-            return value
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            match syntax.parents[around]:
-                case ast.Assign(value=ast.Tuple(elts=values) | ast.List(elts=values)):
-                    is_starred = any(isinstance(each, ast.Starred) for each in (*targets, *values))
-                    if len(values) == len(targets) and not is_starred:
-                        return values[targets.index(target)]
-    return None
+    if isinstance(around, ast.AugAssign):
+        return around.value
+    return value_assigned(target, syntax.parents)
 
 
 def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:

@@ -39,6 +39,8 @@ from rlint.rules.networks.rl323_discarded_forward.value_reads import (
 
 COMPUTED = frozenset({"log_prob", "entropy", "kl_divergence"})
 _RUN_NO_LAYER = models.having(Trait.RUNS_NO_LAYER | Trait.REACHES_WEIGHTS, TypeTag.MODULE)
+_PROBABILITIES = frozenset({"exp", "softmax"})
+_LOGARITHMS = frozenset({"log", "log_softmax"})
 _DECODES = frozenset({"decode", "batch_decode"})
 _TRAINS = regex(r"(^|_)(train(ing)?|save|store|learn(ing)?|record|memory|collect(ing)?)(_|$)")
 _DEPTH = 3
@@ -134,6 +136,8 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
     name = last_name(called)
     if name in COMPUTED:
         return "distribution" if call.args or isinstance(called, ast.Attribute) else None
+    if name == "sum" and isinstance(called, ast.Attribute) and _is_expected_logarithm(called.value, model):
+        return "distribution"
     if name in _DECODES and isinstance(called, ast.Attribute):
         return "text" if "tokenizer" in (last_name(called.value) or "").lower() else None
     run = model.nn.network_run(call)
@@ -151,6 +155,28 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
     if not (call.args or call.keywords):
         return None
     return "network" if model.types.call_targets(call) and runs_network(call, model) else None
+
+
+def _is_expected_logarithm(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is the product of probabilities and logarithms, whose sum is an entropy:
+    `p * p.log()`, `logs.exp() * logs`.
+    """
+    match value:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            one, other = _last_functions(left, model), _last_functions(right, model)
+            return bool(
+                (one & _PROBABILITIES and other & _LOGARITHMS)
+                or (other & _PROBABILITIES and one & _LOGARITHMS)
+            )
+    return False
+
+
+def _last_functions(value: ast.expr, model: SemanticModel) -> set[str]:
+    """Return the function that computes a value last, of all values that a variable may have."""
+    values: list[ast.expr | None] = [value]
+    if isinstance(value, ast.Name):
+        values = [binding.value for binding in model.dataflow.definitions(value) if not binding.path]
+    return {last_name(each.func) or "" for each in values if isinstance(each, ast.Call)}
 
 
 def _reads(call: ast.Call, model: SemanticModel) -> ValueReads:
