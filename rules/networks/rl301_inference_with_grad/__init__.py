@@ -130,10 +130,10 @@ from rlint.rules.networks._shared.sure_ends import surely_ends
 from rlint.rules.networks.rl301_inference_with_grad.drawn_arrays import reads_arrays_of_samples
 from rlint.rules.networks.rl301_inference_with_grad.exploring import selects_action
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
+from rlint.rules.networks.rl301_inference_with_grad.many_rows import is_worth_it
 from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 from rlint.rules.networks.rl301_inference_with_grad.thrown_away import thrown_away
-from rlint.rules.networks.rl301_inference_with_grad.worth import is_worth_it
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
 NOTHING_TAKEN = "no gradient of the result is computed"
