@@ -9,7 +9,8 @@ runs another network on each tensor of a list, such as the encoding of each agen
 that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
 the latent states of all steps, has low impact, and so has a loop that passes a bounded part of each column
 (`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
-(`for state in states: values.append(agent.evaluate(state))`).
+(`for state in states: values.append(agent.evaluate(state))`), and so are those that add the batch dimension
+to their argument themselves, whatever its name (`for move in moves: scores.append(net.predict(move))`).
 
 A network in a loop over the items of a batch, on whose loss `backward()` is called once after the loop, is
 likely, too: each iteration runs it on one item, also if a function of the project reads the item.

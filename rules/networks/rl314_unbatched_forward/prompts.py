@@ -5,7 +5,18 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import AnyLoop, Binding, SemanticModel, TypeTag, descendants, is_in, last_name, models, regex
+from rlint.rule import (
+    AnyLoop,
+    Binding,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    is_in,
+    last_name,
+    models,
+    one_row_batches,
+    regex,
+)
 
 _TOKENISES = regex(r"(^|_)(tokeni[sz]er?|processor|encode|encode_plus|apply_chat_template)$")
 _ONE = regex(
@@ -51,6 +62,19 @@ def _is_part(value: ast.expr) -> bool:
     )
 
 
+def _row_cut_out(node: ast.AST) -> ast.expr | None:
+    """Return the index of a slice that cuts out one row: `i` in `ids[i : i + 1]`."""
+    match node:
+        case ast.Subscript(
+            slice=ast.Slice(
+                lower=ast.Name(id=first) as index,
+                upper=ast.BinOp(left=ast.Name(id=second), op=ast.Add(), right=ast.Constant(value=1)),
+            )
+        ) if first == second:
+            return index
+    return None
+
+
 class _Prompt:
     """The inputs of one generation, within an iteration of its loop."""
 
@@ -76,6 +100,8 @@ class _Prompt:
                 self.is_one |= any(
                     map(self._holds_one, (*node.args, *(each.value for each in node.keywords)))
                 )
+            row = one_row_batches.only_row(node, self.model) or _row_cut_out(node)
+            self.is_one |= row is not None and self._holds_item(row)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self._name(node, depth):
                 return False
         return True
@@ -100,6 +126,13 @@ class _Prompt:
     def _is_item(self, binding: Binding) -> bool:
         """Whether the loop itself binds a name."""
         return any(is_in(binding.node, clause.target) for clause in _clauses(self.loop))
+
+    def _holds_item(self, value: ast.expr) -> bool:
+        """Whether an expression reads a variable of the loop."""
+        return any(
+            isinstance(node, ast.Name) and any(map(self._is_item, self.model.dataflow.definitions(node)))
+            for node in descendants(value)
+        )
 
     def _holds_one(self, text: ast.expr, depth: int = _DEPTH) -> bool:
         """Whether a tokenised text is one prompt: `prompts[i]`, `prompt`, or a text that contains it."""
