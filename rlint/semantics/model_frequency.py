@@ -220,7 +220,7 @@ class FrequencyQueries:
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """Return the names of the arguments that calls in hot and warm code pass to the parameter `name`,
-        one for each such call ("" for an unnamed expression, none for a text or a number); empty if it is
+        one for each such call ("" for an unnamed expression, none for a text); empty if it is
         not a parameter.
         """
         bindings = self._dataflow.definitions(name)
