@@ -91,6 +91,7 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TypeTag,
+    descendants,
     last_name,
     models,
 )
@@ -121,6 +122,10 @@ class UnusedLogits(Rule):
         assert isinstance(node, ast.Call)
         if not (node.args or node.keywords) or any(each.arg in _NEEDS_ALL for each in node.keywords):
             return
+        is_open = any(keyword.arg is None for keyword in node.keywords)
+        if is_open and may_be_limited(node, model):
+            model.silent("the unpacked arguments of {} may limit the positions", node)
+            return
         parameter = limit_of(node, model)
         if parameter is None:
             return
@@ -134,7 +139,6 @@ class UnusedLogits(Rule):
         read = " ".join(model.source.text(reads[0].at.slice).split())
         only_last = all(each.position is Position.LAST for each in reads)
         count = "1" if only_last else "the number of positions that are read"
-        is_open = any(keyword.arg is None for keyword in node.keywords)
         yield self.finding(
             model,
             node,
@@ -162,6 +166,28 @@ def limit_of(call: ast.Call, model: SemanticModel) -> str | None:
         return None
     path = model.names.qualified(call.func)
     return None if path is not None and models.callable_fact(path) is not None else ""
+
+
+def may_be_limited(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether arguments that a call unpacks may limit the positions: code around it, or elsewhere in the
+    file, names such an argument.
+    """
+    function = model.function(call) or model.syntax.module
+    return bool(_named_in(function) & _NEEDS_ALL or model.once(_limits_named, model.syntax.module))
+
+
+def _limits_named(module: ast.Module, _: SemanticModel) -> bool:
+    return not _named_in(module).isdisjoint(_LIMITS)
+
+
+def _named_in(part: ast.AST) -> set[str]:
+    """Return the names of arguments and keys in a part of a program."""
+    found: set[str] = set()
+    for node in descendants(part):
+        match node:
+            case ast.Constant(value=str(name)) | ast.keyword(arg=str(name)):
+                found.add(name)
+    return found
 
 
 def is_repeated(call: ast.Call, model: SemanticModel) -> bool:
