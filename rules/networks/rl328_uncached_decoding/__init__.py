@@ -7,6 +7,8 @@ input: `ids = torch.cat([ids, token], dim=1)`, `tokens.append(token)`, `ids[:, t
 network runs in a function of the same file that the loop calls, or gets only the last tokens that fit into
 its context.
 
+`generate(..., use_cache=False)` is flagged, too.
+
 For models of `transformers` that are loaded as causal language models, the finding is certain. For all other
 networks, it is likely: results at earlier positions must not depend on later tokens. The rule does not flag:
 
@@ -68,7 +70,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, models, trip_count
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, last_name, models, trip_count, vocabulary
 from rlint.rules.networks._shared.last_positions import is_causal_model
 from rlint.rules.networks.rl328_uncached_decoding.growing_inputs import growths_in, inputs_of, loops_of
 from rlint.rules.networks.rl328_uncached_decoding.runs import (
@@ -91,11 +93,18 @@ class UncachedDecoding(Rule):
     scales_with_network = True
     heat = Heat.COLD  # the loop itself takes quadratic time, whoever runs it
     visits = (ast.Call,)
-    triggers = ("sampl", "argmax", "multinomial", ".max(", "topk", "logits")
+    triggers = ("sampl", "argmax", "multinomial", ".max(", "topk", "logits", "use_cache")
+
+    def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
+        """Return the number of tokens that the loop adds."""
+        return model.sizes.passes_around(node)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a network that runs over a sequence which its result extends."""
         assert isinstance(node, ast.Call)
+        if is_generated_without_cache(node):
+            yield self.without_cache(node, model)
+            return
         loops = loops_of(node, model)
         if not loops or not inputs_of(node) or is_of_library(node, model):
             return
@@ -111,6 +120,16 @@ class UncachedDecoding(Rule):
                 return
             yield self.found(node, run, model)
             return
+
+    def without_cache(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for `model.generate(ids, use_cache=False)`."""
+        name = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{name}` runs over all tokens so far for each new token, because of `use_cache=False`",
+            advice="Remove `use_cache=False`",
+        )
 
     def found(self, node: ast.Call, run: ast.Call, model: SemanticModel) -> Finding:
         """Return the finding for a call in a loop, which runs the network itself or in a function."""
@@ -132,6 +151,18 @@ class UncachedDecoding(Rule):
             else f"`{name}` is causal: earlier positions do not see later tokens",
             related=[(run, "the network runs here")] if run is not node else (),
         )
+
+
+def is_generated_without_cache(call: ast.Call) -> bool:
+    """Whether a call generates tokens, and is told not to keep keys and values."""
+    if last_name(call.func) not in vocabulary.GENERATES:
+        return False
+    return any(
+        keyword.arg == "use_cache"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is False
+        for keyword in call.keywords
+    )
 
 
 def is_of_library(call: ast.Call, model: SemanticModel) -> bool:

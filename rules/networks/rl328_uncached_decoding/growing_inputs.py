@@ -135,7 +135,7 @@ def _whole(value: ast.expr, loop: AnyLoop | None, model: SemanticModel, depth: i
         case ast.Subscript(value=inner, slice=index):
             yield value
             axes = index.elts if isinstance(index, ast.Tuple) else [index]
-            if all(_keeps_items(axis) for axis in axes):
+            if all(_keeps_items(axis, loop, model) for axis in axes):
                 yield from _whole(inner, loop, model, depth - 1)
         case ast.IfExp(body=first, orelse=second) | ast.BinOp(left=first, op=ast.Add(), right=second):
             yield from _whole(first, loop, model, depth - 1)
@@ -150,10 +150,17 @@ def _whole(value: ast.expr, loop: AnyLoop | None, model: SemanticModel, depth: i
                 yield from _whole(part, loop, model, depth - 1)
 
 
-def _keeps_items(axis: ast.expr) -> bool:
-    """Whether an index keeps all items, or a window of the last ones."""
-    if isinstance(axis, ast.Slice):
-        return not is_last(axis)
+def _keeps_items(axis: ast.expr, loop: AnyLoop | None, model: SemanticModel) -> bool:
+    """Whether an index keeps all items, or a window of the last ones; not those that are new in an iteration:
+    `ids[:, done:t]`, where the loop then sets `done = t`.
+    """
+    match axis:
+        case ast.Slice(lower=ast.Name() as first):
+            bindings = model.dataflow.definitions(first)
+            return loop is not None and not any(is_in(binding.statement, loop) for binding in bindings)
+        case ast.Slice(lower=first):
+            is_window = first is None or isinstance(first, (ast.UnaryOp, ast.BinOp, ast.Call))
+            return (is_window and not is_last(axis)) or (isinstance(first, ast.Constant) and not first.value)
     return isinstance(axis, ast.Constant) and axis.value in (None, ...)
 
 
