@@ -194,7 +194,10 @@ def is_repeated(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs for each of many inputs, in training or not."""
     if model.frequency.heat_of(call).level is not Heat.COLD:
         return not runs_in_few_steps(call, model)
-    return any(isinstance(loop, LOOPS) for loop in model.frequency.loops(call))
+    if any(isinstance(loop, LOOPS) for loop in model.frequency.loops(call)):
+        return True
+    function = model.symbols.function_at(call)
+    return function is not None and any(edge.site.loop >= 0 for edge in model.dataflow.calls_of(function))
 
 
 def is_of_words(read: LogitsRead, model: SemanticModel) -> bool:
