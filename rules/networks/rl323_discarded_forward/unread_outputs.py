@@ -29,7 +29,7 @@ _HEADS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 
 @frozen
 class UnreadOutput:
-    """An output that no code reads, with the argument that asks for it."""
+    """An output that no code reads, with the argument that is_requested for it."""
 
     field: str
     option: str
@@ -41,7 +41,7 @@ class UnreadOutput:
 
 
 def unread_option(call: ast.Call, model: SemanticModel) -> UnreadOutput | None:
-    """Return the output that a call asks for, if no code reads it."""
+    """Return the output that a call is_requested for, if no code reads it."""
     for keyword in call.keywords:
         fields = _FIELDS.get(keyword.arg or "", ())
         if not fields or not _is_true(keyword.value):
@@ -82,8 +82,8 @@ def _may_have_head(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs a model with a head, or one of unknown class that can return hidden states."""
     if _has_head(call, model):
         return True
-    asks = any(each.arg == "output_hidden_states" and _is_true(each.value) for each in call.keywords)
-    return asks and not model.types.type_of(call.func) and not model.types.call_targets(call)
+    is_requested = any(each.arg == "output_hidden_states" and _is_true(each.value) for each in call.keywords)
+    return is_requested and not model.types.type_of(call.func) and not model.types.call_targets(call)
 
 
 def _reads_hidden_states(call: ast.Call, model: SemanticModel) -> bool:

@@ -97,7 +97,7 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.last_positions import is_causal_model
 from rlint.rules.networks._shared.seldom import runs_in_few_steps
-from rlint.rules.networks.rl327_unused_logits.kept_positions import LogitsRead, Position, reads_of_logits
+from rlint.rules.networks.rl327_unused_logits.kept_positions import KeptPositions, LogitsRead, reads_of_logits
 
 _LIMITS = ("logits_to_keep", "num_logits_to_keep")
 _NEEDS_ALL = frozenset({*_LIMITS, "labels", "past_key_values"})
@@ -137,7 +137,7 @@ class UnusedLogits(Rule):
             return
         network = " ".join(model.source.text(node.func).split())
         read = " ".join(model.source.text(reads[0].at.slice).split())
-        only_last = all(each.position is Position.LAST for each in reads)
+        only_last = all(each.position is KeptPositions.LAST for each in reads)
         count = "1" if only_last else "the number of positions that are read"
         yield self.finding(
             model,

@@ -16,7 +16,7 @@ _PER_POSITION = regex(r"^torch\.(nn\.functional\.)?(log_)?softmax$")
 _NORMALISES = frozenset({"softmax", "log_softmax"})
 
 
-class Position(Enum):
+class KeptPositions(Enum):
     """Which positions a read of logits keeps."""
 
     LAST = "last"
@@ -29,7 +29,7 @@ class LogitsRead:
     """One read of logits, by a subscript; `over_words` if it surely keeps the axis of the vocabulary."""
 
     at: ast.Subscript
-    position: Position
+    position: KeptPositions
     over_words: bool
 
 
@@ -133,14 +133,14 @@ def _is_number(index: ast.expr) -> bool:
     return False
 
 
-def position_of(axis: ast.expr, model: SemanticModel) -> Position | None:
+def position_of(axis: ast.expr, model: SemanticModel) -> KeptPositions | None:
     """Return which positions an index keeps; None if it may keep nearly all of them."""
     if is_last(axis):
-        return Position.LAST
+        return KeptPositions.LAST
     match axis:
         case ast.Slice(lower=ast.expr() as first, step=None):
             number = numbers.number_of(first, model)
-            return None if number is not None and number.value in (0, 1) else Position.SOME
+            return None if number is not None and number.value in (0, 1) else KeptPositions.SOME
         case ast.UnaryOp(op=ast.USub()):
-            return Position.SOME
+            return KeptPositions.SOME
     return None
