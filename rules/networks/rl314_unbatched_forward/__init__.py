@@ -97,7 +97,6 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TypeTag,
-    descendants,
     last_name,
     loop_variables,
     observations,
@@ -106,7 +105,7 @@ from rlint.rule import (
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
 from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun, independent_run
-from rlint.rules.networks.rl314_unbatched_forward.looped_networks import depends, runs_rows
+from rlint.rules.networks.rl314_unbatched_forward.looped_networks import depends, draws_figure, runs_rows
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_bounded_part
 from rlint.rules.networks.rl314_unbatched_forward.per_item import (
     is_batch_of_many,
@@ -379,15 +378,6 @@ class UnbatchedForward(Rule):
             assumes="the batches have one shape" if several else None,
             minor=_MINOR if in_part or (several and not runs_in_network(node, model)) else None,
         )
-
-
-def draws_figure(around: ast.AST, model: SemanticModel) -> bool:
-    """Whether a function draws a figure, which takes far longer than the networks that it runs."""
-    return any(
-        isinstance(node, ast.Call)
-        and (model.names.qualified(node.func) or "").startswith(("matplotlib.", "seaborn.", "plotly."))
-        for node in descendants(around)
-    )
 
 
 def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:
