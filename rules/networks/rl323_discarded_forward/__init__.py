@@ -29,7 +29,8 @@ then have low impact. So do parts of results that are computed once before many 
 
 Outputs that the arguments of a call ask for, and no code reads, are flagged as well: `output_scores=True`,
 `output_hidden_states=True` and similar options of language models, their logits if only hidden states are
-used, and the weights of `nn.MultiheadAttention` (`need_weights=False`).
+used (likely, if the class of the model is not known), and the weights of `nn.MultiheadAttention`
+(`need_weights=False`). `RL327` is about logits of which only some positions are used.
 
 Log-probabilities over a vocabulary are flagged if code only reads a slice of the positions that drops the
 first ones, such as those of the prompt: `log_probs_of(logits[:, :-1], tokens[:, 1:])[:, start:]`.
@@ -134,6 +135,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     waste_of,
 )
 from rlint.rules.networks.rl323_discarded_forward.unread_outputs import (
+    assumed_head,
     has_unread_weights,
     unread_logits,
     unread_option,
@@ -323,6 +325,7 @@ class DiscardedForward(Rule):
                 "are used",
                 advice="Run the model without its head: `model.model(...)`, `model.get_decoder()(...)`, or "
                 "load it with `AutoModel`",
+                assumes=assumed_head(call, model),
             )
 
     def dropped_positions(self, call: ast.Call, kept: ast.Subscript, model: SemanticModel) -> Finding:
