@@ -26,6 +26,7 @@ _INSERTS = models.having(Trait.INSERTS, TypeTag.LIST) | models.having(Trait.INSE
 _KEEPS = models.having(Trait.KEEPS_VALUES | Trait.KEEPS_ORDER, TypeTag.TENSOR)
 _MAKES = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "torch", "numpy")
 _TOKENIZES = regex(r"token|encode|(^|_)pad")
+_EXTENDS = (ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.NamedExpr)
 _DEPTH = 6
 
 
@@ -42,16 +43,22 @@ def growths_in(loop: AnyLoop, model: SemanticModel) -> dict[str, Growth]:
     without those that an iteration replaces by another one.
     """
     found: dict[str, Growth] = {}
-    restarted: set[str] = set()
-    for node in descendants(loop):
+    replaced: set[str] = set()
+    nodes = [node for node in descendants(loop) if isinstance(node, _EXTENDS)]
+    for node in nodes:
         for key, growth in _growth_by(node, model):
             if growth is None:
-                restarted.add(key)
+                replaced.add(key)
             else:
                 known = found.get(key)
                 added = (*known.added, *growth.added) if known is not None else growth.added
                 found[key] = Growth(added, by_place=growth.by_place)
-    return {key: growth for key, growth in found.items() if key not in restarted}
+    if not found:
+        return {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and not any(_growth_by(node, model)):
+            replaced |= _replaced_by(node)
+    return {key: growth for key, growth in found.items() if key not in replaced}
 
 
 def _growth_by(node: ast.AST, model: SemanticModel) -> Iterator[tuple[str, Growth | None]]:
@@ -82,16 +89,17 @@ def _growth_by(node: ast.AST, model: SemanticModel) -> Iterator[tuple[str, Growt
             name, call, model
         ):
             yield name, Growth(tuple(_parts(call, model)[1:]))
-        case ast.Assign(targets=targets, value=value):
-            names = {
-                part.id
-                for target in targets
-                for part in descendants(target)
-                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-            }
-            names -= {part.id for part in descendants(value) if isinstance(part, ast.Name)}
-            for name in names:
-                yield name, None
+
+
+def _replaced_by(statement: ast.Assign) -> set[str]:
+    """Return the variables to which a statement assigns a value that does not contain their own."""
+    names = {
+        part.id
+        for target in statement.targets
+        for part in descendants(target)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    return names - {part.id for part in descendants(statement.value) if isinstance(part, ast.Name)}
 
 
 def _drops_first(bounds: ast.Slice) -> bool:
