@@ -6,7 +6,7 @@ which batches are drawn at random, in an array of objects (`np.empty(capacity, d
 leaves of a sum tree (`self.tree.add(priority, transition)`). The list may belong to a buffer class, be an
 attribute of the agent, or be a variable of the script. The rule
 recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
-sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
+sliced, picked item by item from a drawn place on, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
 are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`. Whole episodes or games
 count if a method of the buffer builds batches from their steps, one by one: by methods of each drawn game
 (`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`). A buffer may
