@@ -70,9 +70,10 @@ def is_taken_apart(item: ast.Subscript, model: SemanticModel) -> bool:
     """Whether the fields of the items are collected, in the loop or from the list that it fills."""
     parent = model.parent(item)
     if isinstance(parent, ast.ListComp) and parent.elt is item:
-        return model.once(is_unpacked, parent)
+        unpacked: bool = model.once(is_unpacked, parent)
+        return unpacked
     if isinstance(parent, (ast.Attribute, ast.Subscript)):
-        return len(_fields_beside(item, model)) >= _FIELDS
+        return len(_fields_read(item, model)) >= _FIELDS
     match parent:
         case ast.Assign(targets=[ast.Tuple(elts=parts)]):
             return len(parts) > _FIELDS
@@ -97,7 +98,7 @@ def _is_appended(item: ast.expr, model: SemanticModel) -> bool:
     return False
 
 
-def _fields_beside(item: ast.Subscript, model: SemanticModel) -> set[str]:
+def _fields_read(item: ast.Subscript, model: SemanticModel) -> set[str]:
     """Return the fields that a function takes of items of the same list, one by one."""
     function = model.function(item)
     scope: ast.AST = function if function is not None else model.syntax.module
