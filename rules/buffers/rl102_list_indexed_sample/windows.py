@@ -57,7 +57,7 @@ def _first_item(node: ast.AST, model: SemanticModel) -> ast.Subscript | None:
     ]
     for item in sorted(inside, key=lambda part: (part.lineno, part.col_offset)):
         if _is_store(item.value, model) and is_taken_apart(item, model):
-            return item if not _is_told_before(item, model) else None
+            return item if not _is_reported_before(item, model) else None
     return None
 
 
@@ -71,7 +71,7 @@ def _loop_of(item: ast.AST, model: SemanticModel) -> ast.AST | None:
     return None
 
 
-def _is_told_before(item: ast.Subscript, model: SemanticModel) -> bool:
+def _is_reported_before(item: ast.Subscript, model: SemanticModel) -> bool:
     """Whether the function reads the same list in a window before: one finding tells of all fields."""
     function = model.function(item)
     return function is not None and any(
