@@ -17,7 +17,7 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
 - a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
-  a comprehension for each field;
+  a comprehension for each field, or with `zip(*batch)` in a function that such a batch is passed to (likely);
 - items of an object whose `__getitem__` indexes each field (`[self[i] for i in indices]`), and a generator
   that yields such items at random indices to a data loader, which collates them;
 - a sequence that begins at a drawn place, item by item (`[self.memory[i] for i in range(start, start + n)]`,
@@ -134,6 +134,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     pick_at_once,
     picked_by,
 )
+from rlint.rules.buffers.rl102_list_indexed_sample.given_batches import given_batch
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
 from rlint.rules.buffers.rl102_list_indexed_sample.single_items import holds_fields, yielded_item
@@ -196,7 +197,7 @@ class ListIndexedSample(Rule):
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:
             found = self.sample(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) == "builtins.zip":
-            found = self.apart(unzipped_batch(node, model), model)
+            found = self.apart(unzipped_batch(node, model), model) or self.given(node, model)
         elif isinstance(node, ast.Call) and is_numpy_choice(node, model):
             found = self.choice(node, model)
         elif isinstance(node, ast.Call):
@@ -351,6 +352,16 @@ class ListIndexedSample(Rule):
             "their fields are stacked again"
         )
         return self.finding(model, found.at, message, advice=ARRAYS)
+
+    def given(self, call: ast.Call, model: SemanticModel) -> Finding | None:
+        """Return a finding for `zip(*batch)` of a parameter, if callers draw the batch from a buffer."""
+        found = given_batch(call, model)
+        if found is None:
+            return None
+        batch = found.batch.id
+        message = f"The single transitions of `{batch}` are taken apart, and their fields are joined again"
+        assumes = f"`{batch}` is a batch that `{found.drawn_by}` returned"
+        return self.finding(model, call, message, advice=ARRAYS, assumes=assumes)
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""
