@@ -62,7 +62,7 @@ def is_length_of(size: ast.expr, held: ast.expr, model: SemanticModel) -> bool:
     return False
 
 
-def is_short(held: ast.expr, model: SemanticModel) -> bool:
+def is_short(held: ast.expr, model: SemanticModel, below: int = SHORT) -> bool:
     """Whether a deque is created with a `maxlen` that is known to be small."""
     values: list[ast.expr | None] = []
     if isinstance(held, ast.Name):
@@ -81,6 +81,6 @@ def is_short(held: ast.expr, model: SemanticModel) -> bool:
             continue
         given = [keyword.value for keyword in value.keywords if keyword.arg == "maxlen"] or value.args[1:2]
         number = numbers.number_of(given[0], model) if given else None
-        if number is not None and number.value < SHORT:
+        if number is not None and number.value < below:
             return True
     return False

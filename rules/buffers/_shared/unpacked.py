@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Use, UseKind, descendants
+from rlint.rule import BindingKind, SemanticModel, Use, UseKind, descendants
 
 _FIELDS = 3
 """A transition has at least so many fields."""
@@ -14,8 +14,8 @@ _COLLECTED = 2
 
 def is_unpacked(batch: ast.expr, model: SemanticModel) -> bool:
     """Whether the fields of the items of a list are collected: by `zip(*batch)`, by comprehensions
-    (`[t.state for t in batch]`) or by a loop that unpacks each item, here or in a function of the file that
-    receives the list.
+    (`[t.state for t in batch]`, `[batch[i].state for i in range(len(batch))]`) or by a loop that unpacks each
+    item, here or in a function of the file that receives the list.
     """
     fields: set[str] = set()
     for use in model.dataflow.uses_across_functions(batch, _is_wrapped):
@@ -23,7 +23,37 @@ def is_unpacked(batch: ast.expr, model: SemanticModel) -> bool:
             return True
         if use.kind is UseKind.ITERATED:
             fields |= _fields_taken(use, model)
+        if use.kind is UseKind.ITEM and isinstance(use.at, ast.Subscript) and _is_counted(use.at, model):
+            fields |= parts_of(use.at, model)  # `batch[i].state`
     return len(fields) >= _COLLECTED
+
+
+def parts_of(item: ast.expr, model: SemanticModel) -> set[str]:
+    """Return the part of one item that the expression around it reads (`state` of `item.state`), or the
+    variables that it is unpacked to.
+    """
+    match model.parent(item):
+        case ast.Attribute(value=value, attr=field) as read if value is item:
+            call = model.parent(read)
+            return set() if isinstance(call, ast.Call) and call.func is read else {field}
+        case ast.Subscript(value=value, slice=ast.Constant() as field) if value is item:
+            return {ast.dump(field)}
+        case ast.Assign(targets=[ast.Tuple(elts=elements)]) if len(elements) >= _FIELDS:
+            return {ast.dump(element) for element in elements}
+    return set()
+
+
+def _is_counted(item: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether the index of an item counts through a list: `batch[i]` for `i in range(len(batch))`."""
+    if not isinstance(item.slice, ast.Name) or not isinstance(item.ctx, ast.Load):
+        return False
+    bindings = model.dataflow.definitions(item.slice)
+    return bool(bindings) and all(
+        each.kind in (BindingKind.FOR, BindingKind.COMPREHENSION)
+        and isinstance(each.value, ast.Call)
+        and model.names.qualified(each.value.func) == "builtins.range"
+        for each in bindings
+    )
 
 
 def _is_wrapped(use: Use) -> bool:

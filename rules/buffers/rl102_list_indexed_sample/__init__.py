@@ -17,9 +17,12 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 - `np.array(self.buffer)[indices]`, and `rng.choice(self.buffer, size)` of a list by NumPy;
 - a batch of single transitions that a buffer's method returns (`memory.sample(n)`), where other code takes it
   apart: with `zip(*batch)`, with a loop that unpacks each transition and appends its fields to lists, or with
-  a comprehension for each field;
+  a comprehension for each field, or with `zip(*batch)` in a function that such a batch is passed to (likely);
 - items of an object whose `__getitem__` indexes each field (`[self[i] for i in indices]`), and a generator
   that yields such items at random indices to a data loader, which collates them;
+- a sequence that begins at a drawn place, item by item (`[self.memory[i] for i in range(start, start + n)]`,
+  or by `islice`), if its fields are collected, and a field of all items that is collected again to draw one
+  (`np.array([t.reward for t in self.memory])`);
 - slices of one length that a buffer stacks (`np.stack([self.frames[t : t + n, b] for t, b in zip(ts, bs)])`),
   or that a loop over drawn places copies to a batch (`batch[:, i] = self.rows[t : t + n, b]`);
 - `random.sample` on a list of transitions or of items that are stacked afterwards, or on a deque that may
@@ -131,6 +134,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     pick_at_once,
     picked_by,
 )
+from rlint.rules.buffers.rl102_list_indexed_sample.given_batches import given_batch
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
 from rlint.rules.buffers.rl102_list_indexed_sample.single_items import holds_fields, yielded_item
@@ -145,10 +149,15 @@ from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     unzipped_batch,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.whole_items import appends_whole, are_kept_whole
+from rlint.rules.buffers.rl102_list_indexed_sample.windows import PickedWindow, field_of_all, window_of
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
     "`self.rewards[indices]`"
+)
+SLICES = (
+    "Keep each field of the transitions in one preallocated array, and slice it: "
+    "`self.rewards[start : start + length]`"
 )
 FIELDS = "Draw the indices of a whole batch, and index the storage of each field with all of them at once"
 _DRAWS = ("random.sample", "random.choices")
@@ -171,6 +180,7 @@ class ListIndexedSample(Rule):
     callees = last_names(
         *_DRAWS,
         "operator.itemgetter",
+        "itertools.islice",
         "numpy.array",
         "numpy.asarray",
         "numpy.random.choice",
@@ -179,12 +189,15 @@ class ListIndexedSample(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked item by item."""
-        if isinstance(node, ast.ListComp):
+        window = window_of(node, model) if isinstance(node, (ast.ListComp, ast.For, ast.Call)) else None
+        if window is not None:
+            found: Finding | None = self.window(window, model)
+        elif isinstance(node, ast.ListComp):
             found = self.comprehension(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:
             found = self.sample(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) == "builtins.zip":
-            found = self.apart(unzipped_batch(node, model), model)
+            found = self.apart(unzipped_batch(node, model), model) or self.given(node, model)
         elif isinstance(node, ast.Call) and is_numpy_choice(node, model):
             found = self.choice(node, model)
         elif isinstance(node, ast.Call):
@@ -200,6 +213,11 @@ class ListIndexedSample(Rule):
 
     def comprehension(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """Return a finding for `[self.buffer[i] for i in indices]`."""
+        whole = field_of_all(node, model)
+        if whole is not None:
+            held = shown(whole.held, model)
+            message = f"A field of all items of `{held}` is collected one by one to draw from it"
+            return self.finding(model, whole.at, message, advice=ARRAYS)
         picked = picked_by(node)
         if picked is None:
             return (
@@ -252,6 +270,12 @@ class ListIndexedSample(Rule):
         related = [(other, "iterates over the same items again") for other in equal[1:]]
         minor = _EPISODES if are_kept_whole(node, picked.held, model) else minor_of(kind, model)
         return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor)
+
+    def window(self, found: PickedWindow, model: SemanticModel) -> Finding:
+        """Return a finding for `[self.memory[i] for i in range(start, start + length)]`."""
+        kind = container_of(found.held, model)
+        message = f"The sequence is picked from `{shown(found.held, model)}` one by one{walks(kind)}"
+        return self.finding(model, found.at, message, advice=SLICES, minor=minor_of(kind, model))
 
     def by_method(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """Return a finding for `[self.storage.get(i) for i in indices]`."""
@@ -328,6 +352,16 @@ class ListIndexedSample(Rule):
             "their fields are stacked again"
         )
         return self.finding(model, found.at, message, advice=ARRAYS)
+
+    def given(self, call: ast.Call, model: SemanticModel) -> Finding | None:
+        """Return a finding for `zip(*batch)` of a parameter, if callers draw the batch from a buffer."""
+        found = given_batch(call, model)
+        if found is None:
+            return None
+        batch = found.batch.id
+        message = f"The single transitions of `{batch}` are taken apart, and their fields are joined again"
+        assumes = f"`{batch}` is a batch that `{found.drawn_by}` returned"
+        return self.finding(model, call, message, advice=ARRAYS, assumes=assumes)
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`."""

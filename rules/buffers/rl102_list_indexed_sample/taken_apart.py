@@ -19,8 +19,8 @@ from rlint.rule import (
 from rlint.rules.buffers._shared.held import may_hold_transitions
 from rlint.rules.buffers._shared.store_class import is_store_class
 
-_SAMPLES = regex(r"^_*(sample|get_(mini_?)?batch|get_sample|random_sample|sample_\w+|next_batch|draw\w*)$")
-_STORES = regex(
+SAMPLES = regex(r"^_*(sample|get_(mini_?)?batch|get_sample|random_sample|sample_\w+|next_batch|draw\w*)$")
+STORES = regex(
     r"buffer|memory|memories|replay|experience|storage|dataset|expert|(^|_)(rb|rpm|er|mem|pool|d)$"
 )
 DRAWS = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR) | {
@@ -132,7 +132,7 @@ def _source(batch: ast.expr, model: SemanticModel) -> ast.Call | None:
             return None
         call = definitions[0].value
     match call:
-        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if _SAMPLES.search(method):
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if SAMPLES.search(method):
             pass
         case _:
             return None
@@ -140,7 +140,7 @@ def _source(batch: ast.expr, model: SemanticModel) -> ast.Call | None:
     kind = model.types.type_of(batch)
     if model.names.qualified(call.func) is not None or not may_hold_transitions(kind):
         return None
-    if not _STORES.search((last_name(owner) or "").lower()) and not model.names.is_self(owner):
+    if not STORES.search((last_name(owner) or "").lower()) and not model.names.is_self(owner):
         return None
     return call
 

@@ -1,14 +1,14 @@
 """A replay buffer that stores each transition as a Python object and builds arrays for each batch.
 
 ## What it does
-Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from
-which batches are drawn at random, in an array of objects (`np.empty(capacity, dtype=object)`), or in the
-leaves of a sum tree (`self.tree.add(priority, transition)`). The list may belong to a buffer class, be an
-attribute of the agent, or be a variable of the script. The rule
-recognises `append`, `extend`, writes to an index that wraps around, and sequences of transitions that are
-sliced, or unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields
-are collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`. Whole episodes or games
-count if a method of the buffer builds batches from their steps, one by one: by methods of each drawn game
+Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from which
+batches are drawn at random, in an array of objects (`np.empty(capacity, dtype=object)`), or in the leaves of
+a sum tree (`self.tree.add(priority, transition)`). The list may belong to a buffer class, be an attribute of
+the agent, or be a variable of the script. The rule recognises `append`, `extend`, writes to an index that
+wraps around, and sequences of transitions that are sliced, picked item by item from a drawn place on, or
+unpacked one by one, for each batch. Objects of unknown type count as transitions if their fields are
+collected after the draw: by `zip(*batch)`, or by `[t.state for t in batch]`. Whole episodes or games count if
+a method of the buffer builds batches from their steps, one by one: by methods of each drawn game
 (`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`). A buffer may
 also keep one list per field (`self.states.append(state)`, `self.rewards.append(reward)`, …) from which items
 at drawn indices are picked, or that is a data set whose `__getitem__` returns the fields of one transition.

@@ -22,6 +22,7 @@ from rlint.rule import (
 from rlint.rules.buffers._shared.held import is_counted, is_length_of, is_sampling
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers._shared.windows import in_window, is_sliced_window, is_taken_apart
 from rlint.rules.buffers._shared.wrapped import wraps_list
 from rlint.rules.buffers.rl104_object_replay_buffer.emptied import is_emptied
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import FIELDS
@@ -111,6 +112,8 @@ def draws_of(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
     """Yield the drawing of a batch that this use of a list is part of."""
     parent = model.parent(use)
     match parent:
+        case ast.Call(args=[first, *_]) if first is use and is_sliced_window(parent, model):
+            yield parent
         case ast.Call(func=func, args=[first, *rest]) if first is use:
             qualified = model.names.qualified(func)
             method = func.attr if isinstance(func, ast.Attribute) else ""
@@ -130,6 +133,9 @@ def draws_of(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
             whole = qualified in _CONVERTS and _is_indexed(parent, model) and is_sampling(parent, model)
             if whole or (drawn and size is not None and not is_length_of(size, use, model)):
                 yield parent
+        case ast.Subscript(value=value, ctx=ast.Load()) if value is use and in_window(parent, model):
+            if is_taken_apart(parent, model):
+                yield parent  # a sequence of transitions, item by item
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
             for item in (parent, *_items_of_self(parent, model)):
                 if _is_picked(item, index if item is parent else item.slice, model):

@@ -5,7 +5,7 @@ Flags these ways to compute returns or advantages in code that runs per episode 
 
 - a list that the loop fills from the front: `returns.insert(0, value)` or `returns = [value] + returns`;
 - a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
-  or a second loop from `t` to the end;
+  or a second loop from `t` to the end, also of rewards in transitions (`steps[t + k][2] * gamma**k`);
 - a recurrence over time steps that computes with tensors number by number or row by row (`delta =
   rewards[t] + gamma * values[t + 1] - values[t]`), also if only its start is a tensor (`ret = values[-1]`,
   then `ret = reward + gamma * ret`), or n-step returns that a second loop adds up from tensors
@@ -121,7 +121,7 @@ class ScalarRewardLoop(Rule):
     seeds = ("S1.E3",)
     claims = ("time", "exp")
     heat = Heat.WARM
-    visits = (ast.Assign, ast.Call, ast.For)
+    visits = (ast.Assign, ast.Call, ast.For, ast.While)
     callees = SUMS | {"insert"}
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import ast
-import re
+from collections.abc import Callable
 
 from rlint.rule import (
     COMPREHENSIONS,
     FUNCTIONS,
-    LOOPS,
     AnyLoop,
     SemanticModel,
     Trait,
     TypeTag,
     descendants,
     dump_as_read,
+    last_name,
     last_names,
     models,
-    regex,
+)
+from rlint.rules.computation.rl506_scalar_reward_loop.added_items import (
+    adds_field_of_item,
+    adds_up,
+    counter_of,
+    is_field_added,
+    is_reward,
+    is_sum_of,
+    only_value,
 )
 
 _SUMS = models.having(Trait.SUMS, "builtins", "math", "numpy", "torch")
 _METHODS = frozenset({"sum", "dot"})
 SUMS = last_names(*_SUMS) | _METHODS
 """Functions that sum, by last name."""
-_REWARD = regex(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(_|$)", re.IGNORECASE)
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
 
@@ -40,8 +47,10 @@ def summed_later(node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop
                     return found
         case ast.Call(func=ast.Attribute(value=summed, attr="sum" | "dot")):
             return _later_in(summed, model)
-        case ast.For(iter=iterable) if _adds_up(node):
+        case ast.For(iter=iterable) if adds_up(node):
             return _later(iterable, node, model)
+        case ast.While(test=ast.Compare(left=ast.Name() as counter, ops=[ast.Lt()], comparators=[end])):
+            return _counted_by_hand(node, counter, end, model) if adds_up(node) else None
     return None
 
 
@@ -78,6 +87,8 @@ def _later(iterable: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast
             if loop is None:
                 return None
             return _indexed_in(node, iterable, loop, model)
+        case ast.Call(func=func, args=[count]) if model.names.qualified(func) == "builtins.range":
+            return _offset_in(node, count, model)
         case ast.Call(func=func, args=args):
             if model.names.qualified(func) in ("builtins.enumerate", "builtins.zip"):
                 for argument in args:
@@ -100,7 +111,12 @@ def _slice_of(part: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast.
                 case _:
                     return None
             loop = _counting_loop(first, node, model)
-            return (sequence, loop) if loop is not None and _is_of_numbers(sequence, loop, model) else None
+            if loop is None or not _is_unchanged(sequence, loop, model):
+                return None
+            return (sequence, loop) if _is_of_numbers(sequence) or adds_field_of_item(node) else None
+        case ast.Name():
+            made = only_value(part, model)  # `future = rewards[t:]`
+            return _slice_of(made, node, model) if isinstance(made, ast.Subscript) else None
     return None
 
 
@@ -109,21 +125,52 @@ def _indexed_in(
 ) -> tuple[ast.expr, AnyLoop] | None:
     """Return the sequence that `for k in range(t, n)` reads to its end."""
     end = iterable.args[1]
-    match node:
-        case ast.For(target=ast.Name(id=counter)):
-            pass
-        case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
-            if not isinstance(generator.target, ast.Name):
-                return None
-            counter = generator.target.id
+    counter = counter_of(node)
+    if counter is None or not _same_end(end, loop, model):
+        return None
+    return _read_at(node, loop, lambda index: isinstance(index, ast.Name) and index.id == counter, model)
+
+
+def _offset_in(node: ast.AST, count: ast.expr, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
+    """Return the sequence of which `for k in range(len(rewards) - t)` reads `rewards[t + k]`."""
+    made = only_value(count, model) if isinstance(count, ast.Name) else count
+    counter = counter_of(node)
+    match made:
+        case ast.BinOp(left=end, op=ast.Sub(), right=ast.Name() as first) if counter is not None:
+            loop = _counting_loop(first, node, model)
         case _:
             return None
-    if not _same_end(end, loop, model):
+    if loop is None or not _same_end(end, loop, model):
         return None
+    return _read_at(node, loop, lambda index: is_sum_of(index, first.id, counter), model)
+
+
+def _counted_by_hand(
+    node: ast.While, counter: ast.Name, end: ast.expr, model: SemanticModel
+) -> tuple[ast.expr, AnyLoop] | None:
+    """Return the sequence that `k = t` and `while k < len(rewards): …; k += 1` read to its end."""
+    block, place = model.syntax.block(node)
+    for statement in reversed(block[:place]):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as first) if name == counter.id:
+                loop = _counting_loop(first, node, model)
+                if loop is None or not _same_end(end, loop, model):
+                    return None
+                return _read_at(
+                    node, loop, lambda index: isinstance(index, ast.Name) and index.id == counter.id, model
+                )
+    return None
+
+
+def _read_at(
+    node: ast.AST, loop: AnyLoop, is_place: Callable[[ast.expr], bool], model: SemanticModel
+) -> tuple[ast.expr, AnyLoop] | None:
+    """Return the sequence of rewards, or of steps with rewards, that a loop reads at a place."""
     for part in descendants(node):
         match part:
-            case ast.Subscript(value=sequence, slice=ast.Name(id=name)) if name == counter:
-                if _is_of_numbers(sequence, loop, model):
+            case ast.Subscript(value=sequence, slice=index) if is_place(index):
+                of_numbers = _is_of_numbers(sequence) or is_field_added(part, node, model)
+                if of_numbers and _is_unchanged(sequence, loop, model):
                     return sequence, loop
     return None
 
@@ -169,13 +216,16 @@ def _iterable(loop: AnyLoop) -> ast.expr | None:
     return loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
 
 
-def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether it is a sequence of rewards or the like, which the loop does not modify."""
+def _is_of_numbers(sequence: ast.expr) -> bool:
+    """Whether it is a sequence of rewards or the like, by its name."""
+    return isinstance(sequence, (ast.Name, ast.Attribute)) and is_reward(last_name(sequence) or "")
+
+
+def _is_unchanged(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether the loop does not modify a sequence."""
     if not isinstance(sequence, (ast.Name, ast.Attribute)):
         return False
-    name = sequence.id if isinstance(sequence, ast.Name) else sequence.attr
-    kind = model.types.type_of(sequence)
-    if not _REWARD.search(name) or kind.tag in (TypeTag.STR, TypeTag.DICT):
+    if model.types.type_of(sequence).tag in (TypeTag.STR, TypeTag.DICT):
         return False
     shape = ast.dump(sequence)
     for part in descendants(loop):
@@ -191,23 +241,3 @@ def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> b
 def _stores(target: ast.expr, shape: str) -> bool:
     held = target.value if isinstance(target, ast.Subscript) else target
     return dump_as_read(held) == shape
-
-
-def _adds_up(loop: ast.For) -> bool:
-    """Whether each iteration of a loop only adds to a variable, and counts."""
-    adds = False
-    for statement in loop.body:
-        match statement:
-            case ast.AugAssign(target=ast.Name(), op=ast.Add() | ast.Mult()):
-                adds = adds or isinstance(statement.op, ast.Add)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left), op=op)):
-                if name != left or not isinstance(op, (ast.Add, ast.Mult)):
-                    return False
-                adds = adds or isinstance(op, ast.Add)
-            case ast.Expr(value=ast.Constant()):
-                pass
-            case _:
-                return False
-    return adds and not any(
-        isinstance(part, LOOPS) for statement in loop.body for part in descendants(statement)
-    )

@@ -9,6 +9,8 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
   i, r in enumerate(rewards)])`);
 - the same functions, and `np.mean`, of a local list to which only a few numbers are appended, and `np.mean`
   of a list that a comprehension makes of numbers;
+- `np.argmax` and `np.argmin` of a list of numbers that is built in place, also of values that each
+  environment step looks up in a table (`np.argmax([q[state, a] for a in range(2)])`; likely);
 - `np.searchsorted` and `np.digitize` of one number in a Python list, which is converted on every call;
 - `np.any` and `np.all` of a list of truth values;
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
@@ -106,6 +108,7 @@ from rlint.rule import (
     numbers,
 )
 from rlint.rules.computation._shared.stratified_draws import is_drawn_per_iteration
+from rlint.rules.computation.rl508_numpy_on_scalar.places_in_lists import PLACES, place_in_list
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     LONG,
@@ -128,7 +131,7 @@ class NumpyOnScalar(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = CALLED | DRAWS
+    callees = CALLED | DRAWS | PLACES
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call of numpy's with single numbers."""
@@ -136,7 +139,7 @@ class NumpyOnScalar(Rule):
         if not (model.names.qualified(node.func) or "").startswith("numpy."):
             return
         called = model.source.text(node.func)
-        found, unsure = scalar_call(node, model), None
+        found, unsure = scalar_call(node, model) or place_in_list(node, model), None
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None and not model.usage.is_evaluation(node):
