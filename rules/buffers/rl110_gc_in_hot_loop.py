@@ -3,7 +3,8 @@
 ## What it does
 Flags `gc.collect()` and `torch.cuda.empty_cache()` (also of `mps`, `xpu` and others) where they run in
 every iteration of a training loop: per environment step, gradient step, episode or epoch. The call may be
-in a helper function or under `if torch.cuda.is_available()`. Loops over samples or batches that run a network
+in a helper function or under `if torch.cuda.is_available()`; under a setting (`if self.args.free_cache`) it
+is likely. Loops over samples or batches that run a network
 count as well, wherever they are called from: evaluation and inference (with a low impact), also after a `del`
 of the sample's tensors.
 
@@ -85,6 +86,7 @@ from rlint.rule import (
     Driver,
     Finding,
     Fix,
+    GuardKind,
     Heat,
     Rule,
     SemanticModel,
@@ -138,9 +140,10 @@ class GcInHotLoop(Rule):
         if what not in EMPTIES and (what != COLLECTS or _is_partial(node)):
             return
         anchor = _guarded(model.syntax.statement(node), model)
-        often = model.frequency.heat_of(anchor).level is not Heat.COLD and (
-            model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
-        )
+        often, setting = _runs_often(anchor, model), None
+        if not often:
+            setting = _setting_around(anchor, model)
+            often = setting is not None and _runs_often(setting, model)
         if _in_handler(anchor, model) or _tries_sizes(anchor, model):
             return
         # beside each forward pass, blocks are released that the next one allocates again
@@ -167,8 +170,32 @@ class GcInHotLoop(Rule):
             f"`{shown}` {cost}, {where}",
             fix=build_fix(node, anchor, model),
             advice=f"Remove it, since {freed} without it, or call it once after the loop",
+            assumes=f"`{model.source.text(setting.test)}` is on" if setting is not None and often else None,
             only_on=("cuda",) if what in EMPTIES else (),
         )
+
+
+def _runs_often(anchor: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a statement runs in each iteration of a training loop, or in each call of a hot function."""
+    return model.frequency.heat_of(anchor).level is not Heat.COLD and (
+        model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
+    )
+
+
+def _setting_around(anchor: ast.stmt, model: SemanticModel) -> ast.If | None:
+    """Return the condition around a statement that asks only for a setting: `if self.args.free_cache:`. The
+    settings of one run do not change, so the call runs in each iteration or never.
+    """
+    around = model.parent(anchor)
+    if (
+        not isinstance(around, ast.If)
+        or anchor not in around.body
+        or not isinstance(around.test, ast.Attribute)
+    ):
+        return None
+    outside = model.frequency.conditions(around)
+    inside = [guard for guard in model.frequency.conditions(anchor) if guard not in outside]
+    return around if inside and all(guard.kind is GuardKind.SWITCH for guard in inside) else None
 
 
 def _tries_sizes(anchor: ast.stmt, model: SemanticModel) -> bool:

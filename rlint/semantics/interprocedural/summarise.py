@@ -81,7 +81,7 @@ from rlint.semantics.types.container_insertions import (
     put_in,
     with_added,
 )
-from rlint.semantics.types.device_reads import parameters_read
+from rlint.semantics.types.device_reads import parameters_read, parameters_tested
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.results.call_results import returns_call_results
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
@@ -285,6 +285,7 @@ def _function(
         update_intervals=analysis.loops.update_intervals(node),
         update_conditions=analysis.loops.update_conditions(node),
         reads=parameters_read(node, syntax),
+        tests=parameters_tested(node),
         copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
         if "torch" in syntax.text
         else (),

@@ -14,6 +14,7 @@ from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _MOST_STATEMENTS = 8
 _READS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"cpu"}
+_NUMERIC = frozenset({"isfinite", "isinf", "isnan"})
 _OF_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | _READS
 
 
@@ -30,6 +31,33 @@ def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
     variables = {value.id for value in map(_converted, returned) if isinstance(value, ast.Name)}
     found |= _replaced(function, syntax) & names & variables
     return tuple(sorted(found))
+
+
+def parameters_tested(function: Function) -> tuple[str, ...]:
+    """Return the parameters of which a function only tells whether they are finite: `def valid(x): return
+    not torch.isnan(x).any()`. A condition on the result reads the tensor.
+    """
+    match function.body:
+        case [ast.Return(value=ast.expr() as told)] | [
+            ast.Expr(value=ast.Constant()),
+            ast.Return(value=ast.expr() as told),
+        ]:
+            pass
+        case _:
+            return ()
+    arguments = function.args
+    names = {parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)}
+    return tuple(sorted({name for part in ast.walk(told) if (name := _tested_by(part)) in names}))
+
+
+def _tested_by(part: ast.AST) -> str | None:
+    """Return `x` of `torch.isnan(x)` or `x.isnan()`."""
+    match part:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=query), args=[ast.Name(id=name)]):
+            return name if query in _NUMERIC else None
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=query), args=[]):
+            return name if query in _NUMERIC else None
+    return None
 
 
 def _converted(value: ast.expr) -> ast.expr:

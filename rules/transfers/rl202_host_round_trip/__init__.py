@@ -38,7 +38,8 @@ Flags the following in hot code of programs that use accelerators:
 - An array that is copied to the device for arithmetic only, and the result read back, also if a caller
   copies it.
 - A tensor that is read as it was copied to the device, so that the host has its numbers already (`states =
-  torch.from_numpy(x).to(device)`, then `states.cpu()`).
+  torch.from_numpy(x).to(device)`, then `states.cpu()`), also to find which elements hold
+  (`torch.where(done)`).
 - A condition on a buffer or parameter of a network (`if self.count >= self.until`), and a buffer of integers
   that is read as a number (`start = int(self.queue_start)`).
 - Device tensors that a loop stores in parts of a host tensor: `output[:, i] = action`, where `output =
@@ -55,7 +56,8 @@ Flags the following in hot code of programs that use accelerators:
 - A number that is read only for arithmetic with device tensors, to limit or to fill them (`alpha =
   log_alpha.exp().item()`, then `alpha * log_probs`).
 - An assertion about a device tensor (`assert (weights > 0).all()`), a condition on one that only raises an
-  error or writes a message, and one that tests whether numbers are finite (`if not torch.isfinite(loss)`).
+  error or writes a message, and one that tests whether numbers are finite (`if not torch.isfinite(loss)`),
+  also by a function of the project (`assert valid(loss)`).
 - A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
   level of the logger is higher.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
@@ -143,19 +145,18 @@ the program.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rlint.rule import (
-    AnyLoop,
     CodeExtent,
     Device,
     Finding,
     Heat,
     Rule,
     SemanticModel,
+    last_name,
 )
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
-from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
 from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
@@ -168,11 +169,14 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     READERS,
     HostRead,
     reads_at,
-    reads_below,
 )
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
 from rlint.rules.transfers.rl202_host_round_trip.probed import is_probed
-from rlint.rules.transfers.rl202_host_round_trip.purposes.host_copies import copied_from_host
+from rlint.rules.transfers.rl202_host_round_trip.purposes.host_copies import (
+    PLACES,
+    copied_from_host,
+    places_found,
+)
 from rlint.rules.transfers.rl202_host_round_trip.purposes.single_reads import said_of_few
 from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import value_trip
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
@@ -180,6 +184,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     others_of_step,
     step_of,
 )
+from rlint.rules.transfers.rl202_host_round_trip.reported import first_in, is_others, reported_together
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
@@ -210,7 +215,7 @@ class HostRoundTrip(Rule):
         ast.comprehension,
         ast.Assign,
     )
-    callees = READERS | round_trips.MAKERS | COPIES | {"format", "type"}
+    callees = READERS | round_trips.MAKERS | COPIES | PLACES | {"format", "type"}
     triggers = ("torch", ".item()", ".cpu()", ".numpy()", ".tolist()")
 
     def concerns(self, model: SemanticModel) -> bool:
@@ -238,6 +243,8 @@ class HostRoundTrip(Rule):
                 return
             if leaves_device(node, model):
                 yield from self.check_way_back(node, model)
+            elif last_name(node.func) in PLACES:
+                yield from self.check_places(node, model)
             else:
                 yield from self.check_list(node, model)
         for read in reads_at(node, model):
@@ -245,6 +252,15 @@ class HostRoundTrip(Rule):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
             elif not model.once(is_others, read) and not is_probed(read.tensor, model):
                 yield from self.check_read(read, model)
+
+    def check_places(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `torch.where(done)` of what the host has just copied to the device."""
+        read = places_found(call, model)
+        held = copied_from_host(read, model) if read is not None else None
+        if read is None or held is None or model.frequency.heat_of(call).level < Heat.HOT:
+            return
+        if not model.usage.is_evaluation(call):
+            yield self._found(read, said_of_reads.of_held(read, held, model), model)
 
     def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `torch.tensor([x.sum(), y.sum()])`."""
@@ -368,35 +384,3 @@ class HostRoundTrip(Rule):
             related=said.related,
             minor=said.minor,
         )
-
-
-def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
-    """Return the reads of a step that one finding names."""
-    own = (read for read in step if not model.once(is_others, read))
-    return [read for read in own if read.method != "each" and model.once(element_loop, read) is None]
-
-
-def is_others(read: HostRead, model: SemanticModel) -> bool:
-    """Whether a read is the first half of a round trip, a copy with its graph, or covered by
-    item-per-element.
-    """
-    if isinstance(read.node, ast.Call):
-        if read_of(read.node, model) is not None:
-            return True
-        function = model.function(read.node)
-        if read.method == "cpu" and function is not None:
-            return read.node in model.once(ways_back, function) or read.node in model.once(
-                differentiated_copies, function
-            )
-    parent = model.parent(read.node)
-    return isinstance(parent, ast.Call) and round_trips.round_trip(parent, model) is not None
-
-
-def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
-    """Return the first read of elements in a loop, at which all of them are reported."""
-    found = [
-        read.node
-        for read in reads_below(loop, model)
-        if is_hot(read, model) and element_loop(read, model) is loop and not is_others(read, model)
-    ]
-    return min(found, key=model.source.span, default=None)

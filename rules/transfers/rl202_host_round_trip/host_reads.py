@@ -78,7 +78,7 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-        return [HostRead(part, part, "if") for part in _conditions(node.test)]
+        return [HostRead(part, tested(part, model), "if") for part in _conditions(node.test)]
     if isinstance(node, ast.comprehension):
         return [HostRead(part, part, "if") for test in node.ifs for part in _conditions(test)]
     if isinstance(node, ast.BinOp):
@@ -100,6 +100,19 @@ def reads_below(part: ast.AST, model: SemanticModel) -> list[HostRead]:
     return [
         read for node in descendants(part) if node.__class__ in _READING for read in reads_at(node, model)
     ]
+
+
+def tested(condition: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return the tensor that a condition reads: the argument of a function of the project that only tells
+    whether it is finite (`if not valid(loss)`), or the condition itself.
+    """
+    if isinstance(condition, ast.Call) and condition.args:
+        targets = model.types.call_targets(condition)
+        places = [{target.place_of(parameter) for parameter in target.tests} for target in targets]
+        for place in set.intersection(*places) if places else ():
+            if place < len(condition.args):
+                return condition.args[place]
+    return condition
 
 
 def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel) -> list[HostRead]:

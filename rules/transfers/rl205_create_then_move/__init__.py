@@ -288,6 +288,17 @@ def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> st
         if function is None:
             return "Create it with torch, on the device"
         return f"Create it on the device: `{function}(..., device={device})`"
+    if (
+        data
+        and model.names.qualified(calls[0].func) == "torch.tensor"
+        and data[0].args
+        and model.types.type_of(data[0].args[0]).tag is TypeTag.NDARRAY
+        and model.types.type_of(data[0].args[0]).fresh
+    ):
+        return (
+            f"Create it on the device, and on the CPU without a copy: "
+            f"`{model.source.text(calls[0].func).removesuffix('tensor')}as_tensor(..., device={device})`"
+        )
     old = [call for call in calls if model.names.qualified(call.func) in LEGACY]
     if old and data:
         dtype = LEGACY[model.names.qualified(old[0].func) or ""]

@@ -21,7 +21,8 @@ The rule does not flag:
 - tensors that need a gradient;
 - conversions to another dtype, which copy anyway;
 - arrays that are written to or stored, and arrays in attributes;
-- tensors that are immediately moved to a device.
+- tensors that are immediately moved to a device, for which RL205 reports both copies, unless the array is new
+  and the move does not wait (`non_blocking=True`).
 
 ## Why is it slow
 `torch.tensor` always copies. `torch.as_tensor` shares the array's memory if the dtype stays the same, so
@@ -315,14 +316,26 @@ def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
 
 
 def is_moved(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the tensor is moved to a device, at once or later."""
+    """Whether the tensor is moved to a device, at once or later: RL205 reports both copies, except for moves
+    that do not wait, which still copy a new array twice.
+    """
+    is_copied_twice = model.types.type_of(call.args[0]).tag is TypeTag.NDARRAY and is_new(
+        call.args[0], call, model
+    )
     return any(
         isinstance(use.at, ast.Call)
+        and not (is_copied_twice and continues(use.at))
         and isinstance(use.at.func, ast.Attribute)
         and (use.at.func.attr == "cuda" or (use.at.func.attr == "to" and not only_casts(use.at, model)))
         for use in model.dataflow.uses(call, _SAME_DATA)
         if use.kind is UseKind.METHOD
     )
+
+
+def continues(move: ast.Call) -> bool:
+    """Whether the host does not wait for a move: `.to(device, non_blocking=True)`."""
+    given = (word.value for word in move.keywords if word.arg == "non_blocking")
+    return any(isinstance(value, ast.Constant) and value.value is True for value in given)
 
 
 def only_casts(call: ast.Call, model: SemanticModel) -> bool:

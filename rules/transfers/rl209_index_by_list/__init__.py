@@ -9,7 +9,8 @@ Flags tensors in hot code that are indexed by
   same in every iteration, once for each block of statements that does so;
 - a variable that lists consecutive numbers (`columns = list(range(n))`), beside slices only (`states[:,
   columns]`), which a slice would select as well;
-- a list of numbers in an attribute (`self.weight[self.members]`), which is converted in every call;
+- a list of numbers in an attribute (`self.weight[self.members]`), or a tuple of them beside other indices
+  (`self.weight[self.members, :]`), which is converted in every call;
 - an array of NumPy that indexes several tensors which may be on a device, alone or beside slices, and is
   copied there for each: `self.states[rows]`, `self.actions[rows]`, after `rows = np.random.randint(0, n,
   size)`, also in a loop over the tensors (`{name: part[rows] for name, part in parts.items()}`).
@@ -207,10 +208,11 @@ class IndexByList(Rule):
         places = places_indexed_by(held, model)
         if places[:1] == [node]:
             name = model.source.text(held)
+            kind = "tuple" if model.types.type_of(held).tag is TypeTag.TUPLE else "list"
             yield self.finding(
                 model,
                 node,
-                f"The list `{name}` is converted to a tensor, number by number, in every call",
+                f"The {kind} `{name}` is converted to a tensor, number by number, in every call",
                 advice=f"Keep a tensor of indices instead: `{name} = torch.tensor(rows, device=...)`",
                 related=[(place, "also indexed by it") for place in places[1:]],
             )

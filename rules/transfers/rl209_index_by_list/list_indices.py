@@ -9,6 +9,7 @@ from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, frozen
 FEWEST = 8
 """Converting fewer numbers than this, by a literal, costs little."""
 
+_LISTS = frozenset({TypeTag.LIST})
 _FROM_TO = 2
 """Number of bounds of a range that counts in steps of one."""
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
@@ -179,11 +180,18 @@ def held_list(subscript: ast.Subscript, model: SemanticModel) -> ast.Attribute |
             continue
         kind = model.types.type_of(part)
         item = kind.item.tag if kind.item is not None else TypeTag.UNKNOWN
-        if kind.tag is not TypeTag.LIST or item not in (TypeTag.INT, TypeTag.UNKNOWN):
+        if kind.tag not in lists_at(part, subscript) or item not in (TypeTag.INT, TypeTag.UNKNOWN):
             continue
         if model.types.type_of(subscript.value).tag is TypeTag.TENSOR and _holds_long_lists(part, model):
             return part
     return None
+
+
+def lists_at(part: ast.expr, subscript: ast.Subscript) -> frozenset[TypeTag]:
+    """Return the types whose numbers are converted to a tensor in the place of an index: beside others, a
+    tuple is one index like a list (`rows[chosen, :]`); alone, each of its numbers is an index of its own.
+    """
+    return _LISTS if part is subscript.slice else _LISTS | {TypeTag.TUPLE}
 
 
 def _holds_long_lists(held: ast.Attribute, model: SemanticModel) -> bool:
@@ -191,7 +199,9 @@ def _holds_long_lists(held: ast.Attribute, model: SemanticModel) -> bool:
     stores = [use for use in model.names.attribute_uses(held.attr) if isinstance(use.ctx, ast.Store)]
     values = [getattr(model.parent(use), "value", None) for use in stores]
     tags = {model.types.type_of(value).tag for value in values if isinstance(value, ast.expr)}
-    return tags <= {TypeTag.LIST, TypeTag.NONE} and not all(is_literal(value) for value in values)
+    return tags <= {TypeTag.LIST, TypeTag.TUPLE, TypeTag.NONE} and not all(
+        is_literal(value) for value in values
+    )
 
 
 def places_indexed_by(held: ast.Attribute, model: SemanticModel) -> list[ast.Subscript]:

@@ -5,7 +5,8 @@ Flags a boolean mask that indexes several tensors on the same path of hot code: 
 `advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten
 from a tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each
 time (`values[~done]`, `returns[~done]`). An item or attribute that is named like a mask (`batch["done"]`)
-likely is one.
+likely is one. What a loop stores under each name in turn (`state[name][done] = fresh[name]`) likely is a
+tensor.
 
 The rule does not flag:
 
@@ -85,6 +86,7 @@ from rlint.rule import (
 )
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
+    is_item_for_each,
     is_mask,
     is_named_mask,
     on_one_path,
@@ -120,7 +122,9 @@ class RepeatedMaskIndex(Rule):
                 uses = uses_of_mask(mask, value, model)
             case _:
                 return
-        if sum(use.times for use in uses) < _FEWEST or not is_mask(value, model):
+        if sum(use.times for use in uses) < _FEWEST:
+            return
+        if not is_mask(value, model) and not is_named_mask(value, model, uses[0].index):
             return
         uses = on_one_path(uses, node, model)
         count = sum(use.times for use in uses)
@@ -138,7 +142,7 @@ class RepeatedMaskIndex(Rule):
             fix=build_fix(mask, value, uses, model),
             advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
             related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
-            assumes=f"`{mask.id}` holds booleans" if is_named_mask(value, model) else None,
+            assumes=assumption(mask, value, uses, model),
             minor=_TWO if count == _FEWEST else None,
         )
 
@@ -164,11 +168,22 @@ class RepeatedMaskIndex(Rule):
         )
 
 
+def assumption(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> str | None:
+    """Return what a finding about a mask in a variable depends on, if that is not known."""
+    if is_named_mask(value, model, uses[0].index):
+        return f"`{mask.id}` holds booleans"
+    for use in uses:
+        store = model.parent(use.subscript)
+        if isinstance(store, ast.Assign) and is_item_for_each(store.value, model):
+            return f"`{model.source.text(store.value)}` is a tensor"
+    return None
+
+
 def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> bool:
     """Whether the mask, or something that it indexes, is a tensor, and nothing is an array or in host
     memory.
     """
-    parts = [value, *(use.subscript.value for use in uses)]
+    parts = [value, *(use.index for use in uses), *(use.subscript.value for use in uses)]
     kinds = [model.types.type_of(part) for part in parts]
     tags = [kind.tag for kind in kinds]
     if any(kind.tag is TypeTag.TENSOR and kind.device is Device.HOST for kind in kinds):

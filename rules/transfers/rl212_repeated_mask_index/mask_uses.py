@@ -82,11 +82,15 @@ def _holds_mask(name: ast.Name, model: SemanticModel, depth: int) -> bool:
     )
 
 
-def is_named_mask(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a tensor of unknown dtype in a dict or attribute is named like a mask: `batch["done"]`."""
+def is_named_mask(value: ast.expr, model: SemanticModel, read: ast.expr | None = None) -> bool:
+    """Whether a tensor of unknown dtype in a dict or attribute is named like a mask: `batch["done"]`. What it
+    is may be known only where a variable that holds it is read.
+    """
     match value:
         case ast.Subscript(slice=ast.Constant(value=str(name))) | ast.Attribute(attr=name):
-            kind = model.types.type_of(value)
+            kind = model.types.type_of(value) or (model.types.type_of(read) if read is not None else None)
+            if kind is None:
+                return False
             return bool(_NAMED.search(name)) and kind.tag is TypeTag.TENSOR and not kind.dtype
     return False
 
@@ -187,8 +191,20 @@ def times_looked_up(subscript: ast.Subscript, model: SemanticModel) -> int:
         case ast.AugAssign(target=target) if target is subscript:
             return 2
         case ast.Assign(value=value):
-            return 1 if _is_tensor_or_result(value, model) else 0
+            return 1 if _is_tensor_or_result(value, model) or is_item_for_each(value, model) else 0
     return 0
+
+
+def is_item_for_each(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value of unknown type is the item that a loop over names picks: `fresh[name]`. What a mask
+    stores under each name in turn is likely a tensor of rows, not one number for all.
+    """
+    if not isinstance(value, ast.Subscript) or not isinstance(value.slice, ast.Name):
+        return False
+    if model.types.type_of(value).tag is not TypeTag.UNKNOWN:
+        return False
+    bound = model.dataflow.definitions(value.slice)
+    return bool(bound) and all(binding.kind is BindingKind.FOR for binding in bound)
 
 
 def _is_tensor_or_result(value: ast.expr, model: SemanticModel) -> bool:

@@ -10,6 +10,7 @@ from rlint.rule import (
     Binding,
     BindingKind,
     Device,
+    Driver,
     Function,
     SemanticModel,
     Trait,
@@ -152,6 +153,8 @@ def moves_array(call: ast.Call, model: SemanticModel) -> bool:
             devices = [word.value for word in keywords if word.arg == "device"]
             if not devices or model.types.device_of(devices[0]) is Device.HOST:
                 return False
+            if model.names.qualified(func) == "torch.tensor" and _is_of_environment(data, model):
+                return True
             return model.types.type_of(data).tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN)
         case ast.Call(func=ast.Attribute(value=source, attr="cuda")):
             pass
@@ -169,6 +172,21 @@ def moves_array(call: ast.Call, model: SemanticModel) -> bool:
             for each in bound
         )
     return _is_of_array(source, model)
+
+
+def _is_of_environment(data: ast.expr, model: SemanticModel) -> bool:
+    """Whether data of unknown type is part of what `step` of an environment returned: `torch.tensor` would
+    warn about a tensor, so the host has it.
+    """
+    if not isinstance(data, ast.Name) or model.types.type_of(data).tag is not TypeTag.UNKNOWN:
+        return False
+    bound = model.dataflow.definitions(data)
+    return bool(bound) and all(
+        each.path
+        and isinstance(each.value, ast.Call)
+        and model.analysis.loops.driver_of(each.value) is Driver.ENVIRONMENT_STEP
+        for each in bound
+    )
 
 
 def _is_of_array(value: ast.expr, model: SemanticModel) -> bool:

@@ -14,8 +14,24 @@ _SAME_NUMBERS = models.having(Trait.RESHAPES | Trait.CASTS, TypeTag.TENSOR) | {
     "detach",
     "to",
 }
-_COPIES = frozenset({"cpu", "numpy", "tolist"})
+_COPIES = frozenset({"cpu", "numpy", "places", "tolist"})
+PLACES = frozenset({"argwhere", "nonzero", "where"})
+"""Functions and methods whose result is as large as there are elements that hold: the host waits for it."""
 _DEPTH = 8
+
+
+def places_found(call: ast.Call, model: SemanticModel) -> HostRead | None:
+    """Return the read of a call that looks for the elements which hold: `torch.where(done)`,
+    `done.nonzero()`.
+    """
+    name = model.names.qualified(call.func)
+    match call:
+        case ast.Call(func=ast.Attribute(attr=found), args=[given, *others]) if name == f"torch.{found}":
+            is_choice = found == "where" and bool(others or call.keywords)
+            return HostRead(call, given, "places") if found in PLACES and not is_choice else None
+        case ast.Call(func=ast.Attribute(value=given, attr="argwhere" | "nonzero"), args=[]) if name is None:
+            return HostRead(call, given, "places")
+    return None
 
 
 def copied_from_host(read: HostRead, model: SemanticModel) -> ast.Call | None:

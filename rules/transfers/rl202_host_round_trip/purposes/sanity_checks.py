@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, descendants, is_in, last_name, vocabulary
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, tested
 
 _FINITE = frozenset({"isfinite", "isinf", "isnan"})
 _STOPS = frozenset({"breakpoint", "exit", "print", "set_trace"})
@@ -20,6 +20,12 @@ def only_checks(read: HostRead, model: SemanticModel) -> bool:
         return not _begins_as_constant(read.tensor, model)
     if not isinstance(statement, ast.If) or not is_in(read.node, statement.test):
         return False
+    if (
+        read.tensor is not read.node
+        and isinstance(read.node, ast.Call)
+        and tested(read.node, model) is read.tensor
+    ):
+        return True
     return any(last_name(node) in _FINITE for node in descendants(statement.test))
 
 
