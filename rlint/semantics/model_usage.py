@@ -18,7 +18,7 @@ from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.frequency.guards import Guard
-    from rlint.semantics.interprocedural.summary import FunctionSummary
+    from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
 
@@ -63,11 +63,15 @@ class UsageQueries:
         """Return the functions of the project, without tests, that call the function around a node, each with
         the conditions of the call.
         """
+        return [(caller, site.guards) for caller, site in self.call_sites(node)]
+
+    def call_sites(self, node: ast.AST) -> list[tuple[FunctionSummary, CallSite]]:
+        """Return the same functions, each with its call."""
         function = self._model.symbols.function_at(node)
         if function is None:
             return []
         return [
-            (edge.caller, edge.site.guards)
+            (edge.caller, edge.site)
             for edge in self._heat.graph.callers(function.path)
             if not self._heat.index.modules[edge.caller.module].is_test
         ]
