@@ -288,7 +288,7 @@ def _called_by(call: ast.Call, receiver: str, iterated: dict[str, ast.expr]) -> 
             yield from _attributes(iterated[name], receiver)
         case ast.Attribute(attr="log_prob"):
             yield LOG_PROBABILITY
-            if len(call.args) + len(call.keywords) > 1:  # a distribution of the project, with what it squashed
+            if len(call.args) + len(call.keywords) > 1:  # of the project, with what is squashed
                 yield LOGARITHM
     if last_name(called) in _LOGARITHMS:
         yield LOGARITHM
