@@ -44,7 +44,7 @@ def _is_own_part(call: ast.Call, model: SemanticModel) -> bool:
 
 def _copy_called(caller: FunctionSummary, site: CallSite, method: str, model: SemanticModel) -> str:
     """Return the attribute that holds the network whose method a caller calls, if it is a copy that the
-    caller's class hands to no optimizer; "" otherwise.
+    caller's class passes to no optimizer; "" otherwise.
     """
     name = site.receiver
     if not name or name == "self":

@@ -151,7 +151,7 @@ class HardTargetCopy(Rule):
             return
         target, source = model.source.text(loaded.target), model.source.text(owner)
         if not weight_sync.is_follower(loaded.target, owner, model):
-            if not copied and is_pulled_by_worker(loaded.target, owner, model):
+            if not copied and is_pulled_by_worker(loaded.call, loaded.target, owner, model):
                 yield from self.check_worker(loaded, target, source, model)
             return
         if not is_per_step(loaded.call, model):
