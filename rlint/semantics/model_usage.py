@@ -17,7 +17,6 @@ from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
-    from rlint.semantics.frequency.guards import Guard
     from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
@@ -59,14 +58,10 @@ class UsageQueries:
         name = function.qualname.partition(".")[0] if function is not None else ""
         return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
 
-    def callers(self, node: ast.AST) -> list[tuple[FunctionSummary, tuple[Guard, ...]]]:
-        """Return the functions of the project, without tests, that call the function around a node, each with
-        the conditions of the call.
-        """
-        return [(caller, site.guards) for caller, site in self.call_sites(node)]
-
     def call_sites(self, node: ast.AST) -> list[tuple[FunctionSummary, CallSite]]:
-        """Return the same functions, each with its call."""
+        """Return the functions of the project, without tests, that call the function around a node, each with
+        the call.
+        """
         function = self._model.symbols.function_at(node)
         if function is None:
             return []
