@@ -10,7 +10,7 @@ from rlint.models import vocabulary
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.roles import is_loss
+from rlint.semantics.frequency.roles import acts_when_called, is_loss
 from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
 from rlint.semantics.interprocedural.lambdas_called import lambdas_called
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
@@ -92,15 +92,18 @@ class GradientQueries:
         if summary is None:
             return Autograd.UNKNOWN
         known = self._callers.of(summary)
-        return Autograd.ON if known is Autograd.UNKNOWN and self._is_learned_from(summary) else known
+        return Autograd.ON if known is Autograd.UNKNOWN and self._is_likely_recorded(summary) else known
 
-    def _is_learned_from(self, function: FunctionSummary) -> bool:
-        """Whether likely a gradient of the result of a function is computed: that of a loss, an object which
-        code that is not known calls with autograd on.
+    def _is_likely_recorded(self, function: FunctionSummary) -> bool:
+        """Whether code that is not known likely calls an object of a class with autograd on: a loss, of which
+        it computes a gradient, or an agent that acts.
         """
+        owner = function.qualname.rpartition(".")[0]
         return (
-            is_loss(function.qualname.rpartition(".")[0])
-            and bool(function.gradient_from or function.runs)
+            (
+                acts_when_called(function, owner)
+                or (is_loss(owner) and bool(function.gradient_from or function.runs))
+            )
             and self._callers.is_called_unseen(function)
             and self._analysis.types.supposes(f"autograd is on in `{function.shown}`")
         )

@@ -17,8 +17,7 @@ from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
-    from rlint.semantics.frequency.guards import Guard
-    from rlint.semantics.interprocedural.summary import FunctionSummary
+    from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
 
@@ -59,15 +58,15 @@ class UsageQueries:
         name = function.qualname.partition(".")[0] if function is not None else ""
         return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
 
-    def callers(self, node: ast.AST) -> list[tuple[FunctionSummary, tuple[Guard, ...]]]:
+    def call_sites(self, node: ast.AST) -> list[tuple[FunctionSummary, CallSite]]:
         """Return the functions of the project, without tests, that call the function around a node, each with
-        the conditions of the call.
+        the call.
         """
         function = self._model.symbols.function_at(node)
         if function is None:
             return []
         return [
-            (edge.caller, edge.site.guards)
+            (edge.caller, edge.site)
             for edge in self._heat.graph.callers(function.path)
             if not self._heat.index.modules[edge.caller.module].is_test
         ]

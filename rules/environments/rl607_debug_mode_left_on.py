@@ -261,8 +261,8 @@ def caller_that_trains(node: ast.AST, model: SemanticModel) -> str | None:
     file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
     if function is None or _ON_PURPOSE.search(function.name) or _ON_PURPOSE.search(file):
         return None
-    for caller, guards in model.usage.callers(node):
-        if not always_holds(guards) or _ON_PURPOSE.search(caller.qualname):
+    for caller, site in model.usage.call_sites(node):
+        if not always_holds(site.guards) or _ON_PURPOSE.search(caller.qualname):
             continue
         steps = (caller.drivers, *(loop.drivers for loop in caller.loops))
         trains_itself = any(Driver.GRADIENT_STEP in drivers for drivers in steps)

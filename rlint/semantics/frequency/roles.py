@@ -40,6 +40,8 @@ _UPDATES_TARGET = regex(
 _NO_NETWORK = regex(
     r"position|pos(e|$)|goal|entropy|frame|label|veloc|heading|rate|freq|interval|every|kl|lr$"
 )
+_ACTING_CLASS = regex(r"(Agent|Policy|Actor)(V?\d+|[A-Z0-9]{2,4})?$")
+_OBSERVED = regex(r"^(states?|obs|observations?)(_\w+)?$")
 _AGENT_ONLY = frozenset("learn update optimize policy explore replay loss_fn".split())
 _AGENT_CLASS = regex(
     r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE
@@ -122,6 +124,18 @@ def evaluates(name: str) -> bool:
     return bool(_EVALUATES.search(name.lower()))
 
 
+def acts_when_called(function: FunctionSummary, owner: str) -> bool:
+    """Whether a function is the `__call__` of an object that selects actions for observations, judging by the
+    names of its class and of its first parameter.
+    """
+    given = function.call_parameters[:1]
+    return (
+        function.name == "__call__"
+        and bool(_ACTING_CLASS.search(owner))
+        and any(map(_OBSERVED.search, given))
+    )
+
+
 def is_loss(owner: str) -> bool:
     """Whether a class is a loss function, judging by its name: `PolicyLoss`."""
     return bool(_LOSS_CLASS.search(owner))
@@ -201,6 +215,8 @@ def role_of(
         return Role(Heat.HOT, "looks at each answer")
     if (name == "__call__" and is_loss(owner)) or computes_loss(name):
         return Role(Heat.HOT, "computes a loss")
+    if acts_when_called(function, owner):
+        name = "act"
     what = _HOT.get(name, "updates the target network" if updates_target_network(name) else "")
     if not what or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):
         return None

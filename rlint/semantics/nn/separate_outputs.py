@@ -18,6 +18,7 @@ LOGARITHM = "log()"
 SQUASHED = frozenset({LOG_PROBABILITY, LOGARITHM})
 """Stand for the log-probability of a squashed action, with its correction."""
 _LOGARITHMS = frozenset({"log", "log1p", "softplus", "logsigmoid"})
+_TRANSFORMED = "TransformedDistribution"
 _CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try)
 
 _Values = dict[str, list[ast.expr]]
@@ -255,10 +256,27 @@ def _called_for(item: ast.expr, receiver: str, values: _Values, iterated: dict[s
         for node in descendants(stack.pop()):
             if isinstance(node, ast.Call):
                 found.update(_called_by(node, receiver, iterated))
+                if _is_of_transformed(node, values):
+                    found.add(LOGARITHM)
             if isinstance(node, ast.Name) and node.id != receiver and node.id not in seen:
                 seen.add(node.id)
                 stack += values.get(node.id, ())
     return found
+
+
+def _is_of_transformed(call: ast.Call, values: _Values) -> bool:
+    """Whether a call computes the log-probability by a transformed distribution, which corrects it by the
+    logarithm of the derivative.
+    """
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=name), attr="log_prob"):
+            made = values.get(name, [])
+        case ast.Attribute(value=ast.Call() as one, attr="log_prob"):
+            made = [one]
+        case _:
+            return False
+    calls = (node for value in made for node in descendants(value) if isinstance(node, ast.Call))
+    return any(last_name(each.func) == _TRANSFORMED for each in calls)
 
 
 def _called_by(call: ast.Call, receiver: str, iterated: dict[str, ast.expr]) -> Iterator[str]:
@@ -270,6 +288,8 @@ def _called_by(call: ast.Call, receiver: str, iterated: dict[str, ast.expr]) -> 
             yield from _attributes(iterated[name], receiver)
         case ast.Attribute(attr="log_prob"):
             yield LOG_PROBABILITY
+            if len(call.args) + len(call.keywords) > 1:  # of the project, with what is squashed
+                yield LOGARITHM
     if last_name(called) in _LOGARITHMS:
         yield LOGARITHM
 

@@ -344,6 +344,12 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
     return bool(words & _REFERENCE) or _receives_weights(network, model)  # a reference keeps its weights
 
 
+def is_named_like_follower(name: str) -> bool:
+    """Whether a name is that of a network which lags behind another one: `policy_old`, `target_critic`."""
+    words = _split(name)
+    return bool(words & _FOLLOWER) and not words & (_NO_FOLLOWER | _NO_NETWORK)
+
+
 def only_receives_weights(network: ast.expr, model: SemanticModel) -> bool:
     """Whether an object that is no network itself holds a network that is named like a target network, copies
     weights into it, and reads its parameters for nothing else.

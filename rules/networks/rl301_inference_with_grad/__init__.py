@@ -25,6 +25,9 @@ it and `zero_grad` discards its gradients: sampled actions in a penalty or a tar
 A result that leaves a function which returns a random action while it explores (`if random.random() <
 epsilon:`) is `likely` not trained on, whatever its callers are.
 
+A method of a network that selects an action, and that is only called of copies of it which follow its weights
+(`self.policy_old.act(state, memory)`), likely needs no graph, even if it stores log-probabilities.
+
 The rule does not flag results passed to unknown functions, networks whose weights do not require gradients,
 and functions that are only called with autograd off.
 
@@ -101,36 +104,30 @@ There is no fix where the statement also computes a value that is trained on.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
-    Applicability,
     Autograd,
     Driver,
     Finding,
-    Fix,
     Heat,
     Rule,
     SemanticModel,
     SinkKind,
-    descendants,
     weight_sync,
 )
 from rlint.rules.networks._shared.no_grad import (
-    careless_calls,
-    doubt_about,
     joined,
-    loses_gradient,
     only_leads_on,
     outermost_calls,
-    under_no_grad,
     value_of,
 )
-from rlint.rules.networks._shared.sure_ends import surely_ends
+from rlint.rules.networks.rl301_inference_with_grad.acting_copies import acts_for_copies
 from rlint.rules.networks.rl301_inference_with_grad.drawn_arrays import reads_arrays_of_samples
 from rlint.rules.networks.rl301_inference_with_grad.exploring import selects_action
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
 from rlint.rules.networks.rl301_inference_with_grad.many_rows import is_worth_it
+from rlint.rules.networks.rl301_inference_with_grad.no_grad_fix import build_fix
 from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 from rlint.rules.networks.rl301_inference_with_grad.thrown_away import thrown_away
@@ -211,6 +208,18 @@ class InferenceWithGrad(Rule):
                 advice=ADVICE,
             )
 
+    def _of_copy(self, call: ast.Call, copy: str, model: SemanticModel) -> Finding:
+        """Return a finding for a forward pass of a copy of a network that only acts."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` builds an autograd graph to act, and only "
+            f"`{copy}` acts, which takes over the weights of another network",
+            fix=build_fix([model.syntax.statement(call)], is_acting_for_copies, model, traced=True),
+            advice=ADVICE,
+            assumes=f"no optimizer updates `{copy}`",
+        )
+
     def _detached_by_option(self, call: ast.Call, option: str, model: SemanticModel) -> Finding:
         """Return a finding for a forward pass whose result a parameter of the function detaches."""
         return self.finding(
@@ -242,6 +251,11 @@ class InferenceWithGrad(Rule):
             fix = build_fix([statement], is_cut_off_later, model, traced=True)
             yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=traced.assumption)
             return
+        copy = acts_for_copies(call, model)
+        if copy:
+            if outermost_calls(statement, is_acting_for_copies, model)[0] is call:
+                yield self._of_copy(call, copy, model)
+            return
         function = selects_action(call, model)
         if function is None or outermost_calls(statement, is_selecting, model)[0] is not call:
             return
@@ -254,6 +268,11 @@ class InferenceWithGrad(Rule):
             advice=ADVICE,
             assumes=f"no caller of `{function.name}` computes a gradient",
         )
+
+
+def is_acting_for_copies(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a forward pass selects an action in a method that is only called of copies of a network."""
+    return bool(acts_for_copies(call, model))
 
 
 def is_selecting(call: ast.Call, model: SemanticModel) -> bool:
@@ -340,44 +359,3 @@ def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
         if not only_leads_on(earlier, model):
             return False
     return False
-
-
-def build_fix(
-    run: Sequence[ast.stmt],
-    holds: Callable[[ast.Call, SemanticModel], bool],
-    model: SemanticModel,
-    *,
-    traced: bool = False,
-) -> Fix | None:
-    """Wrap the statements with the forward passes for which `holds` is true in `no_grad`."""
-    doubts: dict[str, None] = {}
-    if traced:
-        doubts["no caller may compute a gradient through the result"] = None
-    for statement in run:
-        forwards = outermost_calls(statement, holds, model)
-        lost = loses_gradient(statement, forwards, model)
-        if lost is None:
-            return None
-        if lost:
-            doubts[
-                f"{joined(lost)} must not need a gradient: values computed from it no longer carry one"
-            ] = None
-        bound = [node.target for node in descendants(statement) if isinstance(node, ast.NamedExpr)]
-        if bound:
-            names = joined([name.id for name in bound])
-            doubts[f"{names} must not need a gradient: stored values no longer carry one"] = None
-        careless = careless_calls(statement, forwards, model)
-        if careless:
-            doubts[f"{joined(careless)} also runs with autograd off"] = None
-        value = value_of(statement)
-        if not forwards and (value is None or not surely_ends(value, model)):
-            doubts["values computed in between must not be changed by values with a gradient later"] = None
-        for call in forwards:
-            reason = doubt_about(call, model)
-            if reason:
-                doubts[reason] = None
-    edits = under_no_grad(run, model) if run else None
-    if edits is None:
-        return None
-    safety = Applicability.UNSAFE if doubts else Applicability.SAFE
-    return Fix("Run the forward pass under `torch.no_grad()`", safety, edits, next(iter(doubts), None))

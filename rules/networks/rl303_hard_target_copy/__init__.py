@@ -10,6 +10,9 @@ variable and discards, as for a forward pass without gradients of the weights. I
 chooses the copy (`if detach_params:`), the finding is `likely`. Copies that may be trained themselves (MAML)
 are not flagged: their function takes a gradient and leaves the weights of the copy attached.
 
+A worker that sets the gradients of a shared network and takes over its weights after each update (A3C) is
+flagged with low impact, as it needs the weights: the advice is to copy the tensors in place.
+
 The rule does not flag copies at an interval, copies made once, and weights that are passed to other
 processes, restored, or kept for later.
 
@@ -98,6 +101,7 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
     exists_before,
     is_access,
     is_kept,
+    is_pulled_by_worker,
     paired_parameters,
 )
 from rlint.rules.networks.rl303_hard_target_copy.temporary_copies import temporary_copy
@@ -110,6 +114,8 @@ WITHOUT_COPY = (
     "Run the network itself on detached weights (`torch.func.functional_call`), or switch off "
     "`requires_grad_` around the use; or build the copy once, and copy the weights into it"
 )
+PULL = "Copy the tensors in place under `torch.no_grad()`, without building and comparing state dicts"
+_OF_WORKERS = "a worker needs the weights for each update, which costs more than to copy them"
 KEEP_PAIRS = f"{LESS_OFTEN}; or collect the pairs of parameters once, and copy them under `torch.no_grad()`"
 
 
@@ -141,13 +147,15 @@ class HardTargetCopy(Rule):
         """
         copied = weight_sync.copied_state(loaded.given, model)
         owner = copied.owner if copied else weight_sync.state_owner(loaded.given, model)
-        if (
-            owner is None
-            or not weight_sync.is_follower(loaded.target, owner, model)
-            or not is_per_step(loaded.call, model)
-        ):
+        if owner is None:
             return
         target, source = model.source.text(loaded.target), model.source.text(owner)
+        if not weight_sync.is_follower(loaded.target, owner, model):
+            if not copied and is_pulled_by_worker(loaded.call, loaded.target, owner, model):
+                yield from self.check_worker(loaded, target, source, model)
+            return
+        if not is_per_step(loaded.call, model):
+            return
         message = f"`{target}` copies all weights of `{source}` on every update, through two state dicts"
         tensors = f"{source}.state_dict()"
         if isinstance(loaded.argument, ast.Name) and not copied:
@@ -156,6 +164,21 @@ class HardTargetCopy(Rule):
         if loaded.strict is not False and not (copied and loaded.given is not loaded.argument):
             fix = copy_fix(loaded.call, loaded.target, owner, tensors, model)
         yield self.finding(model, loaded.call, message, fix=fix, advice=IN_PLACE)
+
+    def check_worker(
+        self, loaded: StateLoad, target: str, source: str, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for a worker that takes over the shared weights after each update."""
+        call = loaded.call
+        if model.frequency.heat_of(call).level < Heat.WARM or not model.frequency.runs_each_pass(call):
+            return
+        yield self.finding(
+            model,
+            call,
+            f"`{target}` takes over all weights of `{source}` for every update, through two state dicts",
+            advice=PULL,
+            minor=_OF_WORKERS,
+        )
 
     def check_deepcopy(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `target = copy.deepcopy(net)`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, UseKind, models, weight_sync
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, UseKind, last_name, models, weight_sync
 
 # calls that pass a new network on to code that keeps it
 STORES = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.QUEUE) | {
@@ -18,6 +18,43 @@ CHANGES_ONLY_MODE = (
     - models.having(Trait.CASTS, TypeTag.MODULE)
     - {"apply", "share_memory", "to_empty"}
 )
+
+
+def is_pulled_by_worker(call: ast.Call, target: ast.expr, source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a worker takes over the weights of the network that it computes gradients for: code of the file
+    sets the gradients of one network to those of another, parameter by parameter.
+    """
+    if ast.dump(target) == ast.dump(source) or not model.once(_hands_gradients, model.syntax.module):
+        return False
+    if all(_is_parameter(each, model) for each in (target, source)):
+        # a helper that only copies may be meant for all kinds of networks
+        function = model.function(call)
+        if not any(model.function(use) is function for use in model.names.attribute_uses("step")):
+            return False
+    return weight_sync.is_network(target, model) or weight_sync.is_network(source, model)
+
+
+def _is_parameter(expression: ast.expr, model: SemanticModel) -> bool:
+    bindings = model.names.bindings(expression) if isinstance(expression, ast.Name) else []
+    return bool(bindings) and all(each.kind is BindingKind.PARAMETER for each in bindings)
+
+
+def _hands_gradients(_: ast.Module, model: SemanticModel) -> bool:
+    """Whether a file sets gradients in a loop over the parameters of two networks: `s.grad = p.grad`."""
+    for name in ("grad", "_grad"):
+        for use in model.names.attribute_uses(name):
+            if not isinstance(use.ctx, ast.Store) or not isinstance(use.value, ast.Name):
+                continue
+            for above in model.ancestors(use):
+                match above:
+                    case ast.For(iter=ast.Call(func=ast.Name(id="zip"), args=[first, second])) if all(
+                        isinstance(each, ast.Call) and last_name(each.func) == "parameters"
+                        for each in (first, second)
+                    ):
+                        return True
+                    case ast.FunctionDef():
+                        break
+    return False
 
 
 def is_access(expression: ast.expr) -> bool:
