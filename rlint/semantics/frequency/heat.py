@@ -32,6 +32,7 @@ from rlint.semantics.frequency.likely_roles.by_body import (
 )
 from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
+from rlint.semantics.frequency.over_items.networks_on_items import NetworksOnItems
 from rlint.semantics.frequency.roles import (
     LEARNS,
     looks_on,
@@ -43,7 +44,7 @@ from rlint.semantics.frequency.roles import (
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
+from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, LoopSummary
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
@@ -77,6 +78,7 @@ class HeatMap:
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._declared = DeclaredHeat(index)
+        self._on_items: NetworksOnItems | None = None  # only once all that is sure is known
         self._find_drivers()
         self._bounds.note_updates(self._once, self._many)
         for function in self._functions:
@@ -148,7 +150,9 @@ class HeatMap:
         """
         if self.of_function(function.path).level is not Heat.COLD:
             return True
-        return any(level is not None for level in self._loop_heat.get(function.path, ()))
+        if any(level is not None for level in self._loop_heat.get(function.path, ())):
+            return True
+        return bool(function.loops) and bool(self._runs_on_items(function))
 
     def inside(
         self,
@@ -186,10 +190,19 @@ class HeatMap:
             elif driven is None and _repeats(now) and not loop.bounded:
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
+            elif driven is None and now.level is Heat.COLD and index in self._runs_on_items(function):
+                header = self._declared.header(function, loop)
+                assumption = f"the loop `{header}` has many iterations"
+                chain = (self._link(function, loop),)
+                now = Frequency(Heat.HOT, chain, Granularity.STEP, assumption)
         now = self._under_guards(guards, now, outside, function)
         if cap < now.level:
             now = Frequency(cap, now.chain, GRANULARITIES[cap], now.assumption)
         return now if now.level is not Heat.COLD else COLD
+
+    def _runs_on_items(self, function: FunctionSummary) -> frozenset[int]:
+        """Return the loops of a function that run a network on one of many items after the other."""
+        return self._on_items.loops(function) if self._on_items is not None else frozenset()
 
     def _under_guards(
         self,
@@ -581,6 +594,21 @@ class HeatMap:
             if likely is not None:
                 queue.append((function, likely))
         self._drain(queue, Heat.WARM)
+        self._on_items = NetworksOnItems(self.graph, self._is_network_class, self._is_driven)
+        self._callers.clear()
+        for function in self._functions:
+            if self._runs_on_items(function):
+                queue.extend(self._targets(function, Heat.HOT))
+        self._drain(queue, Heat.WARM)
+
+    def _is_network_class(self, cls: ClassSummary) -> bool:
+        return self._environments.tag_of(cls) is TypeTag.MODULE or "forward" in cls.methods
+
+    def _is_driven(self, function: FunctionSummary, loop: int) -> bool:
+        """Whether an iteration of a loop has a driver, or the length of the loop is known to be short."""
+        passes = self._bounds.passes(function.loops[loop], function)
+        short = passes is not None and passes < SHORT_ROLLOUT
+        return short or any(self._loop_drivers[function.path][loop])
 
     def _registered(self) -> Iterator[tuple[FunctionSummary, str]]:
         """Yield the functions that libraries call: hooks of networks, and functions that create batches."""
