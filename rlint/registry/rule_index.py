@@ -62,6 +62,8 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL323", "discarded-forward", "networks/rl323_discarded_forward/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL324", "unfrozen-critic", "networks/rl324_unfrozen_critic/__init__.py", True, ("time",), "none", "gains"),
     ("RL325", "repeated-to-read", "networks/rl325_repeated_to_read/__init__.py", False, ("time", "mem"), "unsafe", "gains"),
+    ("RL327", "unused-logits", "networks/rl327_unused_logits/__init__.py", False, ("time", "mem"), "unsafe", "gains"),
+    ("RL328", "uncached-decoding", "networks/rl328_uncached_decoding/__init__.py", False, ("time", "exp"), "none", "gains"),
     ("RL401", "busy-wait-sleep", "processes/rl401_busy_wait_sleep/__init__.py", False, ("cpu",), "safe, unsafe", "gains"),
     ("RL402", "work-under-lock", "processes/rl402_work_under_lock/__init__.py", True, ("time",), "none", "gains"),
     ("RL403", "shared-counter-lock", "processes/rl403_shared_counter_lock/__init__.py", True, ("time",), "none", "gains"),

@@ -8,7 +8,8 @@ from functools import cached_property
 from rlint.models.effect import Effect
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
-from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks, TreeDirection, storage_of
+from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks
+from rlint.semantics.dataflow.sum_trees.sum_tree_uses import TreeDirection, storage_of
 from rlint.semantics.effects import purity
 from rlint.semantics.effects.copied_arguments import CopiedArguments
 from rlint.semantics.effects.log_writes import is_log_write
@@ -162,7 +163,7 @@ class EffectQueries:
 
     def sum_tree_descents(self, node: ast.Call | Loop) -> list[Type]:
         """Return the types of the containers of the sum trees that a call, or a loop over all its iterations,
-        descends once; empty if there are none.
+        descends once; empty if there are none. For `map(tree.find, values)`, those of one item.
         """
         if isinstance(node, ast.Call):
             return self._walked_by(node, "walks_down")
@@ -180,10 +181,12 @@ class EffectQueries:
         trees = self._program.sum_trees
         if not trees.any:
             return []
-        if isinstance(node, ast.Call):
-            path = self._analysis.effects.path_of(node)
+        if isinstance(node, ast.Subscript):
+            path: str | None = store_path(node, self._analysis)
+        elif self._names.qualified(node.func) == "builtins.map" and len(node.args) > 1:
+            path = self._names.qualified(node.args[0]) or self._types.type_of(node.args[0]).of
         else:
-            path = store_path(node, self._analysis)
+            path = self._analysis.effects.path_of(node)
         return trees.of(path, self._analysis.name, way) if path else []
 
     def _stored_in(self, read: ast.expr | None) -> list[Type]:

@@ -202,10 +202,16 @@ class FrequencyQueries:
         index = self._analysis.loops.index
         return next((loop for loop in self.loops(node) if index[loop] == beat.loop), None)
 
-    def drivers(self, node: ast.AST) -> frozenset[Driver]:
+    def drivers(self, node: ast.AST, *, iteration: bool = False) -> frozenset[Driver]:
         """Return what the function around a node, and its warm callers, do repeatedly: the members of
-        `Driver`.
+        `Driver`. With `iteration`, what each iteration of the loop `node` does, directly or by its calls.
         """
+        if iteration:
+            own, index = self._symbols.function_at(node), self._analysis.loops.index.get(node)
+            if own is None or index is None:
+                return frozenset()
+            direct, nested = self._heat.loops_driven_by(own)[index]
+            return direct | nested
         function = self._syntax.function(node)
         if function is None and self._symbols.module.cells and self.loops(node):
             return frozenset()  # a cell of a notebook may only show what another one trains
@@ -214,7 +220,7 @@ class FrequencyQueries:
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """Return the names of the arguments that calls in hot and warm code pass to the parameter `name`,
-        one for each such call ("" for an unnamed expression, none for a text or a number); empty if it is
+        one for each such call ("" for an unnamed expression, none for a text); empty if it is
         not a parameter.
         """
         bindings = self._dataflow.definitions(name)

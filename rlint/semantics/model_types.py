@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rlint.models.value_type import Device, Type, TypeTag
+from rlint.models.value_type import INSTANCES, Device, Type, TypeTag
 from rlint.semantics.dataflow.immutability import Immutability
 from rlint.semantics.dataflow.item_origins import ItemOrigin, maker_of, place_of
 from rlint.semantics.file_analysis import FileAnalysis
@@ -134,7 +134,7 @@ class TypeQueries:
             )
         elif not path:
             called = self.type_of(call.func)
-            path = f"{called.of}()" if called.tag is TypeTag.INSTANCE and called.of else called.of
+            path = f"{called.of}()" if called.tag in INSTANCES and called.of else called.of
             if not path and called.tag is TypeTag.FUNCTION and isinstance(call.func, ast.Name):
                 path = self._lambda_held_by(call.func)
         found = self._index.callables(path, self._analysis.name) if path else []

@@ -7,9 +7,10 @@ Flags the loops of a prioritised replay buffer that process one transition after
 - the loop that sets priorities, recomputing all sums from a leaf to the root each time. The same loop often
   updates a tree of minima, too; the finding is at the first tree.
 
-The tree is kept in an array, a tensor or a list. The loop may call the tree's method, which may be iterative
-or recursive and may be in another file, or contain the walk itself. It may be that of a generator, which
-yields one sample after the other.
+The tree is kept in an array, a tensor, a list or a dict, also as a Fenwick tree, or consists of objects that
+refer to one another (`node.left`). The loop may call the tree's method, which may be iterative or recursive
+and may be in another file, or contain the walk itself. It may be that of a generator, which yields one sample
+after the other, or `map`.
 
 The rule does not flag:
 
@@ -108,7 +109,23 @@ from rlint.rule import (
     same_code,
 )
 
-_STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor", TypeTag.LIST: "a list"}
+_LINKED = "linked objects"
+_IN_ARRAY = ("", "Keep the sums in an array, in which the children of node `n` are `2 * n` and `2 * n + 1`. ")
+_DESCEND = (
+    "Descend for all samples of the batch together, one level at a time: index the sums with an array of "
+    "nodes, compare with an array of target sums, and select with `np.where`"
+)
+_UPDATE = (
+    "Update for all samples of the batch together: set the leaves with an array of indices, then recompute "
+    "the `np.unique` parents of each level from their two children"
+)
+_STORAGES = {
+    TypeTag.NDARRAY: "an array",
+    TypeTag.TENSOR: "a tensor",
+    TypeTag.LIST: "a list",
+    TypeTag.DICT: "a dict",
+    TypeTag.INSTANCE: _LINKED,
+}
 _MAY_LEAVE_IT = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.INDIRECT
 
 
@@ -118,7 +135,7 @@ class PythonSumTree(Rule):
     code = "RL116"
     name = "python-sum-tree"
     claims = ("time",)
-    heat = Heat.HOT
+    heat = Heat.WARM
     one_change_mends = CodeExtent.FILE
     visits = (ast.Call, ast.For, ast.While, ast.Subscript)
     triggers = ("for", "while")
@@ -135,6 +152,10 @@ class PythonSumTree(Rule):
         """Yield a finding for a descent that is made once per sample, and for the first such update."""
         assert isinstance(node, (ast.Call, ast.Subscript, *LOOPS))
         loops = model.frequency.loops(node)
+        if is_map(node, model):
+            assert isinstance(node, ast.Call)
+            yield from self.check_map(node, model)
+            return
         if not loops or not model.once(is_per_sample, loops[0]):
             return
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
@@ -142,31 +163,51 @@ class PythonSumTree(Rule):
         where = None if isinstance(node, ast.Subscript) else storage(model.effects.sum_tree_descents(node))
         if where is not None:
             if not changes_the_tree(loops[0], node, model):
-                yield self.finding(
-                    model,
-                    node,
-                    f"{shown(node, model)} descends a sum tree in {where} node by node, sample by sample",
-                    advice="Descend for all samples of the batch together, one level at a time: index the "
-                    "sums with an array of nodes, compare with an array of target sums, and select with "
-                    "`np.where`",
-                )
+                yield self.descent(node, where, model)
             return
         where = storage(model.effects.sum_tree_updates(node))
         if where is not None and model.once(first_update, loops[0]) is node:
-            yield self.finding(
-                model,
-                node,
-                f"{shown(node, model)} updates a sum tree in {where} node by node, sample by sample",
-                advice="Update for all samples of the batch together: set the leaves with an array of "
-                "indices, then recompute the `np.unique` parents of each level from their two children",
-            )
+            yield self.update(node, where, model)
+
+    def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `map(tree.find, values)`."""
+        if (where := storage(model.effects.sum_tree_descents(node))) is not None:
+            yield self.descent(node, where, model)
+        elif (where := storage(model.effects.sum_tree_updates(node))) is not None:
+            yield self.update(node, where, model)
+
+    def descent(self, node: ast.Call | ast.Subscript | AnyLoop, where: str, model: SemanticModel) -> Finding:
+        """Return the finding for a descent."""
+        return self.finding(
+            model,
+            node,
+            f"{shown(node, model)} descends a sum tree in {where} node by node, sample by sample",
+            advice=_IN_ARRAY[where == _LINKED] + _DESCEND,
+        )
+
+    def update(self, node: ast.Call | ast.Subscript | AnyLoop, where: str, model: SemanticModel) -> Finding:
+        """Return the finding for an update."""
+        return self.finding(
+            model,
+            node,
+            f"{shown(node, model)} updates a sum tree in {where} node by node, sample by sample",
+            advice=_IN_ARRAY[where == _LINKED] + _UPDATE,
+        )
+
+
+def is_map(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node calls a function for each item: `map(tree.find, values)`."""
+    if not isinstance(node, ast.Call) or len(node.args) < 2:
+        return False
+    return model.names.qualified(node.func) == "builtins.map"
 
 
 def shown(node: ast.Call | ast.Subscript | AnyLoop, model: SemanticModel) -> str:
     """Return the words for a node at the beginning of a message."""
     match node:
         case ast.Call(func=function):
-            return f"`{model.source.text(function)}`"
+            called = node.args[0] if is_map(node, model) else function
+            return f"`{model.source.text(called)}`"
         case ast.Subscript():
             return f"Assigning to `{model.source.text(node)}`"
     return "This loop"
@@ -174,7 +215,7 @@ def shown(node: ast.Call | ast.Subscript | AnyLoop, model: SemanticModel) -> str
 
 def storage(types: list[Type]) -> str | None:
     """Return the words for the storage of sum trees; None if it is unknown or differs."""
-    stored = {_STORAGES.get(kind.tag) for kind in types}
+    stored = {None if kind.of and kind.tag is TypeTag.INSTANCE else _STORAGES.get(kind.tag) for kind in types}
     return stored.pop() if len(stored) == 1 else None
 
 
@@ -203,9 +244,10 @@ def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
     """
     if model.analysis.loops.is_bounded(loop):
         return False
-    return model.frequency.heat_of(loop).level is Heat.HOT or any(
-        isinstance(node, ast.Yield) for node in descendants(loop)
-    )
+    level = model.frequency.heat_of(loop).level
+    if level is Heat.HOT or any(isinstance(node, ast.Yield) for node in descendants(loop)):
+        return True
+    return level is Heat.WARM and not model.frequency.drivers(loop, iteration=True)
 
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:

@@ -1,13 +1,15 @@
-"""A named tuple or dataclass that is defined again on every call of a function.
+"""A class that is defined again on every call of a function, such as a named tuple or dataclass.
 
 ## What it does
 Flags `namedtuple`, `NamedTuple` and `make_dataclass`, classes that derive from `NamedTuple`, and classes
-decorated with `dataclass`, in functions that run per step, per update or per sample.
+decorated with `dataclass`, in functions that run per step, per update or per sample. Also calls of a function
+of the project that defines any class and returns it (`Embedding(size)(x)`), in such code.
 
 The rule does not flag:
 
-- plain classes, which take some microseconds;
-- classes that read variables of the function around them;
+- plain classes that the function uses itself, which take some microseconds;
+- classes that read variables of the function around them, unless it returns them;
+- classes that a call returns and other code then stores (`self.kind = make_kind(size)`);
 - classes that the function returns, stores or passes on;
 - classes in functions that cache their results (`functools.cache`);
 - code that runs once.
@@ -62,13 +64,27 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import FUNCTIONS, BindingKind, Finding, Function, Rule, SemanticModel, descendants, is_in
+from rlint.rule import (
+    FUNCTIONS,
+    BindingKind,
+    EffectKind,
+    Finding,
+    Function,
+    FunctionSummary,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    is_in,
+)
 
 _MAKERS = {
     "collections.namedtuple": "namedtuple",
     "typing.NamedTuple": "NamedTuple",
     "dataclasses.make_dataclass": "make_dataclass",
 }
+_HARMLESS = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.INDIRECT
+_PLAIN = "a plain class takes some microseconds"
 _COMPILE = frozenset({"typing.NamedTuple", "dataclasses.dataclass"})
 """The bases and decorators that compile methods for a class."""
 
@@ -80,8 +96,6 @@ class ClassMadePerCall(Rule):
     name = "class-made-per-call"
     claims = ("time",)
     visits = (ast.ClassDef, ast.Call)
-    callees = frozenset({"namedtuple", "NamedTuple", "make_dataclass"})
-    triggers = ("namedtuple", "NamedTuple", "dataclass")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a class that is defined in a function that runs often, and could be defined
@@ -101,6 +115,10 @@ class ClassMadePerCall(Rule):
         else:
             assert isinstance(node, ast.Call)
             made = maker_of(node, model)
+            factory = factory_of(node, model) if made is None else None
+            if factory is not None:
+                yield self.by_factory(node, factory, model)
+                return
             target = bound_to(node, model)
             if made is None or target is None or leaves(target, function, model):
                 return
@@ -111,6 +129,41 @@ class ClassMadePerCall(Rule):
             f"`{function.name}` defines {what} again on every call",
             advice=f"Define `{called}` once at module level, or cache it by its fields",
         )
+
+    def by_factory(self, call: ast.Call, factory: FunctionSummary, model: SemanticModel) -> Finding:
+        """Return the finding for a call of a function that defines a class."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` defines a class again on every call",
+            advice=f"Create the class once and keep it, or decorate `{factory.name}` with `functools.cache`, "
+            "which keeps one for the same arguments",
+            minor=None if any(kind.of in _MAKERS for kind in factory.returns) else _PLAIN,
+        )
+
+
+def factory_of(call: ast.Call, model: SemanticModel) -> FunctionSummary | None:
+    """Return the function of the project that a call runs, if it returns a class that it defines, and neither
+    it nor the caller keeps the class.
+    """
+    targets = model.types.call_targets(call)
+    if len(targets) != 1 or targets[0].remembers:
+        return None
+    (target,) = targets
+    defines = any(
+        kind.tag is TypeTag.CLASS and (kind.of in _MAKERS or kind.of.startswith(f"{target.path}."))
+        for kind in target.returns
+    )
+    if not defines or model.index.effect_of(target).kind & ~_HARMLESS:
+        return None
+    statement = model.syntax.statement(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name() as name], value=value) if value is call:
+            function = model.function(call)
+            return target if function is not None and not leaves(name.id, function, model) else None
+        case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value) if value is call:
+            return None
+    return target
 
 
 def remembers(function: Function, model: SemanticModel) -> bool:

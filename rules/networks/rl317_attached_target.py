@@ -4,9 +4,9 @@
 Flags the forward pass of a target network or of an old policy that runs with autograd on, if `backward()`
 reaches its graph although no optimizer updates the weights of that network. So is the call of a function of
 the project that runs such a network, which it is passed: `self.log_probs(self.old_policy, states)`. A network
-counts as a target
-network if its name says so, the program copies weights into it, and it was not passed to any of the
-optimizers created beside it. Where the optimizer is created elsewhere (an agent receives it), the finding is
+counts as a target network if its name says so and the program copies weights into it, or if it is made as a
+copy of another one (`copy.deepcopy(self.critic)`), and it was not passed to any of the optimizers created
+beside it. Where the optimizer is created elsewhere (an agent receives it), the finding is
 `likely`. So is the target value that a method returns, if its callers in other files, such as the method of a
 base class, call `backward`.
 
@@ -130,6 +130,7 @@ class AttachedTarget(Rule):
         "trg",
         "targ",
         "load_state_dict",
+        "deepcopy",
     )
 
     def size_of(self, node: ast.Call, model: SemanticModel) -> int | None:

@@ -8,7 +8,7 @@ import pytest
 
 from project_builder import build, expression, find, model_of
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeUses
+from rlint.semantics.dataflow.sum_trees.sum_tree_uses import SumTreeUses
 
 LOOP = """
 import numpy as np
@@ -113,3 +113,110 @@ def test_recursion_is_seen_from_another_file() -> None:
     call = node.value if isinstance(node, ast.Expr) else node
     assert isinstance(call, ast.Call)
     assert [kind.tag for kind in model.effects.sum_tree_descents(call)] == [TypeTag.NDARRAY]
+
+
+LINKED = """
+class Node:
+    def __init__(self, total, left=None, right=None, parent=None):
+        self.total, self.left, self.right, self.parent = total, left, right, parent
+
+    def pick(self, v):
+        if self.left is None:
+            return self
+        return self.left.pick(v) if v < self.left.total else self.right.pick(v - self.left.total)
+
+class Tree:
+    def __init__(self, root: Node):
+        self.root = root
+
+    def step(self, v):
+        node = self.root
+        while node.left is not None:
+            if v <= node.left.total:
+                node = node.left
+            else:
+                v -= node.left.total
+                node = node.right
+        return node
+
+
+    def conditional(self, v):
+        node = self.root
+        while node.left:
+            lower = node.left.total
+            goes_right = v > lower
+            node = node.right if goes_right else node.left
+            v = v - lower if goes_right else v
+        return node
+
+    def chain(self, v):
+        node = self.root
+        while node.right:
+            if v <= node.right.total:
+                break
+            v -= node.right.total
+            node = node.right
+        return node
+
+    def raised(self, node, change):
+        while node is not None:
+            node.total += change
+            node = node.parent
+
+    def summed(self, node):
+        while node.parent:
+            node = node.parent
+            node.total = node.left.total + node.right.total
+
+    def written(self, node, v, path):
+        if path:
+            if path.pop():
+                self.written(node.left, v, path)
+            else:
+                self.written(node.right, v, path)
+            node.total = node.left.total + node.right.total
+        else:
+            node.total = v
+
+    def rebuilt(self, node):
+        if node.left:
+            self.rebuilt(node.left)
+            self.rebuilt(node.right)
+            node.total = node.left.total + node.right.total
+
+    def visited(self, node, change):
+        while node is not None:
+            node.visits += change
+            node = node.parent
+
+def f(tree: Tree, node: Node, v, path):
+    CALL
+"""
+
+
+@pytest.mark.parametrize("call", ["node.pick(v)", "tree.step(v)", "tree.conditional(v)"])
+def test_linked_nodes_are_descended(call: str) -> None:
+    """The children are attributes of the node; the sums are stored in no container."""
+    model = model_of(LINKED.replace("CALL", call))
+    node = expression(model, call)
+    assert isinstance(node, ast.Call)
+    assert [kind.tag for kind in model.effects.sum_tree_descents(node)] == [TypeTag.INSTANCE]
+
+
+@pytest.mark.parametrize("call", ["tree.raised(node, v)", "tree.summed(node)", "tree.written(node, v, path)"])
+def test_linked_nodes_are_updated(call: str) -> None:
+    """From a node to its parents, or on the way back from the leaf."""
+    model = model_of(LINKED.replace("CALL", call))
+    node = expression(model, call)
+    assert isinstance(node, ast.Call)
+    assert [kind.tag for kind in model.effects.sum_tree_updates(node)] == [TypeTag.INSTANCE]
+
+
+@pytest.mark.parametrize("call", ["tree.chain(v)", "tree.rebuilt(node)", "tree.visited(node, v)"])
+def test_other_linked_objects_are_no_sum_trees(call: str) -> None:
+    """A list, a tree that is summed as a whole, and a count of visits."""
+    model = model_of(LINKED.replace("CALL", call))
+    node = expression(model, call)
+    assert isinstance(node, ast.Call)
+    assert model.effects.sum_tree_descents(node) == []
+    assert model.effects.sum_tree_updates(node) == []

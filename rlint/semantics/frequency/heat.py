@@ -49,7 +49,6 @@ from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _CHAIN_LENGTH = 6
-_PLAIN = frozenset({TypeTag.STR, TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 
 
 class HeatMap:
@@ -412,7 +411,7 @@ class HeatMap:
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """Return the last names of the arguments that calls which are not cold pass to a parameter; "" for an
-        argument without a name. Unnamed texts and numbers are left out: nearly all are literals.
+        argument without a name. Unnamed texts are left out: nearly all are literals.
         """
         parameters = function.call_parameters
         position = str(parameters.index(parameter)) if parameter in parameters else ""
@@ -424,7 +423,7 @@ class HeatMap:
             names, types = dict(site.names), dict(site.arguments)
             name = names.get(parameter) or names.get(position) or ""
             kind = types.get(parameter) or types.get(position)
-            if name or kind is None or kind.tag not in _PLAIN:
+            if name or kind is None or kind.tag is not TypeTag.STR:
                 found.append(name)
         return found
 

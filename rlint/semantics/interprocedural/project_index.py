@@ -131,6 +131,8 @@ class ProjectIndex(SymbolTable):
                 found = found or self._type_without_values(cls, name) or found
                 if not found or found.tag is TypeTag.NONE:
                     found = self._with_given(found, cls, name)
+                if found.tag is TypeTag.NONE:
+                    found = self._with_derived(found, cls, name)
                 if (
                     self.is_restored(cls)
                     or self._is_set_from_outside(cls, name)
@@ -189,6 +191,18 @@ class ProjectIndex(SymbolTable):
             known = known and any(kind.tag is TypeTag.MODULE for kind in kinds)
             self._holding_known[name] = known
         return known
+
+    def _with_derived(self, none: Type, cls: ClassSummary, name: str) -> Type:
+        """Return the type of an attribute that its class only sets to None, as a placeholder for what the
+        constructors of derived classes store there. An object of the class itself may keep None.
+        """
+        stored: Type | None = None
+        for derived in self.subclasses(cls):
+            if name in derived.attributes:
+                kind = self._known(derived.attributes[name], derived.module)
+                if kind.tag is not TypeTag.NONE:
+                    stored = kind if stored is None else stored.joined(kind)
+        return self._in_doubt(none.joined(stored)) if stored else none
 
     def _with_given(self, found: Type, cls: ClassSummary, name: str) -> Type:
         """Return the type of an attribute that its class does not assign, or only assigns None: the type that

@@ -20,7 +20,8 @@ from rlint.semantics.dataflow.immutability import sets
 from rlint.semantics.dataflow.induction_variables import follows_from_itself
 from rlint.semantics.dataflow.item_origins import applications
 from rlint.semantics.dataflow.iterator_consumption import IteratorUses
-from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks, storage_of
+from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks
+from rlint.semantics.dataflow.sum_trees.sum_tree_uses import storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
 from rlint.semantics.effects.errors_read import error_blocks, error_managers, functions_as_values
@@ -62,7 +63,12 @@ from rlint.semantics.nn.checkpoints import functions_that_save
 from rlint.semantics.nn.forward.forward_summary import forward_summaries
 from rlint.semantics.nn.forward.scaled_inputs import frame_networks
 from rlint.semantics.nn.gradient_summary import GradientSummaries
-from rlint.semantics.nn.separate_outputs import conditional_outputs, outputs_of, run_each
+from rlint.semantics.nn.separate_outputs import (
+    conditional_outputs,
+    outputs_of,
+    run_each,
+    switched_outputs,
+)
 from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
 from rlint.semantics.types.algebra import OPTIONS, along, completed, each_of, refines, with_default
@@ -80,6 +86,7 @@ from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.results.call_results import returns_call_results
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
 from rlint.semantics.types.results.device_copies import parameters_copied
+from rlint.semantics.types.results.one_row_parameters import parameters_made_rows
 from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
@@ -179,6 +186,8 @@ def _describe_functions(summary: ModuleSummary, analysis: FileAnalysis) -> None:
         summary.functions[analysis.syntax.qualname(maker)].stores = stores
     for name, attributes in sets(analysis).items():
         summary.functions[name].sets = attributes
+    for name, parameters in parameters_made_rows(analysis).items():
+        summary.functions[name].rows = parameters
 
 
 def _add_functions(
@@ -253,6 +262,7 @@ def _function(
     is_method = isinstance(syntax.parents.get(node), ast.ClassDef)
     may_run_networks = is_method and bool(returned) and "torch" in syntax.text
     outputs = outputs_of(node, returned) if may_run_networks else ()
+    conditional = conditional_outputs(node) if any(outputs) else ()
     return FunctionSummary(
         analysis.name,
         syntax.qualname(node),
@@ -292,7 +302,8 @@ def _function(
         hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
         returns_call_results=returns_call_results(node, returned, analysis.definitions.reaching),
         outputs=intern(outputs),
-        conditional_outputs=conditional_outputs(node) if any(outputs) else (),
+        conditional_outputs=conditional,
+        switched_outputs=switched_outputs(node, returned) if conditional else (),
         runs_each=run_each(node, returned) if may_run_networks else "",
         off=tuple(
             name

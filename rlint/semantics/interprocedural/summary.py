@@ -16,6 +16,7 @@ from rlint.semantics.interprocedural.mentions.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.forward.forward_summary import ForwardSummary
+from rlint.semantics.nn.separate_outputs import OutputSwitch
 from rlint.semantics.threads.queues import ChannelMaker
 from rlint.syntax.redefinitions import shown
 
@@ -162,6 +163,7 @@ class FunctionSummary:
     relays_log: bool = False  # only writes its parameters to a log
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
     copies: tuple[str, ...] = ()  # parameters that it copies to a device (see device_copies.py)
+    rows: tuple[str, ...] = ()  # parameters that it makes a batch of one of (see one_row_parameters.py)
     makes_tensor_of: str = (
         ""  # the parameter that it returns as a host tensor if it is an array, else as it is
     )
@@ -169,6 +171,7 @@ class FunctionSummary:
     returns_call_results: bool = False  # each value that it returns is the result of a call in it
     outputs: tuple[tuple[str, ...], ...] = ()  # attributes called for each item (see separate_outputs.py)
     conditional_outputs: tuple[str, ...] = ()  # those of them that only run under a condition
+    switched_outputs: tuple[OutputSwitch, ...] = ()  # those that a parameter turns on or off
     runs_each: str = ""  # the attribute whose items it runs for the list that it returns (see there)
     updates: bool = False  # takes a step of an optimizer parameter, once per call
     learned: tuple[str, ...] = ()  # parameters on which it calls `backward`

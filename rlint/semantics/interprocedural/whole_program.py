@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeUses
+from rlint.semantics.dataflow.sum_trees.sum_tree_uses import SumTreeUses
 from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.effects.network_changes import NetworkChanges
 from rlint.semantics.frequency.heat import HeatMap

@@ -8,6 +8,8 @@ from itertools import chain
 
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.nn.architecture import GROWS, UNKNOWN, NetworkPart, NetworkParts, PartKind, unsure
+from rlint.syntax.assignments import value_assigned
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import place_in_order
@@ -72,7 +74,7 @@ def _stored(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     """
     syntax = analysis.syntax
     for target, place in _places_of_attributes(syntax):
-        value = _value_for(syntax.parents[place])
+        value = _value_for(place, syntax)
         if value is not None and parts.analysis.names.is_self(target.value):
             yield _key(target, target.attr, analysis), _as_attribute(value, target, parts)
     for node in syntax.of_type(ast.ClassDef):
@@ -95,11 +97,12 @@ def _places_of_attributes(syntax: SyntaxIndex) -> list[tuple[ast.Attribute, ast.
     return sorted(found, key=lambda each: place_in_order(each[0]))
 
 
-def _value_for(statement: ast.AST) -> ast.expr | None:
-    match statement:
-        case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.AugAssign(value=value):
-            return value
-    return None
+def _value_for(target: ast.expr, syntax: SyntaxIndex) -> ast.expr | None:
+    """Return what an assignment stores in a target, also in one of several: `self.q1, self.q2 = Q(), Q()`."""
+    around = syntax.parents[target]
+    if isinstance(around, ast.AugAssign):
+        return around.value
+    return value_assigned(target, syntax.parents)
 
 
 def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
@@ -113,6 +116,13 @@ def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
             ):
                 value = call.args[GROWS[method]]
                 yield _key(call, attribute, analysis), _as_attribute(value, call, parts)
+            case ast.Attribute(value=ast.Name() as owner, attr=method) if (
+                method in GROWS
+                and parts.analysis.names.is_self(owner)
+                and len(call.args) > GROWS[method]
+                and _is_container(analysis.syntax.class_of(call))
+            ):
+                yield _key(call, "*", analysis), _as_attribute(call.args[GROWS[method]], call, parts)
             case ast.Attribute(value=owner, attr="add_module" | "register_module") if (
                 parts.analysis.names.is_self(owner) and len(call.args) == 2
             ):
@@ -123,6 +133,11 @@ def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
                 if analysis.syntax.class_of(call) is not None:
                     made = (NetworkPart(PartKind.MADE, arguments=parts.arguments(call)),)
                     yield _key(call, "super()", analysis), made
+
+
+def _is_container(cls: ast.ClassDef | None) -> bool:
+    """Whether a class is a list or a chain of layers, to which its own methods add some."""
+    return cls is not None and any(last_name(base) in ("Sequential", "ModuleList") for base in cls.bases)
 
 
 def _constants(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:

@@ -36,6 +36,8 @@ _ENDING_FUNCTIONS = (
 ) - {"as_tensor", "asarray"}  # which return a tensor that they are given, with its graph
 _ONLY_OF_TENSORS = models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR) & models.methods_of(TypeTag.TENSOR)
 _OF_VALUES = models.methods_of(TypeTag.TENSOR) | models.methods_of(TypeTag.DISTRIBUTION)
+_OBJECTS = frozenset({TypeTag.MODULE, TypeTag.OPTIMIZER, TypeTag.ENVIRONMENT})
+"""Objects that a function is passed to compute with, and that are no part of a graph themselves."""
 _FOLLOWED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
@@ -96,7 +98,8 @@ class GradientOrigins:
             return
         match node:
             case ast.Name():
-                yield from self._bound_to(node)
+                if self.analysis.types.type_of(node).tag not in _OBJECTS:
+                    yield from self._bound_to(node)
             case ast.Attribute():
                 yield from self._attribute(node)
             case ast.Call():

@@ -402,10 +402,12 @@ class _Reading:
                     self.unknown()
         for owner, place in owners:
             self.found.overrides.update({"train", "eval", "__call__"} & set(owner.methods))
-            for call in self.index.modules[owner.module].parts.get(f"{owner.qualname}.super()", ()):
-                if any(base in ("torch.nn.Sequential", "torch.nn.ModuleList") for base in owner.bases):
+            if any(base in ("torch.nn.Sequential", "torch.nn.ModuleList") for base in owner.bases):
+                held = self.index.modules[owner.module].parts
+                for call in held.get(f"{owner.qualname}.super()", ()):
                     for _, parts in call.arguments:
                         self._add_all(parts, place, "forward", sure=sure)
+                self._add_all(held.get(f"{owner.qualname}.*", ()), place, "forward", sure=sure)
         own = _Place(cls.module, "", cls, instance, instance.given, instance.outer)
         if method is None:
             self._add_whole(cls, owners, sure=sure)

@@ -13,6 +13,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.assignments import value_assigned
 from rlint.syntax.last_names import calls_like, last_name
 from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
@@ -259,9 +260,10 @@ class OptimizerParams:
         found = []
         for node in self.syntax.of_type(ast.Assign):
             for target in node.targets:
-                text = _access(target)
-                if text is not None:
-                    found.append((text, node.value))
+                for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+                    text, value = _access(part), value_assigned(part, self.syntax.parents)
+                    if text is not None and value is not None:
+                        found.append((text, value))
         return found
 
     def _stepped_in(self, cls: ast.ClassDef | None) -> SteppedParams:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.frozen import frozen
 from rlint.syntax.last_names import last_name
-from rlint.syntax.queries import root_name
+from rlint.syntax.queries import defaults_of, root_name
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
 
@@ -20,6 +21,19 @@ _LOGARITHMS = frozenset({"log", "log1p", "softplus", "logsigmoid"})
 _CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try)
 
 _Values = dict[str, list[ast.expr]]
+
+
+@frozen
+class OutputSwitch:
+    """A parameter that decides whether a method calls `name` for its results: it does so where the parameter
+    is `outcome`. `places` are the results that depend on what the branch computes.
+    """
+
+    name: str
+    parameter: str
+    outcome: bool
+    default: bool | None
+    places: tuple[int, ...]
 
 
 def outputs_of(function: Function, returned: list[ast.expr]) -> tuple[tuple[str, ...], ...]:
@@ -48,6 +62,70 @@ def conditional_outputs(function: Function) -> tuple[str, ...]:
     calls = (node for node in descendants(function) if isinstance(node, ast.Call))
     found = {name for call in calls for name in _called_by(call, receiver, iterated)}
     return tuple(sorted(found - _always_called(function.body, receiver, iterated)))
+
+
+def switched_outputs(function: Function, returned: list[ast.expr]) -> tuple[OutputSwitch, ...]:
+    """Return the parameters that decide whether a method calls something for its results, each with what it
+    calls, the outcome for which it does, and the default of the parameter (None if there is none).
+    """
+    receiver, iterated = _receiver(function), _iterated(function)
+    every = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    parameters = {parameter.arg for parameter in every} - {receiver}
+    defaults = {
+        name: bool(default.value)
+        for name, default in defaults_of(function.args).items()
+        if isinstance(default, ast.Constant)
+    }
+    values = _values(function)
+    rows = [value.elts for value in returned if isinstance(value, ast.Tuple)]
+    found: dict[OutputSwitch, None] = {}
+    for guarded, parameter, outcome in _switched(function.body, parameters):
+        calls = [node for each in guarded for node in descendants(each) if isinstance(node, ast.Call)]
+        bound = {
+            node.id
+            for each in guarded
+            for node in descendants(each)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        places = {
+            place for items in rows for place, each in enumerate(items) if bound & _names_for(each, values)
+        }
+        for name in sorted({name for call in calls for name in _called_by(call, receiver, iterated)}):
+            found[OutputSwitch(name, parameter, outcome, defaults.get(parameter), tuple(sorted(places)))] = (
+                None
+            )
+    return tuple(found)
+
+
+def _switched(block: list[ast.stmt], parameters: set[str]) -> Iterator[tuple[list[ast.stmt], str, bool]]:
+    """Yield the statements of a block that only run for one outcome of a parameter."""
+    for index, statement in enumerate(block):
+        if not isinstance(statement, ast.If):
+            continue
+        test, outcome = statement.test, True
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, outcome = test.operand, False
+        if not isinstance(test, ast.Name) or test.id not in parameters:
+            continue
+        yield statement.body, test.id, outcome
+        ends = isinstance(statement.body[-1], (ast.Return, ast.Raise))
+        yield (
+            (block[index + 1 :] if ends and not statement.orelse else statement.orelse),
+            test.id,
+            not outcome,
+        )
+
+
+def _names_for(item: ast.expr, values: _Values) -> set[str]:
+    """Return the local variables from which a value is computed."""
+    found: set[str] = set()
+    stack: list[ast.expr] = [item]
+    while stack:
+        for node in descendants(stack.pop()):
+            if isinstance(node, ast.Name) and node.id not in found:
+                found.add(node.id)
+                stack += values.get(node.id, ())
+    return found
 
 
 def _always_called(block: list[ast.stmt], receiver: str, iterated: dict[str, ast.expr]) -> set[str]:

@@ -14,6 +14,7 @@ from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
+from rlint.semantics.nn.copied_networks import copies_in_attributes
 from rlint.syntax.last_names import calls_like, last_name
 from rlint.syntax.queries import dump_as_read, same_code
 from rlint.syntax.scopes import BindingKind
@@ -384,11 +385,15 @@ def _receives_weights(network: ast.expr, model: SemanticModel) -> bool:
 
 
 def _copied_into(_: ast.Module, model: SemanticModel) -> frozenset[str]:
-    """Return the attributes of `self` into which methods copy the state of another attribute:
-    `self.q_next.load_state_dict(self.q_eval.state_dict())`. None in files that set gradients, because workers
-    compute gradients for a network that they copy.
+    """Return the attributes of `self` into which methods copy the state of another attribute, or that are
+    made as a copy of one: `self.q_next.load_state_dict(self.q_eval.state_dict())`. None in files that set
+    gradients, because workers compute gradients for a network that they copy.
     """
-    found: set[str] = set()
+    found = {
+        name
+        for name, other in copies_in_attributes(model)
+        if name != other and not _split(name) & (_NO_NETWORK | _NO_FOLLOWER)
+    }
     for use in model.names.attribute_uses("load_state_dict"):
         match model.parent(use):
             case ast.Call(

@@ -9,12 +9,13 @@ from rlint import models
 from rlint.models.trait import Trait
 
 if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import FileAnalysis
     from rlint.semantics.model import SemanticModel
 
 _MAKES = models.names_having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy") | {"stack", "vstack"}
 
 
-def only_row(node: ast.AST, model: SemanticModel) -> ast.expr | None:
+def only_row(node: ast.AST, model: SemanticModel | FileAnalysis) -> ast.expr | None:
     """Return the value that gets a batch dimension: `x` in `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`,
     `tensor([x])`.
     """

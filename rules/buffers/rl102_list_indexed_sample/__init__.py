@@ -116,6 +116,7 @@ from rlint.rules.buffers._shared.held import (
 )
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers._shared.wrapped import container_of, looked_up
 from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
     Assembled,
     assembled_by_calls,
@@ -138,6 +139,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     TakenApart,
     field_of_batch,
     is_drawn,
+    is_gathered_by_store,
     is_stacked,
     unpacked_in_loop,
     unzipped_batch,
@@ -162,7 +164,7 @@ class ListIndexedSample(Rule):
     name = "list-indexed-sample"
     seeds = ("S1.T1",)
     claims = ("time",)
-    heat = Heat.HOT
+    heat = Heat.WARM
     one_change_mends = CodeExtent.FUNCTION
     mended_with = ("RL104",)
     visits = (ast.ListComp, ast.Call, ast.For, ast.Yield)
@@ -174,7 +176,6 @@ class ListIndexedSample(Rule):
         "numpy.random.choice",
         "builtins.zip",
     )
-    triggers = ("sample", "rand", "choice", "integers", "batch")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked item by item."""
@@ -203,6 +204,7 @@ class ListIndexedSample(Rule):
         if picked is None:
             return (
                 self.slices(node, model)
+                or self.by_method(node, model)
                 or self.assembled(assembled_by_calls(node, model), model)
                 or self.apart(field_of_batch(node, model), model)
             )
@@ -213,7 +215,7 @@ class ListIndexedSample(Rule):
         if is_counted(picked.indices, model):
             model.silent("{} are not drawn, but counted", picked.indices)  # the arrays of all agents
             return None
-        kind = model.types.type_of(picked.held)
+        kind = container_of(picked.held, model)
         held, indices = shown(picked.held, model), shown(picked.indices, model)
         join = join_of(picked, model)
         if join is not None and (call is not None or is_sampling(node, model)):
@@ -231,7 +233,9 @@ class ListIndexedSample(Rule):
             model.silent("{} is not known to hold transitions", picked.held)
             return None
         named = kind.tag is TypeTag.DEQUE or holds_transitions(picked.held, model)
-        sampled = named and (call is not None or is_sampling(node, model))
+        sampled = named and (
+            call is not None or is_sampling(node, model) or is_gathered_by_store(node, picked.indices, model)
+        )
         if (
             not sampled
             and not is_unpacked(node, model)
@@ -248,6 +252,30 @@ class ListIndexedSample(Rule):
         related = [(other, "iterates over the same items again") for other in equal[1:]]
         minor = _EPISODES if are_kept_whole(node, picked.held, model) else minor_of(kind, model)
         return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor)
+
+    def by_method(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
+        """Return a finding for `[self.storage.get(i) for i in indices]`."""
+        match node:
+            case ast.ListComp(
+                elt=ast.Call(
+                    func=ast.Attribute(value=ast.Attribute() as held), args=[ast.Name(id=read)]
+                ) as call,
+                generators=[ast.comprehension(target=ast.Name(id=index), iter=indices, ifs=[], is_async=0)],
+            ) if read == index:
+                pass
+            case _:
+                return None
+        kind = looked_up(call, model)
+        drawn = drawn_by(indices, model)
+        if kind is None or not may_hold_transitions(kind) or is_counted(indices, model):
+            return None
+        if drawn is not None and are_few(number_drawn(drawn, model), model):
+            return None
+        sampled = drawn is not None or is_sampling(node, model)
+        if not is_unpacked(node, model) and not (sampled and holds_transitions(held, model)):
+            return None
+        message = f"The batch is picked from `{shown(held, model)}` one by one{walks(kind)}"
+        return self.finding(model, node, message, advice=ARRAYS, minor=minor_of(kind, model))
 
     def items(self, picked: Picked, call: ast.Call | None, model: SemanticModel) -> Finding | None:
         """Return a finding for `[self[i] for i in indices]`, where `__getitem__` reads each field."""
@@ -343,7 +371,7 @@ class ListIndexedSample(Rule):
             return None
         held, indices = shown(picked.held, model), shown(picked.indices, model)
         if not picked.is_array:
-            kind = model.types.type_of(picked.held)
+            kind = container_of(picked.held, model)
             if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
                 return None
             message = f"The batch is picked from `{held}` one by one{walks(kind)}"
@@ -382,6 +410,9 @@ class ListIndexedSample(Rule):
         """Return a finding for `random.sample(self.buffer, batch_size)`."""
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         held = call.args[0] if call.args else given.get("population")
+        match held:
+            case ast.Subscript(value=whole, slice=ast.Slice()):
+                held = whole  # the rows that are filled
         sizes = call.args[1:] if model.names.qualified(call.func) == _DRAWS[0] else []
         size = sizes[0] if sizes else given.get("k")
         if not isinstance(held, (ast.Name, ast.Attribute)) or size is None or are_few(size, model):

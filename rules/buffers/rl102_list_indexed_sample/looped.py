@@ -20,6 +20,7 @@ from rlint.rule import (
 )
 from rlint.rules.buffers._shared.held import is_sampling, may_hold_transitions
 from rlint.rules.buffers._shared.store_size import holds_transitions
+from rlint.rules.buffers._shared.wrapped import container_of
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by
 
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
@@ -268,7 +269,7 @@ def _is_stacked(pick: ast.Subscript, model: SemanticModel) -> bool:
 def _is_transition(pick: ast.Subscript, model: SemanticModel) -> bool:
     """Whether one transition is read from the list of all transitions."""
     held = pick.value
-    kind = model.types.type_of(held)
+    kind = container_of(held, model)
     named = held.value if isinstance(held, ast.Subscript) else held  # `self.fields["state"]`
     if not isinstance(named, (ast.Name, ast.Attribute)) or isinstance(pick.slice, ast.Tuple):
         return False

@@ -17,6 +17,7 @@ from rlint.rule import (
     regex,
 )
 from rlint.rules.buffers._shared.held import may_hold_transitions
+from rlint.rules.buffers._shared.store_class import is_store_class
 
 _SAMPLES = regex(r"^_*(sample|get_(mini_?)?batch|get_sample|random_sample|sample_\w+|next_batch|draw\w*)$")
 _STORES = regex(
@@ -165,3 +166,18 @@ def is_drawn(indices: ast.expr, model: SemanticModel) -> bool:
         for value in values
         for node in descendants(value)
     )
+
+
+def is_gathered_by_store(node: ast.ListComp, indices: ast.expr, model: SemanticModel) -> bool:
+    """Whether a method of a class that stores transitions makes an array of the items at the indices that it
+    receives: `np.stack([self.rows[i] for i in indices])`.
+    """
+    match model.parent(node):
+        case ast.Call(func=func, args=[first, *_]) if first is node and model.names.qualified(func) in _JOINS:
+            pass
+        case _:
+            return False
+    if not isinstance(indices, ast.Name) or not is_store_class(model.class_of(node), model):
+        return False
+    given = model.dataflow.definitions(indices)
+    return bool(given) and all(binding.kind is BindingKind.PARAMETER for binding in given)

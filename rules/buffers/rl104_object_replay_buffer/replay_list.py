@@ -22,6 +22,7 @@ from rlint.rule import (
 from rlint.rules.buffers._shared.held import is_counted, is_length_of, is_sampling
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.unpacked import is_unpacked
+from rlint.rules.buffers._shared.wrapped import wraps_list
 from rlint.rules.buffers.rl104_object_replay_buffer.emptied import is_emptied
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import FIELDS
 
@@ -151,14 +152,23 @@ def _is_picked(item: ast.Subscript, index: ast.expr, model: SemanticModel) -> bo
 
 
 def _items_of_self(item: ast.Subscript, model: SemanticModel) -> Iterator[ast.Subscript]:
-    """Yield the items `self[index]` in the methods of a class whose `__getitem__` returns this item."""
+    """Yield the items `self[index]` in the methods of a class whose `__getitem__` returns this item, and the
+    items of its objects in the rest of the file.
+    """
     method, cls = model.function(item), model.class_of(item)
     returned = isinstance(model.parent(item), ast.Return)
     if method is None or cls is None or method.name != "__getitem__" or not returned:
         return
-    for node in descendants(cls):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            yield node
+    path = f"{model.module.module}.{model.syntax.qualname(cls)}"
+    inside = set(map(id, descendants(cls)))
+    for node in model.syntax.of_type(ast.Subscript):
+        if id(node) in inside:
+            if isinstance(node.value, ast.Name) and node.value.id == "self":
+                yield node
+        elif isinstance(node.slice, ast.Name):
+            kind = model.types.type_of(node.value)
+            if kind.tag is TypeTag.INSTANCE and kind.of == path:
+                yield node
 
 
 def _is_of_given_indices(index: ast.Name, model: SemanticModel) -> bool:
@@ -248,15 +258,23 @@ def is_empty(value: ast.expr, model: SemanticModel) -> bool:
             return not _is_small(size, model)
         case ast.ListComp(elt=ast.Constant(value=None)):
             return True
+        case ast.ListComp(
+            elt=ast.Call() | ast.Constant() as dummy,
+            generators=[ast.comprehension(target=ast.Name(id=name), iter=ast.Call(args=[size]))],
+        ):
+            numbered = any(isinstance(node, ast.Name) and node.id == name for node in descendants(dummy))
+            return not numbered and not _is_small(size, model)
         case ast.Call() if is_object_array(value, model):
             return not _is_small(value.args[0], model)
         case ast.Call(func=func, args=args, keywords=keywords):
             if model.names.qualified(func) == "builtins.list":
                 return not args
             if model.names.qualified(func) != "collections.deque":
-                return False
+                wraps: bool = wraps_list(value, model)
+                return wraps
             given = [keyword.value for keyword in keywords if keyword.arg == "maxlen"] or args[1:2]
             empty = not args or (isinstance(args[0], (ast.List, ast.Tuple)) and not args[0].elts)
+            empty = empty or (isinstance(args[0], (ast.BinOp, ast.ListComp)) and is_empty(args[0], model))
             return empty and not (given and _is_small(given[0], model))
     return False
 

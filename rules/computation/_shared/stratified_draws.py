@@ -5,6 +5,13 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, descendants, frozen, models, trip_count
+from rlint.rules.computation._shared.draw_uses import (
+    DrawingLoop,
+    calls_in_each_iteration,
+    changes_owner,
+    is_counted,
+    is_looked_up,
+)
 from rlint.rules.computation._shared.scalar_draws import draw_of
 
 _FEW = 5
@@ -28,33 +35,36 @@ class StratifiedDraw:
     varies: bool
 
 
-def drawn_among_others(loop: ast.For, model: SemanticModel) -> StratifiedDraw | None:
+def drawn_among_others(loop: DrawingLoop, model: SemanticModel) -> StratifiedDraw | None:
     """Return the draw of a loop that collects a sample: `for i in range(n): value =
-    np.random.uniform(width * i, width * (i + 1)); ...`, or `place = np.random.randint(count)` whose result
-    selects an item.
+    np.random.uniform(width * i, width * (i + 1)); ...`, or one whose result selects an item, directly
+    (`np.random.randint(count)`) or by a search (`tree.find(np.random.uniform(0.0, total))`).
     """
-    if loop.orelse or not _is_counted(loop, model) or _is_short(loop, model):
+    if not is_counted(loop, model) or _is_short(loop, model) or model.frequency.drivers(loop, iteration=True):
         return None
     if any(isinstance(node, _LEAVES) for node in descendants(loop)):
         return None
-    for statement in loop.body:
-        match statement:
-            case ast.Assign(targets=[ast.Name() as drawn], value=ast.Call() as call):
-                draw = draw_of(call, model)
-                if draw is None or draw.listed or model.frequency.driving_loop(call) is loop:
-                    continue
-                varies = _varies(draw.arguments, loop, model)
-                if varies is None:
-                    continue
-                if (varies and not draw.whole) or (draw.whole and _selects(drawn, loop)):
-                    return StratifiedDraw(call, varies)
+    for part in [loop.elt] if isinstance(loop, ast.ListComp) else loop.body:
+        for call in calls_in_each_iteration(part):
+            if part is call and isinstance(loop, ast.ListComp):
+                continue
+            draw = draw_of(call, model)
+            if draw is None or draw.listed or model.frequency.driving_loop(call) is loop:
+                continue
+            varies = _varies(draw.arguments, loop, model)
+            if varies is None or changes_owner(call, draw.arguments, loop, model):
+                continue
+            if not draw.whole if varies else is_looked_up(call, loop, model):
+                return StratifiedDraw(call, varies)
     return None
 
 
 def is_drawn_per_iteration(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a loop around a call draws with it one number in each iteration of the collected sample."""
-    loop = next((each for each in model.frequency.loops(call) if isinstance(each, ast.For)), None)
-    found = model.once(drawn_among_others, loop) if loop is not None else None
+    loops = model.frequency.loops(call)
+    if not loops or not isinstance(loops[0], (ast.For, ast.While, ast.ListComp)):
+        return False
+    found = model.once(drawn_among_others, loops[0])
     return found is not None and found.call is call
 
 
@@ -82,23 +92,19 @@ def drawn_for_array(made: ast.ListComp, model: SemanticModel) -> StratifiedDraw 
     return StratifiedDraw(call, varies=True)
 
 
-def _is_counted(loop: ast.For, model: SemanticModel) -> bool:
-    match loop.iter:
-        case ast.Call(func=called):
-            return model.names.qualified(called) == "builtins.range"
-    return False
-
-
-def _varies(arguments: tuple[ast.expr, ...], loop: ast.For, model: SemanticModel) -> bool | None:
+def _varies(arguments: tuple[ast.expr, ...], loop: DrawingLoop, model: SemanticModel) -> bool | None:
     """Whether the arguments depend on the loop's variable; None if other statements than arithmetic determine
     them.
     """
     bound: dict[str, list[ast.expr | None]] = {}
-    for node in descendants(loop.target):
-        if isinstance(node, ast.Name):
-            bound[node.id] = []
+    targets = [loop.target] if isinstance(loop, ast.For) else []
+    targets += [each.target for each in loop.generators] if isinstance(loop, ast.ListComp) else []
+    for target in targets:
+        for node in descendants(target):
+            if isinstance(node, ast.Name):
+                bound[node.id] = []
     written = set()
-    for statement in loop.body:
+    for statement in [loop.elt] if isinstance(loop, ast.ListComp) else loop.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 bound.setdefault(name, []).append(value)
@@ -130,17 +136,6 @@ def _varies(arguments: tuple[ast.expr, ...], loop: ast.For, model: SemanticModel
     return varies
 
 
-def _selects(drawn: ast.Name, loop: ast.For) -> bool:
-    """Whether a drawn number selects an item: `storage[place]`."""
-    return any(
-        isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Load)
-        and isinstance(node.slice, ast.Name)
-        and node.slice.id == drawn.id
-        for node in descendants(loop)
-    )
-
-
 def _becomes_array(made: ast.ListComp, model: SemanticModel) -> bool:
     """Whether the list is only converted to an array, directly or by the only use of a variable."""
     match model.parent(made):
@@ -160,6 +155,6 @@ def _converts(call: ast.Call, given: ast.expr, model: SemanticModel) -> bool:
     return call.args[:1] == [given] and model.names.qualified(call.func) in _JOINS
 
 
-def _is_short(loop: ast.For | ast.ListComp, model: SemanticModel) -> bool:
-    count = trip_count.passes(loop, model)
+def _is_short(loop: DrawingLoop, model: SemanticModel) -> bool:
+    count = trip_count.passes(loop, model) if not isinstance(loop, ast.While) else None
     return count is not None and count < _FEW

@@ -31,7 +31,7 @@ which it is not known how often they run:
 - A list with one element of each row of an array (`torch.stack([q[i, actions[i]] for i in range(n)])`), a
   list of distributions over the rows of tensors, and an array that is copied through a list
   (`np.array(list(weights)[:n])`).
-- A loop that appends consecutive items of arrays to lists, of which arrays are made again:
+- A loop or comprehension that collects consecutive items of arrays in lists, of which arrays are made again:
   `for t in range(n): rewards.append(episode["reward"][start + t])`; likely, if the types are unknown. Also a
   list of equal arrays that are stacked (`np.stack([np.arange(n) for _ in range(batch_size)])`).
 - A comprehension that searches the rows of a batch one by one (`[np.nonzero(mask[j])[0] for j in
@@ -142,6 +142,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.collected_places impor
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.column_loops import column_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.consecutive_items import (
+    consecutive_comprehension,
     consecutive_items,
     equal_items,
 )
@@ -270,7 +271,7 @@ class ScalarLoopOverArray(Rule):
             item = item or moved_rows(made, model)
         elif isinstance(made, ast.ListComp):
             item = item_method(made, model) or reduced_rows(made, model) or listed_places(made, model)
-            item = item or flattened_rows(made, model)
+            item = item or flattened_rows(made, model) or consecutive_comprehension(made, model)
         outer = model.parent(made)
         if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
             return

@@ -76,6 +76,35 @@ def consecutive_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     )
 
 
+def consecutive_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
+    """Handle `np.array([sums[start + i] for i in range(n)])` of an array that is indexed with numbers."""
+    match made:
+        case ast.ListComp(
+            elt=ast.Subscript(value=source, slice=place),
+            generators=[
+                ast.comprehension(
+                    target=ast.Name(id=counter),
+                    iter=ast.Call(func=func, args=[_] | [_, _]),
+                    ifs=[],
+                    is_async=0,
+                )
+            ],
+        ) if model.names.qualified(func) == "builtins.range":
+            pass
+        case _:
+            return None
+    if not _is_access(source) or not _is_consecutive(place, {counter}) or counter in variable_names(source):
+        return None
+    if model.types.type_of(source).tag not in _ARRAYS:
+        return None
+    text = model.source.text(source)
+    return ItemLoop(
+        source,
+        f"collects consecutive items of `{text}` one by one",
+        f"Take a slice, which is one array already: `{text}[start : start + n]`",
+    )
+
+
 def equal_items(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
     """Handle `np.stack([np.arange(width) for _ in range(count)])`, which creates equal arrays."""
     match made:

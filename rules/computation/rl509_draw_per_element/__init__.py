@@ -9,9 +9,10 @@ torch.rand(12)`), and an array made of a list of drawn rows (`np.array([np.rando
 range(n)])`), with advice only.
 
 Also, with advice only, a draw among the statements of a loop that collects a sample: with bounds that depend
-on the loop's variable (`np.random.uniform(width * i, width * (i + 1))` of a prioritised buffer), or a place
-that selects an item (`storage[np.random.randint(n)]`, if a variable holds it). Draws of `random.uniform`
-count if their list only becomes an array.
+on the loop's variable (`np.random.uniform(width * i, width * (i + 1))` of a prioritised buffer), a place
+that selects an item (`storage[np.random.randint(n)]`, if a variable holds it), or a number by which a call
+that changes nothing finds one (`tree.find(np.random.uniform(0, total))`). Draws of `random.uniform` count if
+their list only becomes an array.
 
 The rule does not flag:
 
@@ -108,12 +109,15 @@ class DrawPerElement(Rule):
     code = "RL509"
     name = "draw-per-element"
     claims = ("time",)
-    visits = (ast.ListComp, ast.For)
+    visits = (ast.ListComp, ast.For, ast.While)
     triggers = ("rand",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop or comprehension that draws one number, or row, for each item."""
-        assert isinstance(node, (ast.ListComp, ast.For))
+        assert isinstance(node, (ast.ListComp, ast.For, ast.While))
+        if isinstance(node, ast.While):
+            yield from self._stratified(model.once(drawn_among_others, node), model)
+            return
         if isinstance(node, ast.For):
             repeated = drawn_in_loop(node, model)
             yield from self._repeated(node, repeated, model)
@@ -122,12 +126,16 @@ class DrawPerElement(Rule):
             return
         counts, element = counted(node, model)
         if not counts:
-            yield from self._stratified(drawn_for_array(node, model), model)
+            found = drawn_for_array(node, model) or model.once(drawn_among_others, node)
+            yield from self._stratified(found, model)
         if not counts or is_inner(node, model):
             return
         draw = draw_of(element, model)
         if draw is None:
-            yield from self._repeated(node, drawn_rows(node, model), model)
+            rows = drawn_rows(node, model)
+            yield from self._repeated(node, rows, model)
+            if rows is None:
+                yield from self._stratified(model.once(drawn_among_others, node), model)
         if draw is None or is_few(counts, model):
             return
         text = model.source.text(draw.call)

@@ -17,5 +17,8 @@ def runs_in_few_steps(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_rarely_reached(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a condition around a node, or around a call of its function, holds in few of the steps."""
-    return any(guard.kind in _SELDOM for guard in model.frequency.guards(node))
+    """Whether a condition around a node, or around a call of its function, holds in few of the steps: one
+    that leaves the code as hot as it was, such as a parameter that is `None`, does not.
+    """
+    guards = model.frequency.guards(node)
+    return any(guard.kind in _SELDOM and guard.cap is not Heat.HOT for guard in guards)

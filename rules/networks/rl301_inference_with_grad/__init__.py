@@ -19,6 +19,9 @@ A value of unknown type is `likely` a network if its name says so and a tensor i
 (`self.model(x).argmax()`). A loss module of the project that detaches one of its arguments in `forward` ends
 the gradient of that argument.
 
+A policy that the loss of a critic runs through is flagged, if the optimizer that steps next does not update
+it and `zero_grad` discards its gradients: sampled actions in a penalty or a target that are not detached.
+
 A result that leaves a function which returns a random action while it explores (`if random.random() <
 epsilon:`) is `likely` not trained on, whatever its callers are.
 
@@ -106,15 +109,11 @@ from rlint.rule import (
     Driver,
     Finding,
     Fix,
-    Function,
     Heat,
     Rule,
     SemanticModel,
     SinkKind,
-    Trait,
-    TypeTag,
     descendants,
-    models,
     weight_sync,
 )
 from rlint.rules.networks._shared.no_grad import (
@@ -128,27 +127,16 @@ from rlint.rules.networks._shared.no_grad import (
     value_of,
 )
 from rlint.rules.networks._shared.sure_ends import surely_ends
+from rlint.rules.networks.rl301_inference_with_grad.drawn_arrays import reads_arrays_of_samples
 from rlint.rules.networks.rl301_inference_with_grad.exploring import selects_action
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
+from rlint.rules.networks.rl301_inference_with_grad.many_rows import is_worth_it
 from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
+from rlint.rules.networks.rl301_inference_with_grad.thrown_away import thrown_away
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
 NOTHING_TAKEN = "no gradient of the result is computed"
-MANY = frozenset(
-    """batch minibatch states observations frames images sequences sequence ids tokens completions prompts
-    trajectories paths episodes rollouts rollout data dataset inputs transitions segments
-    experiences buffer memory storage store""".split()
-)
-_OF_SEQUENCES = 3
-"""Number of dimensions of a batch of sequences."""
-_OF_LOSSES = frozenset({"loss", "losses", "surrogate", "objective", "kl"})
-_DEPTH = 4
-"""Maximum number of assignments and calls that a value is followed through."""
-_UPDATES = ("update", "train", "learn", "optimi", "step")
-SINGLE = frozenset({"last", "final", "next", "bootstrap"})
-CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
-KEEPS = models.having(Trait.KEEPS_VALUES, TypeTag.TENSOR, TypeTag.NDARRAY)
 LEAVES = {
     SinkKind.NUMBER: "only numbers are used",
     SinkKind.CONVERTED: "only numbers are used",
@@ -170,6 +158,9 @@ class InferenceWithGrad(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+            yield from self._thrown_away(node, model)
+            return
         if not (node.args or node.keywords or model.gradients.runs_lambda(node)):
             return
         if not is_idle(node, model):
@@ -196,7 +187,7 @@ class InferenceWithGrad(Rule):
             return
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
         outlets = {left.label for call in run for left in model.gradients.sinks(call)}
-        what = LEAVES[outlets.pop()] if len(outlets) == 1 else NOTHING_TAKEN
+        what = LEAVES.get(outlets.pop(), NOTHING_TAKEN) if len(outlets) == 1 else NOTHING_TAKEN
         records = "builds an autograd graph that is" if len(names) == 1 else "build autograd graphs that are"
         message = f"{joined(names)} {records} never used: {what}"
         yield self.finding(
@@ -207,6 +198,18 @@ class InferenceWithGrad(Rule):
             advice=ADVICE,
             related=[(call, "also builds a graph that is never used") for call in run if call is not node],
         )
+
+    def _thrown_away(self, backward: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield findings for policies that the loss of a critic runs through."""
+        for each in thrown_away(backward, model):
+            loss = model.source.text(each.loss)
+            yield self.finding(
+                model,
+                each.call,
+                f"`{each.network}` builds an autograd graph for `{loss}`, whose gradients of its weights "
+                f"{each.by} discards",
+                advice=ADVICE,
+            )
 
     def _detached_by_option(self, call: ast.Call, option: str, model: SemanticModel) -> Finding:
         """Return a finding for a forward pass whose result a parameter of the function detaches."""
@@ -273,6 +276,8 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
         model.silent("{} runs a network, but autograd is off there, or is not known to be on", call)
         return False
     sinks = model.gradients.contained_sinks(call)
+    if not sinks and reads_arrays_of_samples(call, model):
+        sinks = model.gradients.sinks(call)
     outlets = {left.label for left in sinks}
     detached = [left.node for left in sinks if left.label is SinkKind.DETACHED]
     if not outlets or outlets == {SinkKind.SHOWN} or _may_have_ended_before(call, detached, model):
@@ -335,111 +340,6 @@ def is_led_on_to(call: ast.Call, model: SemanticModel) -> bool:
         if not only_leads_on(earlier, model):
             return False
     return False
-
-
-def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the forward pass runs per step, or for a whole batch."""
-    if model.frequency.heat_of(call).level is Heat.HOT:
-        return True
-    function = model.function(call)
-    if function is not None and model.once(_learns_from_batch, function):
-        return True
-    if _OF_LOSSES & weight_sync.words_of(call.func, model):
-        return True  # losses are computed for batches
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    sources = [source for argument in given for source in _converted(argument, model)]
-    words = {word for argument in given for word in _words_of_origins(argument, model)}
-    if words & SINGLE:
-        return any(is_sampled(one, model) for one in sources)
-    if function is not None and model.once(_is_part_of_update, function):
-        return True
-    if any(model.types.type_of(argument).rank == _OF_SEQUENCES for argument in given):
-        return True
-    return bool(words & MANY) or any(is_sampled(one, model) for one in sources)
-
-
-def _learns_from_batch(function: Function, model: SemanticModel) -> bool:
-    """Whether a function computes gradients for data that it is passed: the rows of a batch or rollout."""
-    return _updates_on_data(function, model) and any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
-        for node in descendants(function)
-    )
-
-
-def _is_part_of_update(function: Function, model: SemanticModel) -> bool:
-    """Whether a method only computes a value for updates on data that these are passed: advantages of a
-    rollout.
-    """
-    if model.class_of(function) is None or function.name.startswith("__"):
-        return False
-    uses = model.names.attribute_uses(function.name)
-    return bool(uses) and all(
-        model.names.is_self(use.value)
-        and isinstance(model.parent(use), ast.Call)
-        and (caller := model.function(use)) is not None
-        and _updates_on_data(caller, model)
-        for use in uses
-    )
-
-
-def _updates_on_data(function: Function, model: SemanticModel) -> bool:
-    """Whether a function, judging by its name, updates networks on data that it is passed, and steps no
-    environment.
-    """
-    summary = model.symbols.function_at(function.body[0])
-    if summary is None or len(summary.parameters) < 2 or not function.name.lstrip("_").startswith(_UPDATES):
-        return False
-    every = (summary.drivers, *(loop.drivers for loop in summary.loops))
-    return all(Driver.ENVIRONMENT_STEP not in drivers for drivers in every)
-
-
-def _words_of_origins(value: ast.expr, model: SemanticModel) -> set[str]:
-    """Return the words in the names of a value, and of the values that it is computed from: paths for
-    `features`, if `features = self.encode(paths)`.
-    """
-    words = set[str]()
-    pending, seen = [(value, _DEPTH)], set[ast.expr]()
-    while pending:
-        each, depth = pending.pop()
-        for source in _converted(each, model):
-            if source in seen:
-                continue
-            seen.add(source)
-            words |= weight_sync.words_of(source, model)
-            if isinstance(source, ast.Name) and depth > 0:
-                made = [binding for binding in model.dataflow.definitions(source) if not binding.path]
-                pending += [(binding.value, depth - 1) for binding in made if binding.value is not None]
-            elif isinstance(source, ast.Call):
-                names = (node for part in source.args for node in descendants(part))
-                pending += [(node, depth) for node in names if isinstance(node, ast.Name)]
-    return words
-
-
-def is_sampled(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Whether a value is part of a batch sampled from a buffer: `state, action = memory.sample(64)`, then
-    converted.
-    """
-    if not isinstance(value, ast.Name) or depth <= 0:
-        return False
-    made = [binding.value for binding in model.dataflow.definitions(value)]
-    return bool(made) and all(one is not None and _is_drawn(one, model, depth) for one in made)
-
-
-def _is_drawn(made: ast.expr, model: SemanticModel, depth: int) -> bool:
-    match made:
-        case ast.Call(func=ast.Attribute(attr=method), args=[_, *_]) if method.startswith("sample"):
-            return True
-    return any(is_sampled(source, model, depth - 1) for source in _converted(made, model))
-
-
-def _converted(argument: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
-    """Yield an argument, and the values converted to it: `states` for `torch.Tensor(states).to(device)`."""
-    yield argument
-    match argument:
-        case ast.Call(func=func, args=[data, *_]) if model.names.qualified(func) in CONVERTS:
-            yield from _converted(data, model)
-        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in KEEPS:
-            yield from _converted(owner, model)
 
 
 def build_fix(

@@ -7,6 +7,9 @@ is returned after a step of the optimizer likely is only logged. Arguments that 
 likely carry no graph, judging by their names, unless a caller in the same file passes the output of a
 network.
 
+A loss may be a parameter, if all callers are in the same file. Attributes that only receive data, such as the
+lists of a rollout, likely hold no part of a graph.
+
 Losses of separate networks share no graph, also if one function computes the values for both, such as those
 of an actor and a critic (likely).
 

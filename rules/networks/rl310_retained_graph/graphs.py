@@ -14,14 +14,20 @@ from rlint.rule import (
     SinkKind,
     TypeTag,
     children,
+    defaults_of,
     gradient_sinks,
     last_name,
     numbers,
     parameter_of,
     regex,
 )
+from rlint.rules.networks.rl310_retained_graph.handed_losses import losses_handed
+from rlint.rules.networks.rl310_retained_graph.kept_data import holder_of, holds_data
 from rlint.rules.networks.rl310_retained_graph.separate_graphs import gives_data, have_separate_graphs
 
+_PLAIN = frozenset(
+    {TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.STR, TypeTag.DEVICE, TypeTag.MODULE, TypeTag.NDARRAY}
+)
 _MOST = 200  # maximum number of names followed for one loss
 # names for results of networks
 _GRAPHS = regex(
@@ -38,21 +44,44 @@ _DATA = regex(
 
 def last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> tuple[str, ...] | None:
     """Return what must hold for the graph of the loss to be created in the same iteration, and not needed
-    after this backward: nothing if it surely is so; None if it likely is not.
+    after this backward: nothing if it surely is so; None if it likely is not. The loss may be a parameter,
+    whose graph the callers create.
     """
+    handed = losses_handed(backward, loss, model)
+    if not handed:
+        return _last_use(backward, loss, backward, model)
+    assumed: dict[str, None] = {}
+    for call, value in handed:
+        found = _last_use(backward, value, call, model)
+        if found is None:
+            return None
+        assumed.update(dict.fromkeys(found))
+    return tuple(assumed)
+
+
+def _last_use(
+    backward: ast.Call, loss: ast.expr, place: ast.Call, model: SemanticModel
+) -> tuple[str, ...] | None:
+    """Return the same for the value of a loss at a place: the backward, or the call that passes it on."""
     assumed: dict[str, None] = {}
     sources = model.gradients.sources(loss)
-    if not sources.calls or any(not _is_no_graph(kept, model) for kept in sources.kept):
-        return None  # an attribute may be part of an older graph
-    given = {parameter.id for parameter in sources.parameters}
+    if not sources.calls:
+        return None
+    for kept in sources.kept:
+        if _is_no_graph(kept, model):
+            continue
+        if not holds_data(kept, model):
+            return None  # an attribute may be part of an older graph
+        assumed[f"`{model.source.text(holder_of(kept, model))}` holds no graph"] = None
+    given = {each.id for each in sources.parameters if not _is_plain(each, place, model)}
     # `batch` may contain an encoder's output, for all losses
-    shared = _learned_by_other_losses(given, backward, model)
+    shared = _learned_by_other_losses(given, place, model)
     doubtful = sorted(name for name in given if name in shared or not _DATA.search(name.lower()))
-    if any(_GRAPHS.search(name.lower()) or _is_given_a_graph(name, backward, model) for name in doubtful):
+    if any(_GRAPHS.search(name.lower()) or _is_given_a_graph(name, place, model) for name in doubtful):
         return None
     if doubtful:
-        assumed[_no_gradient(doubtful, backward, model)] = None
-    loops = model.frequency.loops(backward)
+        assumed[_no_gradient(doubtful, place, model)] = None
+    loops = model.frequency.loops(place)
     made = 0
     for call in sources.calls:
         inside = all(loop in model.frequency.loops(call) for loop in loops)
@@ -66,7 +95,16 @@ def last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> tuple[
         if _keeps_state(call, model) or not _ends_here(call, backward, model, assumed):
             return None
         made += 1
-    return tuple(assumed) if made > 0 and not _is_carried(loss, backward, model) else None
+    return tuple(assumed) if made > 0 and not _is_carried(loss, place, model) else None
+
+
+def _is_plain(parameter: ast.Name, backward: ast.Call, model: SemanticModel) -> bool:
+    """Whether a parameter is a setting, whose default is a number or a text, or no tensor by its type."""
+    if model.types.type_of(parameter).tag in _PLAIN:
+        return True
+    function = model.function(backward)
+    default = defaults_of(function.args).get(parameter.id) if function is not None else None
+    return isinstance(default, ast.Constant) and default.value is not None
 
 
 def _is_given_a_graph(name: str, backward: ast.Call, model: SemanticModel) -> bool:

@@ -52,7 +52,8 @@ def repeats_on_branch(node: ast.Call, equal_calls: list[ast.expr], model: Semant
     after = _later(node, equal_calls)
     if not after or not model.frequency.may_be_warm(node) or not seems_repeatable(node, model):
         return []
-    return [call for call in after[:1] if sees_the_same_on_branch(node, call, model)]
+    again = next((call for call in after if sees_the_same_on_branch(node, call, model)), None)
+    return [again] if again is not None else []
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:

@@ -9,13 +9,15 @@ runs another network on each tensor of a list, such as the encoding of each agen
 that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
 the latent states of all steps, has low impact, and so has a loop that passes a bounded part of each column
 (`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
-(`for state in states: values.append(agent.evaluate(state))`).
+(`for state in states: values.append(agent.evaluate(state))`), and so are those that add the batch dimension
+to their argument themselves, whatever its name (`for move in moves: scores.append(net.predict(move))`).
 
 A network in a loop over the items of a batch, on whose loss `backward()` is called once after the loop, is
 likely, too: each iteration runs it on one item, also if a function of the project reads the item.
 
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
-are likely, too, and so are those that it generates for one prompt at a time (`for prompt in prompts:`).
+are likely, too, and so are those that it generates for one prompt at a time (`for prompt in prompts:`),
+and language models that it runs on one tokenised text at a time (`judge(**tokenizer(text)).logits`).
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
@@ -28,7 +30,7 @@ The rule does not flag:
 - mini-batches (slices, loaders, chunks), and loops with a different network for each item;
 - loops over a few literal items;
 - loops that train the network, stop early or yield, and loops in functions that draw a figure;
-- recurrent networks and transformers, whose inputs differ in length, and tokens.
+- recurrent networks and transformers, whose inputs differ in length, and other tokens.
 
 ## Why is it slow
 For the small networks of reinforcement learning, a forward pass costs nearly the same for one row as for a
@@ -96,7 +98,6 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TypeTag,
-    descendants,
     last_name,
     loop_variables,
     observations,
@@ -105,14 +106,14 @@ from rlint.rule import (
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
 from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun, independent_run
-from rlint.rules.networks.rl314_unbatched_forward.looped_networks import depends, runs_rows
+from rlint.rules.networks.rl314_unbatched_forward.looped_networks import depends, draws_figure, runs_rows
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_bounded_part
 from rlint.rules.networks.rl314_unbatched_forward.per_item import (
     is_batch_of_many,
     single_item,
 )
 from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_input
-from rlint.rules.networks.rl314_unbatched_forward.prompts import is_generated_per_prompt
+from rlint.rules.networks.rl314_unbatched_forward.prompts import is_generated_per_prompt, is_run_per_text
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 from rlint.rules.networks.rl314_unbatched_forward.summed_losses import is_repeated_in, item_of_summed_loss
 
@@ -182,6 +183,9 @@ class UnbatchedForward(Rule):
         if is_generated_per_prompt(node, loop, model):
             yield self.generated_per_prompt(node, model)
             return
+        if is_run_per_text(node, loop, model):
+            yield self.run_per_text(node, model)
+            return
         if not model.gradients.gives_gradient(node):
             yield from self.check_functions(node, loop, model)
             return
@@ -242,6 +246,17 @@ class UnbatchedForward(Rule):
             advice="Tokenise the prompts with padding on the left, and generate in large batches: all "
             "prompts of a batch share each decoding step",
             assumes=f"`{text}` takes several prompts at once",
+        )
+
+    def run_per_text(self, node: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for a language model that a loop runs on one text after the other."""
+        text = " ".join(model.source.text(node.func).split())
+        return self.finding(
+            model,
+            node,
+            f"`{text}` runs on one text in each iteration",
+            advice="Tokenise the texts with padding, and run it on large batches of similar lengths",
+            assumes=f"`{text}` takes several texts at once",
         )
 
     def check_functions(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:
@@ -364,15 +379,6 @@ class UnbatchedForward(Rule):
             assumes="the batches have one shape" if several else None,
             minor=_MINOR if in_part or (several and not runs_in_network(node, model)) else None,
         )
-
-
-def draws_figure(around: ast.AST, model: SemanticModel) -> bool:
-    """Whether a function draws a figure, which takes far longer than the networks that it runs."""
-    return any(
-        isinstance(node, ast.Call)
-        and (model.names.qualified(node.func) or "").startswith(("matplotlib.", "seaborn.", "plotly."))
-        for node in descendants(around)
-    )
 
 
 def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:

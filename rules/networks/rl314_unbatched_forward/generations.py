@@ -13,14 +13,19 @@ def is_generated_again(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> b
     """Whether each iteration of `for _ in range(n)` generates from the same inputs: `samples =
     model.generate(**batch)`. The results are independent draws, unless the loop may end early or trains.
     """
-    if (
-        not isinstance(call.func, ast.Attribute)
-        or call.func.attr != "generate"
-        or not isinstance(loop, ast.For)
-    ):
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "generate":
         return False
     match loop:
-        case ast.For(target=ast.Name(), iter=ast.Call(func=func, args=[_], keywords=[]), orelse=[]):
+        case (
+            ast.For(target=ast.Name(), iter=ast.Call(func=func, args=[_], keywords=[]), orelse=[])
+            | ast.ListComp(
+                generators=[
+                    ast.comprehension(
+                        target=ast.Name(), iter=ast.Call(func=func, args=[_], keywords=[]), ifs=[]
+                    )
+                ]
+            )
+        ):
             if model.names.qualified(func) != "builtins.range":
                 return False
         case _:
@@ -31,7 +36,7 @@ def is_generated_again(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> b
     return not any(_changes(value, loop, model) for value in given)
 
 
-def _changes(value: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
+def _changes(value: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Whether the loop binds a variable of an input, or assigns an attribute or item of one."""
     names = variable_names(value)
     bindings = (

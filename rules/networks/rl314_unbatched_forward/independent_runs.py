@@ -32,6 +32,7 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.networks.rl314_unbatched_forward.next_inputs import Iterations
+from rlint.rules.networks.rl314_unbatched_forward.one_row import is_made_row
 from rlint.rules.networks.rl314_unbatched_forward.own_environments import RESTORES, is_own_step
 from rlint.rules.networks.rl314_unbatched_forward.per_item import PARTS
 
@@ -119,9 +120,10 @@ def _runs_in(loop: AnyLoop, model: SemanticModel) -> Iterator[tuple[ast.Call, bo
             is_run = run[1] in ("forward", "__call__") or run[1] in _GENERATES
             if is_run or _run_network(model.types.call_targets(node), model):
                 yield node, False
-        elif name in _GENERATES and isinstance(node.func, ast.Attribute):
-            owner = last_name(node.func.value) or ""
-            if not model.types.call_targets(node) and _MODELS.search(owner.lower()):
+        elif (
+            name in _GENERATES and isinstance(node.func, ast.Attribute) and not model.types.call_targets(node)
+        ):
+            if _MODELS.search((last_name(node.func.value) or "").lower()):
                 yield node, False
         elif not _is_recursive(node, model) and _run_network(model.types.call_targets(node), model):
             yield node, True
@@ -270,6 +272,10 @@ def _item_of(
             return None
     for name in found:
         one: LoopItem = look.items[name.id]
+        if is_made_row(name, call, look, model):
+            return one
+    for name in found:
+        one = look.items[name.id]
         around = model.parent(name)
         if one.sort is ItemKind.COUNT:
             if (isinstance(around, ast.Subscript) and around.slice is name) or _is_filled_in(name, model):

@@ -46,3 +46,12 @@ def _bound_in(loop: AnyLoop, _: SemanticModel) -> tuple[frozenset[str], frozense
     bound = [node for node in access if isinstance(node.ctx, ast.Store)]
     names = frozenset(node.id for node in bound if isinstance(node, ast.Name))
     return names, frozenset(node.attr for node in bound if isinstance(node, ast.Attribute))
+
+
+def draws_figure(around: ast.AST, model: SemanticModel) -> bool:
+    """Whether a function draws a figure, which takes far longer than the networks that it runs."""
+    return any(
+        isinstance(node, ast.Call)
+        and (model.names.qualified(node.func) or "").startswith(("matplotlib.", "seaborn.", "plotly."))
+        for node in descendants(around)
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, LoopItem, SemanticModel, TypeTag, descendants
+from rlint.rule import BindingKind, LoopItem, SemanticModel, TypeTag, descendants, parameter_of
+from rlint.rules.networks.rl314_unbatched_forward.next_inputs import Iterations
 
 
 def is_indexed(item: LoopItem, value: ast.expr) -> bool:
@@ -42,3 +43,17 @@ def is_bounded_part(call: ast.Call, item: LoopItem) -> bool:
             if isinstance(rows, ast.Slice) and rows.lower is not None and rows.upper is not None:
                 return any(isinstance(other, ast.Name) and other.id == item.name for other in others)
     return False
+
+
+def is_made_row(name: ast.Name, call: ast.Call, look: Iterations, model: SemanticModel) -> bool:
+    """Whether the functions that a call may run make a batch of one of the argument that depends on a
+    variable: `predict(board)`, which runs the network on `board.unsqueeze(0)`.
+    """
+    targets = [each for each in model.types.call_targets(call) if each.returns_values]  # not abstract ones
+    if not targets:
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    passed = [each for each in given if name in look.names_in([each])]
+    return any(
+        all(parameter_of(argument, call, target) in target.rows for target in targets) for argument in passed
+    )

@@ -8,9 +8,10 @@ are called through a variable or an attribute, and classes that a dict or `getat
 name)` selects. It also flags unknown classes that likely are distributions, judging by their arguments and
 their use, with advice only, also if all parameters are unpacked (`self.kind(**parameters)`).
 
-Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a
-softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again, and a
-standard normal distribution of a class of the project that is created for one draw.
+Three related patterns are flagged as well: a `MultivariateNormal` with a diagonal covariance, a softmax (also
+a layer) or sigmoid whose result only goes to `argmax`, to `max` or `topk` for the indices, or to
+`Categorical(logits=...)`, which normalises again, and a standard normal distribution of a class of the
+project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
 `set_default_validate_args`, in a call with `validate_args=False` or a variable, and in a `try` that catches
@@ -122,6 +123,7 @@ from rlint.rules.networks.rl321_validated_distribution.kept_classes import (
 )
 from rlint.rules.networks.rl321_validated_distribution.passing_constructors import base_by_argument
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
+    SELECTS,
     NeedlessSoftmax,
     softmax_before_argmax,
     softmax_before_logits,
@@ -159,7 +161,7 @@ class ValidatedDistribution(Rule):
     heat = Heat.WARM
     one_change_mends = CodeExtent.PROJECT
     visits = (ast.Call,)
-    triggers = ("distributions", "softmax")
+    triggers = ("distributions", "softmax", "Softmax", "sigmoid", "Sigmoid")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
@@ -167,7 +169,7 @@ class ValidatedDistribution(Rule):
             return
         called = node.func.attr if isinstance(node.func, ast.Attribute) else None
         qualified = model.names.qualified(node.func)
-        if called == "argmax" or qualified == "torch.argmax":
+        if called in SELECTS or qualified == "torch.argmax":
             if (softmax := softmax_before_argmax(node, model)) is not None:
                 yield self.needless(softmax, model)
             return
@@ -281,6 +283,7 @@ class ValidatedDistribution(Rule):
             softmax.message,
             fix=softmax.fix,
             advice=softmax.advice,
+            assumes=softmax.assumes,
             workload="acting",
         )
 

@@ -9,11 +9,15 @@ action that is computed before the epsilon draw, also by a function of the proje
 that a function of the project, a lambda, a network that draws random numbers or one of unknown layers
 returns, or a method of a network that is not known and runs again for the same variable (likely).
 
+A result for all agents is likely unused in many steps if a loop over the agents only reads it where the agent
+draws no random action.
+
 If a call returns several values, all of them must be unused, or those that are unused must come from
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`, or the value body of
 `(mean, std), _ = self.net(state)`, also if the network has several `return` statements. That also holds for
 methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
-`action, _ = self.actor(state)`.
+`action, _ = self.actor(state)`. If an argument asks for it, the advice is to turn that off
+(`with_log_prob=False`).
 
 Costly values that no code reads are flagged, too: results of networks, log-probabilities, entropies,
 divergences, and texts that a tokenizer decodes. The value is followed through computations without side
@@ -25,7 +29,8 @@ then have low impact. So do parts of results that are computed once before many 
 
 Outputs that the arguments of a call ask for, and no code reads, are flagged as well: `output_scores=True`,
 `output_hidden_states=True` and similar options of language models, their logits if only hidden states are
-used, and the weights of `nn.MultiheadAttention` (`need_weights=False`).
+used (likely, if the class of the model is not known), and the weights of `nn.MultiheadAttention`
+(`need_weights=False`). `RL327` is about logits of which only some positions are used.
 
 Log-probabilities over a vocabulary are flagged if code only reads a slice of the positions that drops the
 first ones, such as those of the prompt: `log_probs_of(logits[:, :-1], tokens[:, 1:])[:, start:]`.
@@ -130,6 +135,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     waste_of,
 )
 from rlint.rules.networks.rl323_discarded_forward.unread_outputs import (
+    assumed_head,
     has_unread_weights,
     unread_logits,
     unread_option,
@@ -138,6 +144,7 @@ from rlint.rules.networks.rl323_discarded_forward.unread_values import Unread, u
 
 _OF_DISTRIBUTION = "it is arithmetic on the output of a network, a small part of the step"
 _OUTSIDE = "it is only unused outside of training"
+_WHILE_EXPLORING = "some agent needs the result in most steps, once epsilon has fallen"
 _PER_ROUND = "it runs once, before many gradient steps on the same data"
 REASON = "an invalid input raises an error only where the result is used"
 
@@ -249,6 +256,9 @@ class DiscardedForward(Rule):
         if value.branch is not None:
             text = " ".join(model.source.text(value.branch.test).split())
             outcome = f"`{text}` is false" if value.negated else f"`{text}`"
+            if value.in_loop:
+                yield self.drawn_in_loop(call, outcome, model)
+                return
             yield self.finding(
                 model,
                 call,
@@ -273,6 +283,18 @@ class DiscardedForward(Rule):
             f"`{value.name}` is computed in every call of `{value.returned_by}`, and no caller uses it",
             advice="Compute it in a method of its own, for callers that need it",
             assumes=f"no other code calls `{value.returned_by}`",
+        )
+
+    def drawn_in_loop(self, call: ast.Call, outcome: str, model: SemanticModel) -> Finding:
+        """Return a finding for results of all agents, each of which may draw a random action instead."""
+        return self.finding(
+            model,
+            call,
+            f"`{called(call, model)}` also runs where no iteration of the loop uses its result, which is "
+            f"only read if {outcome}",
+            advice="Draw for all iterations first, and run the network on the rows that need its result",
+            assumes="all iterations often draw a random action",
+            minor=_WHILE_EXPLORING,
         )
 
     def unread_outputs(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -303,6 +325,7 @@ class DiscardedForward(Rule):
                 "are used",
                 advice="Run the model without its head: `model.model(...)`, `model.get_decoder()(...)`, or "
                 "load it with `AutoModel`",
+                assumes=assumed_head(call, model),
             )
 
     def dropped_positions(self, call: ast.Call, kept: ast.Subscript, model: SemanticModel) -> Finding:
@@ -339,7 +362,9 @@ class DiscardedForward(Rule):
             model,
             call,
             message,
-            advice="Call the sub-network whose result is used, or add a method that runs it alone",
+            advice=f"Pass `{part.option}=False`"
+            if part.option and not part.attributes
+            else "Call the sub-network whose result is used, or add a method that runs it alone",
             assumes=part.assumes,
             minor=_PER_ROUND if runs_per_round(call, model) else None,
         )

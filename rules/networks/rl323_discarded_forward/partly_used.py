@@ -15,6 +15,7 @@ from rlint.rule import (
     frozen,
     is_in_block,
     last_name,
+    parameter_of,
     roles,
     separate_outputs,
     weight_sync,
@@ -35,6 +36,8 @@ class Unused:
     attributes: tuple[str, ...]
     each: bool = False
     log_probability: bool = False
+    option: str = ""
+    """The parameter that turns the log-probability off, and changes no result that is used."""
     assumes: str = ""
     """What must hold: which class the network has."""
 
@@ -95,7 +98,9 @@ def _unused_in(
         if place not in used and place - count not in used
         for name in names
     }
-    computed = unused - needed - set(function.conditional_outputs)
+    switched = [each for each in function.switched_outputs if _is_on(each, function, call)]
+    skipped = set(function.conditional_outputs) - {each.name for each in switched}
+    computed = unused - needed - skipped
     is_squashed = (
         computed >= separate_outputs.SQUASHED
         and model.frequency.heat_of(call).level is Heat.HOT
@@ -110,7 +115,28 @@ def _unused_in(
         for name in names
     }
     networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
-    return Unused(networks, log_probability=is_squashed) if networks or is_squashed else None
+    if not networks and not is_squashed:
+        return None
+    options = [
+        each.parameter
+        for each in switched
+        if is_squashed
+        and each.name == separate_outputs.LOG_PROBABILITY
+        and each.outcome
+        and not any(place in used or place - count in used for place in each.places)
+    ]
+    return Unused(networks, log_probability=is_squashed, option=options[0] if options else "")
+
+
+def _is_on(switch: separate_outputs.OutputSwitch, function: FunctionSummary, call: ast.Call) -> bool:
+    """Whether a call surely makes a method call what a parameter of it decides about."""
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        if parameter_of(argument, call, function) == switch.parameter:
+            return isinstance(argument, ast.Constant) and bool(argument.value) is switch.outcome
+    is_sure = not any(isinstance(each, ast.Starred) for each in call.args) and all(
+        keyword.arg is not None for keyword in call.keywords
+    )
+    return is_sure and switch.default is switch.outcome
 
 
 def _is_dropped_by_all(function: FunctionSummary, model: SemanticModel) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, frozen
+from rlint.rule import SemanticModel, descendants, frozen
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 from rlint.rules.networks.rl323_discarded_forward.value_reads import reads_of_field
 
@@ -23,12 +23,13 @@ _COSTS = {
     "output_hidden_states": "the hidden states of all layers are kept",
     "output_attentions": "the attention weights of all layers are computed and kept, without fused kernels",
 }
+_KEPT_LOGITS = ("logits_to_keep", "num_logits_to_keep")
 _HEADS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 
 
 @frozen
 class UnreadOutput:
-    """An output that no code reads, with the argument that asks for it."""
+    """An output that no code reads, with the argument that is_requested for it."""
 
     field: str
     option: str
@@ -40,7 +41,7 @@ class UnreadOutput:
 
 
 def unread_option(call: ast.Call, model: SemanticModel) -> UnreadOutput | None:
-    """Return the output that a call asks for, if no code reads it."""
+    """Return the output that a call is_requested for, if no code reads it."""
     for keyword in call.keywords:
         fields = _FIELDS.get(keyword.arg or "", ())
         if not fields or not _is_true(keyword.value):
@@ -51,19 +52,48 @@ def unread_option(call: ast.Call, model: SemanticModel) -> UnreadOutput | None:
 
 
 def unread_logits(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call of a language model only needs other outputs than its logits."""
+    """Whether a call of a language model only needs its hidden states, not its logits."""
     given = {keyword.arg for keyword in call.keywords}
-    if "labels" in given or None in given or "output_hidden_states" not in given:
+    if given & {"labels", *_KEPT_LOGITS} or not _may_have_head(call, model):
         return False
+    if not _reads_hidden_states(call, model):
+        return False
+    fields = ("logits", "loss", *(() if _has_head(call, model) else ("last_hidden_state",)))
+    return not any(reads_of_field(call, field, model).needed for field in fields)
+
+
+def assumed_head(call: ast.Call, model: SemanticModel) -> str | None:
+    """Return the assumption that a model computes logits; None if its class shows that."""
+    if _has_head(call, model):
+        return None
+    return f"`{' '.join(model.source.text(call.func).split())}` is a language model with a head"
+
+
+def _has_head(call: ast.Call, model: SemanticModel) -> bool:
     run = model.nn.network_run(call)
-    if (
-        run is None
-        or run[1] != "forward"
-        or not any(head in model.types.type_of(run[0]).of for head in _HEADS)
-    ):
+    return (
+        run is not None
+        and run[1] == "forward"
+        and any(head in model.types.type_of(run[0]).of for head in _HEADS)
+    )
+
+
+def _may_have_head(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call runs a model with a head, or one of unknown class that can return hidden states."""
+    if _has_head(call, model):
+        return True
+    is_requested = any(each.arg == "output_hidden_states" and _is_true(each.value) for each in call.keywords)
+    return is_requested and not model.types.type_of(call.func) and not model.types.call_targets(call)
+
+
+def _reads_hidden_states(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the code around a call reads hidden states of its result: by the field of this name."""
+    function = model.function(call)
+    if function is None or not reads_of_field(call, "hidden_states", model).needed:
         return False
-    is_needed = reads_of_field(call, "logits", model).needed or reads_of_field(call, "loss", model).needed
-    return not is_needed
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "hidden_states" for node in descendants(function)
+    )
 
 
 def has_unread_weights(call: ast.Call, model: SemanticModel) -> bool:

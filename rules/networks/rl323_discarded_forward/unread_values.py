@@ -28,6 +28,7 @@ from rlint.rules.networks._shared.same_input import (
     likely_stays_the_same,
     seems_repeatable,
 )
+from rlint.rules.networks.rl323_discarded_forward.drawn_in_loop import drawn_in_loop
 from rlint.rules.networks.rl323_discarded_forward.gated_in_callee import gate_in_callee
 from rlint.rules.networks.rl323_discarded_forward.sinking import ends_episode, fails, leaves
 from rlint.rules.networks.rl323_discarded_forward.value_reads import (
@@ -38,6 +39,8 @@ from rlint.rules.networks.rl323_discarded_forward.value_reads import (
 
 COMPUTED = frozenset({"log_prob", "entropy", "kl_divergence"})
 _RUN_NO_LAYER = models.having(Trait.RUNS_NO_LAYER | Trait.REACHES_WEIGHTS, TypeTag.MODULE)
+_PROBABILITIES = frozenset({"exp", "softmax"})
+_LOGARITHMS = frozenset({"log", "log_softmax"})
 _DECODES = frozenset({"decode", "batch_decode"})
 _TRAINS = regex(r"(^|_)(train(ing)?|save|store|learn(ing)?|record|memory|collect(ing)?)(_|$)")
 _DEPTH = 3
@@ -56,6 +59,8 @@ class Unread:
     is_network: bool = False
     kept_in: str = ""
     """The attribute of the own object that holds it, which no code of the project reads."""
+    in_loop: bool = False
+    """Whether the branch is part of a loop, in no iteration of which it may be taken."""
     by_mode: bool = False
     """Whether it is used in training, and unused in other modes."""
 
@@ -79,7 +84,12 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
     branch = only_branch(call, model)
     if branch is None and is_network:
         gate = gate_in_callee(model.once(branches_reading, call), found.name, model)
-        return Unread(name, branch=gate, negated=True, is_network=True) if gate is not None else None
+        if gate is not None:
+            return Unread(name, branch=gate, negated=True, is_network=True)
+        drawn = drawn_in_loop(call, model.once(branches_reading, call), model)
+        return (
+            Unread(name, branch=drawn[0], negated=drawn[1], is_network=True, in_loop=True) if drawn else None
+        )
     if branch is None or not is_known_before(branch[0], call, model, is_network=is_network):
         return None
     if has_unread_input(call, model, in_branch=branch[0]):
@@ -126,6 +136,8 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
     name = last_name(called)
     if name in COMPUTED:
         return "distribution" if call.args or isinstance(called, ast.Attribute) else None
+    if name == "sum" and isinstance(called, ast.Attribute) and _is_expected_logarithm(called.value, model):
+        return "distribution"
     if name in _DECODES and isinstance(called, ast.Attribute):
         return "text" if "tokenizer" in (last_name(called.value) or "").lower() else None
     run = model.nn.network_run(call)
@@ -143,6 +155,28 @@ def cost_of(call: ast.Call, model: SemanticModel) -> str | None:
     if not (call.args or call.keywords):
         return None
     return "network" if model.types.call_targets(call) and runs_network(call, model) else None
+
+
+def _is_expected_logarithm(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is the product of probabilities and logarithms, whose sum is an entropy:
+    `p * p.log()`, `logs.exp() * logs`.
+    """
+    match value:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            one, other = _last_functions(left, model), _last_functions(right, model)
+            return bool(
+                (one & _PROBABILITIES and other & _LOGARITHMS)
+                or (other & _PROBABILITIES and one & _LOGARITHMS)
+            )
+    return False
+
+
+def _last_functions(value: ast.expr, model: SemanticModel) -> set[str]:
+    """Return the function that computes a value last, of all values that a variable may have."""
+    values: list[ast.expr | None] = [value]
+    if isinstance(value, ast.Name):
+        values = [binding.value for binding in model.dataflow.definitions(value) if not binding.path]
+    return {last_name(each.func) or "" for each in values if isinstance(each, ast.Call)}
 
 
 def _reads(call: ast.Call, model: SemanticModel) -> ValueReads:

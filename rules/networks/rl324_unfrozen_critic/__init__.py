@@ -85,7 +85,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel
-from rlint.rules.networks.rl324_unfrozen_critic.actor_loss import loss_of, passed_through
+from rlint.rules.networks._shared.discarded_gradients import loss_of, passed_through
 
 
 class UnfrozenCritic(Rule):

@@ -61,7 +61,7 @@ differ, which `view` rejects and `reshape` accepts.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
     Applicability,
@@ -78,6 +78,7 @@ from rlint.rules.networks._shared.seldom import runs_in_few_steps
 from rlint.rules.networks.rl325_repeated_to_read.read_copies import Read, reads_of
 from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import (
     asserted_rank,
+    has_new_dimension,
     is_learned_row,
     is_one,
     single_dimensions,
@@ -107,13 +108,14 @@ class RepeatedToRead(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for copies along dimensions of size 1 that are only read."""
         assert isinstance(node, ast.Call)
-        counts = counts_of(node)
+        is_function = model.names.qualified(node.func) == "torch.tile" and len(node.args) > 1
+        counts = counts_of(node, node.args[1:] if is_function else node.args)
         if last_name(node.func) == "repeat_interleave":
             yield from self.check_interleaved(node, model)
             return
         if counts is None or not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
             return
-        tensor = node.func.value
+        tensor = node.args[0] if is_function else node.func.value
         is_sure = model.types.type_of(tensor).tag is TypeTag.TENSOR
         if not is_sure and not is_shaped_like_tensor(tensor, counts, model):
             return
@@ -126,7 +128,7 @@ class RepeatedToRead(Rule):
             model,
             node,
             f"`{shortened(text)}` copies the tensor for each repetition, though it is only read",
-            fix=build_fix(node, sizes, model),
+            fix=build_fix(node, tensor, sizes, model),
             advice=f"Use a view: `expand({', '.join(sizes)})`",
             assumes=assumption(tensor, counts, model, is_tensor=is_sure),
             minor=why_small(uses, counts, model),
@@ -196,9 +198,11 @@ def assumption(
 ) -> str | None:
     """Return the assumption about the repeated value, if any."""
     text = f"`{shortened(model.source.text(tensor))}`"
+    rank = model.types.type_of(tensor).rank
+    if rank is None and has_new_dimension(tensor, counts, model):
+        return f"{text} is a matrix" if is_tensor else f"{text} is a tensor of two dimensions"
     if not is_tensor:
         return f"{text} is a tensor"
-    rank = model.types.type_of(tensor).rank
     return f"{text} has one row" if rank != 1 and is_learned_row(tensor, counts, model) else None
 
 
@@ -238,11 +242,11 @@ def shortened(text: str) -> str:
     return text if len(text) <= 50 else f"...{text[-47:]}"
 
 
-def counts_of(call: ast.Call) -> list[ast.expr] | None:
+def counts_of(call: ast.Call, given: Sequence[ast.expr]) -> list[ast.expr] | None:
     """Return the number of repetitions of each dimension; None if they are not literals, or all are one."""
     if call.keywords:
         return None
-    counts = list(call.args)
+    counts = list(given)
     match counts:
         case [ast.Tuple(elts=items) | ast.List(elts=items)]:
             counts = list(items)
@@ -258,7 +262,7 @@ def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> 
         rank = asserted_rank(tensor, model)
     if rank != 1 and is_learned_row(tensor, counts, model):
         return [model.edit.as_argument(counts[0]), *["-1"] * (len(counts) - 1)]
-    offset = len(counts) - rank if rank is not None else 0
+    offset = len(counts) - rank if rank is not None else int(has_new_dimension(tensor, counts, model))
     if offset < 0:
         return None
     single = single_dimensions(tensor, len(counts) - offset, model)
@@ -273,10 +277,10 @@ def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> 
     return sizes
 
 
-def build_fix(call: ast.Call, sizes: list[str], model: SemanticModel) -> Fix | None:
+def build_fix(call: ast.Call, tensor: ast.expr, sizes: list[str], model: SemanticModel) -> Fix | None:
     """Read the same elements several times."""
-    if not isinstance(call.func, ast.Attribute):
-        return None
-    text = f"{model.edit.code(call.func.value)}.expand({', '.join(sizes)})"
+    is_receiver = isinstance(call.func, ast.Attribute) and call.func.value is tensor
+    code = model.edit.code(tensor) if is_receiver else model.edit.parenthesized(tensor)
+    text = f"{code}.expand({', '.join(sizes)})"
     reason = "the view shares memory with the tensor, neither of which may be written to in place"
     return Fix("Expand without a copy", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, models
+from rlint.rule import SemanticModel, Trait, TypeTag, last_name, models, observations
 
 _DEPTH = 3
 _MATRIX = 2
@@ -112,6 +112,18 @@ def is_learned_row(tensor: ast.expr, counts: list[ast.expr], model: SemanticMode
     if len(counts) != _MATRIX or not all(is_one(count) for count in counts[1:]):
         return False
     return is_length(counts[0], model) and is_parameter(tensor, model)
+
+
+def has_new_dimension(tensor: ast.expr, counts: list[ast.expr], model: SemanticModel) -> bool:
+    """Whether the first of three counts likely adds a dimension to a batch of observations, by its name:
+    `states.repeat(n, 1, 1)`.
+    """
+    if len(counts) != _MATRIX + 1 or is_one(counts[0]) or not all(map(is_one, counts[1:])):
+        return False
+    if single_dimensions(tensor, len(counts), model):
+        return False
+    name = last_name(tensor) or ""
+    return observations.names_one(name) or observations.names_several(name)
 
 
 def is_parameter(tensor: ast.expr, model: SemanticModel) -> bool:

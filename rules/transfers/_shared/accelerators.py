@@ -10,10 +10,15 @@ from rlint.rule import (
 )
 from rlint.rules.transfers._shared.there_and_back import original
 
+_OTHER_LIBRARIES = ("jax", "tensorflow", "cupy")
+"""Libraries whose arrays have `item()`, too: a file that does not mention torch has no tensors then."""
+
 
 def may_use_accelerator(model: SemanticModel) -> bool:
     """Whether the program mentions accelerators at all, and this file devices."""
     text = model.syntax.text
+    if "torch" not in text and any(library in text for library in _OTHER_LIBRARIES):
+        return False
     if "cuda" in text or "accelerator" in text:
         return True
     if "device" not in text and model.once(_converts_host_tensors, model.syntax.module):
@@ -22,7 +27,7 @@ def may_use_accelerator(model: SemanticModel) -> bool:
         return True
     if "device" not in text:
         # a file of helpers or losses, whose tensors come from other files
-        return "torch" in text and "__main__" not in text and model.program.is_attribute_read("device")
+        return "__main__" not in text and model.program.is_attribute_read("device")
     return model.once(_names_open_device, model.syntax.module)
 
 

@@ -171,6 +171,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
 )
 from rlint.rules.transfers.rl202_host_round_trip.listed_tensors import listed_tensors
+from rlint.rules.transfers.rl202_host_round_trip.probed import is_probed
 from rlint.rules.transfers.rl202_host_round_trip.purposes.host_copies import copied_from_host
 from rlint.rules.transfers.rl202_host_round_trip.purposes.single_reads import said_of_few
 from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import value_trip
@@ -210,7 +211,7 @@ class HostRoundTrip(Rule):
         ast.Assign,
     )
     callees = READERS | round_trips.MAKERS | COPIES | {"format", "type"}
-    triggers = ("torch",)
+    triggers = ("torch", ".item()", ".cpu()", ".numpy()", ".tolist()")
 
     def concerns(self, model: SemanticModel) -> bool:
         """Whether a file may use a device."""
@@ -242,7 +243,7 @@ class HostRoundTrip(Rule):
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
-            elif not model.once(is_others, read):
+            elif not model.once(is_others, read) and not is_probed(read.tensor, model):
                 yield from self.check_read(read, model)
 
     def check_list(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
