@@ -226,3 +226,54 @@ def test_functions_of_other_files_run_the_network() -> None:
         },
     )["main.py"]
     assert model.frequency.heat_of(expression(model, "line()")).level is Heat.HOT
+
+
+def test_generators_run_with_the_loops_that_take_their_items() -> None:
+    """What a generator does for each item runs with the steps of the loop; what it does before, once."""
+    text = """
+    class Rows:
+        def batches(self, size):
+            {before}
+            for first in range(0, self.count, size):
+                {inside}
+                yield self.rows[first : first + size]
+
+    class Learner:
+        def __init__(self, net, optimizer):
+            self.__rows = Rows()
+            self.net, self.optimizer = net, optimizer
+
+        def learn_once(self):
+            for batch in self.__rows.batches(32):
+                self.optimizer.zero_grad()
+                self.net(batch).mean().backward()
+                self.optimizer.step()
+    """
+    assert heat_of_line(text.format(before="pass", inside="line()")).level is Heat.HOT
+    assert heat_of_line(text.format(before="line()", inside="pass")).level is Heat.COLD
+
+
+def test_methods_of_a_protocol_are_those_of_all_classes_that_have_them() -> None:
+    """A class need not inherit from the protocol."""
+    found = heat_of_line(
+        """
+        from typing import Protocol
+
+
+        class Reads(Protocol):
+            def pull(self, net, graph) -> float: ...
+
+
+        class Mean:
+            def pull(self, net, graph):
+                line()
+                return net(graph).mean()
+
+
+        def run(net, readers: list[Reads], graphs, device):
+            for graph in graphs:
+                graph = graph.to(device)
+                found = [reader.pull(net, graph) for reader in readers]
+        """
+    )
+    assert found.level is Heat.HOT

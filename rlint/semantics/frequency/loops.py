@@ -172,6 +172,7 @@ class LoopIndex:
                     self.conditions.length_of(node),
                     node in self._working,
                     *self.item_runs.of(node),
+                    node in self._yielding,
                 )
             )
         return tuple(result)
@@ -180,6 +181,12 @@ class LoopIndex:
     def item_runs(self) -> ItemRuns:
         """Return which loops run a network on one item after the other."""
         return ItemRuns(self.syntax, self.types)
+
+    @cached_property
+    def _yielding(self) -> frozenset[AnyLoop]:
+        """Return the innermost loops around each `yield`."""
+        yields = (*self.syntax.of_type(ast.Yield), *self.syntax.of_type(ast.YieldFrom))
+        return frozenset(loop for node in yields if (loop := self.innermost(node)) is not None)
 
     @cached_property
     def _working(self) -> frozenset[AnyLoop]:

@@ -46,6 +46,7 @@ class LoopSummary:
     # lines of calls that get one item of many each time, and whether one is a network (see over_items)
     item_calls: tuple[int, ...] = ()
     runs_on_items: bool = False
+    yields: bool = False  # each iteration yields a value, and so waits for an iteration of another loop
 
 
 @frozen

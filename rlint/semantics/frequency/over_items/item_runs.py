@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from rlint import models
 from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
@@ -21,6 +22,13 @@ _NO_NETWORK = regex(r"loss|criterion|metric|token|transform|optim|sched|augment"
 _OF_KEYS = regex(r"_(ids?|idx|index|keys?)$")
 _TRIES = regex(r"^_*(check|try|debug|sanity|smoke|profile|benchmark|plot|show|visuali[sz]e)(_|$)")
 """Functions that run a network to look at it, on few inputs."""
+_SWEPT = regex(
+    r"(^|_)(perc(ent(age)?)?|ratio|threshold|sigma|noise|level|temperature|alpha|beta|epsilon|scale|strength)"
+    r"(_level)?(s|es)?$"
+)
+"""Names of numbers that a measurement varies."""
+_OPTIONS = regex(r"^(args|cfg|conf|config|opt|opts|options|flags|hparams)$")
+_STORES = regex(r"buffer|memory|replay|storage")
 _MOVES = frozenset({"to", "cuda", "xpu"})
 _MODES = frozenset({"eval", "train", "parameters", "state_dict"})
 _WITHOUT_GRAPH = ("torch.no_grad", "torch.inference_mode")
@@ -64,6 +72,8 @@ class ItemRuns:
         """
         name = last_name(call.func) or ""
         if isinstance(call.func, ast.Call) or _NO_NETWORK.search(name.lower()):
+            return False
+        if isinstance(call.func, ast.Attribute) and name in models.methods_of(TypeTag.TENSOR):
             return False
         kind = self._types.type_of(call.func)
         if kind.tag is TypeTag.MODULE:
@@ -165,12 +175,15 @@ class ItemRuns:
         if isinstance(iterable, ast.Call):
             if isinstance(iterable.func, ast.Attribute):
                 method = iterable.func.attr
+                if _STORES.search((last_name(iterable.func.value) or "").lower()):
+                    return True  # batches from which a training learns
                 if method in vocabulary.FEW | vocabulary.PER_LAYER or method in ("children", "split"):
                     return True
             if self._types.names.qualified(iterable.func) == "builtins.range":
                 return _counts_few(iterable)
             return any(self._has_few(argument) for argument in iterable.args)
-        if _names_few((last_name(iterable) or "").lower()):
+        root = root_name(iterable)
+        if _names_few((last_name(iterable) or "").lower()) or (root and _OPTIONS.search(root.id.lower())):
             return True
         return isinstance(iterable, ast.Name) and self._is_display(iterable)
 
@@ -339,7 +352,9 @@ def _counts_few(ranged: ast.Call) -> bool:
 def _names_few(name: str) -> bool:
     """Whether a lower-case name is that of parts of an object, of their keys, or of compared settings."""
     parts = _OF_KEYS.sub("", name)
-    return names_settings(name) or names_parts(name) or (parts != name and names_parts(parts))
+    if names_settings(name) or _SWEPT.search(name):
+        return True
+    return names_parts(name) or (parts != name and names_parts(parts))
 
 
 def _is_short_slice(index: ast.expr) -> bool:
