@@ -27,6 +27,9 @@ _SWEPT = regex(
     r"(_level)?(s|es)?$"
 )
 """Names of numbers that a measurement varies."""
+_CHOSEN = regex(r"(^|_)(subset|few|chosen|selected|demos?|sampled?_(idx|ind(ex|ices|exes)?))$")
+"""Names of a few items that are chosen to be looked at."""
+_BATCHES = regex(r"batch(es)?$|loaders?$")
 _OPTIONS = regex(r"^(args|cfg|conf|config|opt|opts|options|flags|hparams)$")
 _STORES = regex(r"buffer|memory|replay|storage")
 _MOVES = frozenset({"to", "cuda", "xpu"})
@@ -350,9 +353,11 @@ def _counts_few(ranged: ast.Call) -> bool:
 
 
 def _names_few(name: str) -> bool:
-    """Whether a lower-case name is that of parts of an object, of their keys, or of compared settings."""
+    """Whether a lower-case name is that of parts of an object, of their keys, of compared settings, or of
+    batches, each of which holds many items.
+    """
     parts = _OF_KEYS.sub("", name)
-    if names_settings(name) or _SWEPT.search(name):
+    if any(pattern.search(name) for pattern in (_SWEPT, _CHOSEN, _BATCHES)) or names_settings(name):
         return True
     return names_parts(name) or (parts != name and names_parts(parts))
 
