@@ -70,6 +70,34 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
             "`bounded` is called for each forward pass",
         ),
         (
+            "from torch.distributions import Normal\n\n"
+            "class Bounded:\n    def __call__(self, mean, std):\n        line()\n"
+            "        return Normal(mean.tanh(), std)",
+            Heat.HOT,
+            "`Bounded.__call__` is called for each forward pass",
+        ),
+        (
+            "from torch.distributions import Normal\n\n"
+            "class Bounded:\n    def __call__(self, mean, std):\n        line()\n"
+            "        return Normal(mean.tanh(), std)\n\n"
+            "class Wide(Bounded):\n    def __call__(self, mean, std):\n"
+            "        return super().__call__(mean, std + 1)",
+            Heat.HOT,
+            "`Bounded.__call__` is called for each forward pass",
+        ),
+        (
+            "import torch\n\nclass Greedy:\n    def __call__(self, state):\n        line()\n"
+            "        return self.net(state.to(self.device)).argmax(-1)",
+            Heat.HOT,
+            "`Greedy.__call__` is called for each observation or batch",
+        ),
+        (
+            "import torch\n\nclass Join:\n    def __call__(self, state):\n        line()\n"
+            "        return torch.cat(state)",
+            Heat.COLD,
+            "",
+        ),
+        (
             "from torch.distributions import Uniform\n\n"
             "def create_uniform(space):\n    line()\n    return Uniform(space.low, space.high)",
             Heat.COLD,

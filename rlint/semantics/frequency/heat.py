@@ -28,10 +28,12 @@ from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, 
 from rlint.semantics.frequency.likely_roles.by_body import (
     creates_distribution,
     likely_role,
+    runs_when_called,
     steps_environment,
 )
 from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
+from rlint.semantics.frequency.over_items.networks_on_items import NetworksOnItems
 from rlint.semantics.frequency.roles import (
     LEARNS,
     looks_on,
@@ -43,7 +45,7 @@ from rlint.semantics.frequency.roles import (
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
+from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, LoopSummary
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
@@ -76,6 +78,8 @@ class HeatMap:
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._declared = DeclaredHeat(index)
+        self._handing_out: dict[str, Frequency] = {}  # generators, as often as loops take their items
+        self._on_items: NetworksOnItems | None = None  # only once all that is sure is known
         self._find_drivers()
         self._bounds.note_updates(self._once, self._many)
         for function in self._functions:
@@ -147,7 +151,11 @@ class HeatMap:
         """
         if self.of_function(function.path).level is not Heat.COLD:
             return True
-        return any(level is not None for level in self._loop_heat.get(function.path, ()))
+        if any(level is not None for level in self._loop_heat.get(function.path, ())):
+            return True
+        if function.path in self._handing_out:
+            return True
+        return bool(function.loops) and bool(self._runs_on_items(function))
 
     def inside(
         self,
@@ -185,10 +193,23 @@ class HeatMap:
             elif driven is None and _repeats(now) and not loop.bounded:
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
+            elif (
+                loop.yields and driven is not Heat.HOT and path in self._handing_out and now.level < Heat.HOT
+            ):
+                now = self._handing_out[path]
+            elif driven is None and now.level is Heat.COLD and index in self._runs_on_items(function):
+                header = self._declared.header(function, loop)
+                assumption = f"the loop `{header}` has many iterations"
+                chain = (self._link(function, loop),)
+                now = Frequency(Heat.HOT, chain, Granularity.STEP, assumption)
         now = self._under_guards(guards, now, outside, function)
         if cap < now.level:
             now = Frequency(cap, now.chain, GRANULARITIES[cap], now.assumption)
         return now if now.level is not Heat.COLD else COLD
+
+    def _runs_on_items(self, function: FunctionSummary) -> frozenset[int]:
+        """Return the loops of a function that run a network on one of many items after the other."""
+        return self._on_items.loops(function) if self._on_items is not None else frozenset()
 
     def _under_guards(
         self,
@@ -580,6 +601,21 @@ class HeatMap:
             if likely is not None:
                 queue.append((function, likely))
         self._drain(queue, Heat.WARM)
+        self._on_items = NetworksOnItems(self.graph, self._is_network_class, self._is_driven)
+        self._callers.clear()
+        for function in self._functions:
+            if self._runs_on_items(function):
+                queue.extend(self._targets(function, Heat.HOT))
+        self._drain(queue, Heat.WARM)
+
+    def _is_network_class(self, cls: ClassSummary) -> bool:
+        return self._environments.tag_of(cls) is TypeTag.MODULE or "forward" in cls.methods
+
+    def _is_driven(self, function: FunctionSummary, loop: int) -> bool:
+        """Whether an iteration of a loop has a driver, or the length of the loop is known to be short."""
+        passes = self._bounds.passes(function.loops[loop], function)
+        short = passes is not None and passes < SHORT_ROLLOUT
+        return short or any(self._loop_drivers[function.path][loop])
 
     def _registered(self) -> Iterator[tuple[FunctionSummary, str]]:
         """Yield the functions that libraries call: hooks of networks, and functions that create batches."""
@@ -595,7 +631,7 @@ class HeatMap:
             function.path in self._in_tests
             or function.module in self._evaluation_modules
             or self.of_function(function.path).level is not Heat.COLD
-            or self._calls.of(function)
+            or not all(_continues(edge) for edge in self._calls.of(function))
         ):
             return None
         role = self._likely_role(function)
@@ -620,6 +656,9 @@ class HeatMap:
         if created is not None:
             return created
         cls = self.index.owner_of(function)
+        called = runs_when_called(function, cls.qualname) if cls is not None else None
+        if called is not None:
+            return called
         if cls is not None:
             return named_role(function, cls.qualname, self._environments.tag_of(cls))
         return named_role(function) if not (function.is_method or may_be_called) else None
@@ -666,6 +705,8 @@ class HeatMap:
         for edge in self.graph.calls(function.path):
             if is_evaluation_module and edge.target.module != function.module:
                 continue
+            if wanted is Heat.HOT and edge.target.may_return_iterator:
+                found += self._hand_out(edge)
             heat = self.at_call(edge)
             if heat.level is wanted and edge.target.path != function.path:
                 chain = (*heat.chain, edge.shown)
@@ -674,6 +715,23 @@ class HeatMap:
                     into = self._guessed if edge.guessed else found
                     into.append((edge.target, link))
         return found
+
+    def _hand_out(self, edge: CallEdge) -> list[tuple[FunctionSummary, Frequency]]:
+        """Return what a generator calls for each item, if a hot loop iterates over its result and is the
+        first that does.
+        """
+        generator, caller = edge.target, edge.caller
+        if generator.path in self._handing_out or not any(loop.yields for loop in generator.loops):
+            return []
+        for index in _loops_over_generator(caller, edge):
+            heat = self.inside(caller, caller.loops_from(index))
+            if heat.level is Heat.HOT and len(heat.chain) < _CHAIN_LENGTH + 2:
+                chain = _shortened((*heat.chain, edge.shown))
+                self._handing_out[generator.path] = Frequency(
+                    heat.level, chain, heat.granularity, heat.assumption
+                )
+                return self._targets(generator, Heat.HOT)
+        return []
 
     def _role(self, function: FunctionSummary) -> Frequency:
         """Return how often other code will call a function, judging by its name."""
@@ -698,6 +756,11 @@ class HeatMap:
             if role is not None
             else COLD
         )
+
+
+def _continues(edge: CallEdge) -> bool:
+    """Whether the method of a subclass calls the one that it overrides: `super().__call__(mean)`."""
+    return edge.caller.name == edge.target.name == "__call__" and edge.caller is not edge.target
 
 
 def _are_related(package: str, other: str) -> bool:

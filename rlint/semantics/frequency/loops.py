@@ -21,6 +21,7 @@ from rlint.semantics.frequency.driver_calls import (
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.iteration_frequency import IterationFrequency
+from rlint.semantics.frequency.over_items.item_runs import ItemRuns
 from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
@@ -170,9 +171,22 @@ class LoopIndex:
                     self.conditions.of(node),
                     self.conditions.length_of(node),
                     node in self._working,
+                    *self.item_runs.of(node),
+                    node in self._yielding,
                 )
             )
         return tuple(result)
+
+    @cached_property
+    def item_runs(self) -> ItemRuns:
+        """Return which loops run a network on one item after the other."""
+        return ItemRuns(self.syntax, self.types)
+
+    @cached_property
+    def _yielding(self) -> frozenset[AnyLoop]:
+        """Return the innermost loops around each `yield`."""
+        yields = (*self.syntax.of_type(ast.Yield), *self.syntax.of_type(ast.YieldFrom))
+        return frozenset(loop for node in yields if (loop := self.innermost(node)) is not None)
 
     @cached_property
     def _working(self) -> frozenset[AnyLoop]:

@@ -126,6 +126,22 @@ def whole_number(expression: ast.expr | None, model: SemanticModel) -> int | Non
     return int(number.value) if number is not None and abs(number.value) < float("inf") else None
 
 
+def names_parts(name: str) -> bool:
+    """Whether a lower-case name is that of parts of an object, which are few: `layers`, `self.agents`."""
+    return bool(_PARTS.search(name))
+
+
+def names_settings(name: str) -> bool:
+    """Whether a lower-case name is that of the settings that an experiment compares: `seeds`."""
+    return bool(_SETTINGS.search(name))
+
+
+def is_number_of_parts(name: str) -> bool:
+    """Whether a lower-case name is that of a number of parts: `n_layers`, `depth`."""
+    bare = _COUNTS.sub("", name)
+    return bool(bare != name and (_PARTS.search(bare) or _TERMS.search(bare))) or bool(_DEPTHS.search(name))
+
+
 def _length(iterable: ast.expr, model: SemanticModel) -> int | None:
     if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
         starred = any(isinstance(element, ast.Starred) for element in iterable.elts)
@@ -208,6 +224,4 @@ def _is_count(end: ast.expr, model: SemanticModel) -> bool:
             return True  # the features of a batch
         case ast.Attribute(attr="shape" | "n" | "nvec", value=space) if _is_space(space):
             return True  # the components of an action
-    name = (last_name(end) or "").lower()
-    bare = _COUNTS.sub("", name)
-    return bool(bare != name and (_PARTS.search(bare) or _TERMS.search(bare))) or bool(_DEPTHS.search(name))
+    return is_number_of_parts((last_name(end) or "").lower())

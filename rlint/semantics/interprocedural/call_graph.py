@@ -33,6 +33,8 @@ _MANY = 12
 _FAMILY = 40
 """Maximum number of classes that may implement one interface: every agent has a `step`."""
 
+_PROTOCOLS = ("typing.Protocol", "typing_extensions.Protocol")
+
 _FEW = 3
 """A call that may mean more methods than this does not determine what each of them is passed."""
 
@@ -217,7 +219,11 @@ class CallGraph:
         if site.path:
             found = self.index.possible_callables(site.path, module)
             if found:
-                return found, False
+                like = self._methods_of_like(found)
+                return [*found, *like], bool(like)
+            found = self._called_objects(site.path, module)
+            if found:
+                return found, True
         if not site.method or site.receiver in ("super", "np", "torch"):
             return [], False
         held = self._stored.get((self._programs.of(module), site.method), ())
@@ -247,6 +253,34 @@ class CallGraph:
         if library and self.index.symbol(library, module) is None:
             return [method for method in known if library in self._bases(method)], True
         return known, True
+
+    def _called_objects(self, path: str, module: str) -> list[FunctionSummary]:
+        """Return the `__call__` methods of the objects that an attribute likely holds: `self.kind(mean)`."""
+        if path.endswith(")") or "." not in path:
+            return []
+        kind = self.index.resolve(path, module)
+        if kind.tag is not TypeTag.UNKNOWN or kind.caveat is None:
+            return []
+        found: dict[str, FunctionSummary] = {}
+        for choice in kind.caveat.choices:
+            cls = self.index.class_of(choice.kind) if choice.kind.tag is TypeTag.INSTANCE else None
+            for each in self.index.implementations(cls, "__call__") if cls is not None else ():
+                found[each.path] = each
+        return list(found.values())
+
+    def _methods_of_like(self, methods: list[FunctionSummary]) -> list[FunctionSummary]:
+        """Return, for the method of a protocol, those of the classes that have all of its methods and need
+        not inherit from it.
+        """
+        cls = self.index.owner_of(methods[0]) if len(methods) == 1 else None
+        if cls is None or not any(base in _PROTOCOLS for base in cls.bases):
+            return []
+        found = []
+        for each in self.index.methods_named(methods[0].name):
+            other = self.index.owner_of(each)
+            if other is not None and other is not cls and set(cls.methods) <= set(other.methods):
+                found.append(each)
+        return found if len(found) <= _FAMILY else []
 
     def _of_any(self, kind: Type, method: str) -> list[FunctionSummary]:
         """Return the methods of a value of one of several classes, as far as they are known."""

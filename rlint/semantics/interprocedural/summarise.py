@@ -284,6 +284,7 @@ def _function(
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
         update_conditions=analysis.loops.update_conditions(node),
+        runs_network=analysis.loops.item_runs.runs_network(node),
         reads=parameters_read(node, syntax),
         tests=parameters_tested(node),
         copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)

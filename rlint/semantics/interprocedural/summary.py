@@ -43,6 +43,10 @@ class LoopSummary:
     guards: tuple[Guard, ...] = ()  # the conditions that guard it (see path_conditions.py)
     length: Guard | None = None  # its number of iterations, as the interval at which it ends
     works: bool = False  # its body runs a network, samples, or steps an object
+    # lines of calls that get one item of many each time, and whether one is a network (see over_items)
+    item_calls: tuple[int, ...] = ()
+    runs_on_items: bool = False
+    yields: bool = False  # each iteration yields a value, and so waits for an iteration of another loop
 
 
 @frozen
@@ -181,6 +185,7 @@ class FunctionSummary:
     needs: int = 0  # minimum number of arguments, as far as no decorator changes that
     returns_values: bool = False  # returns a value to its callers, known or not
     promised: Type = UNKNOWN  # what a rough annotation declares for the result
+    runs_network: bool = False  # calls a network, or what likely is one, itself (see item_runs.py)
     walks_down: Type | None = None  # the container of the sum tree that it descends (see sum_tree.py)
     walks_up: Type | None = None  # the container of the sum tree that it updates from a leaf to the root
     path: str = field(init=False, compare=False, repr=False)

@@ -127,6 +127,8 @@ def _runs_in(loop: AnyLoop, model: SemanticModel) -> Iterator[tuple[ast.Call, bo
                 yield node, False
         elif not _is_recursive(node, model) and _run_network(model.types.call_targets(node), model):
             yield node, True
+        elif model.analysis.loops.item_runs.is_network(node) and not model.types.call_targets(node):
+            yield node, False
 
 
 def _is_recursive(call: ast.Call, model: SemanticModel) -> bool:

@@ -32,6 +32,7 @@ _WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for
 _EACH_DISTRIBUTION = LikelyRole(
     Heat.HOT, "creates a distribution from its arguments", "for each forward pass"
 )
+_EACH_RUN = LikelyRole(Heat.HOT, "runs a network", "for each observation or batch")
 _EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each batch of rollouts")
 _EACH_STEP = LikelyRole(Heat.HOT, "takes an environment step", "for each environment step")
 _EACH_ROLLOUT = LikelyRole(Heat.WARM, "collects a batch of rollouts", "for each batch of rollouts")
@@ -104,9 +105,23 @@ def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
     """Return the role of a function that returns a distribution with the parameters that it receives, as
     those do that the configuration selects by name (`getattr(distributions, config.kind)`).
     """
-    if not function.call_parameters or function.name.startswith("__") or looks_on(function.name):
+    if not function.call_parameters or looks_on(function.name):
+        return None
+    if function.name.startswith("__") and function.name != "__call__":
         return None
     if function.loops or _FACTORY.search(function.name):
         return None
     returned = {kind.tag for kind in function.returns}
     return _EACH_DISTRIBUTION if returned == {TypeTag.DISTRIBUTION} else None
+
+
+def runs_when_called(function: FunctionSummary, owner: str) -> LikelyRole | None:
+    """Return the role of the `__call__` of a class, `owner`, that runs a network on its arguments or creates
+    a distribution from them: a policy, a head, a loss. What holds the object calls it.
+    """
+    if function.name != "__call__" or not function.call_parameters or looks_on(owner):
+        return None
+    created = creates_distribution(function)
+    if created is not None or function.loops or not function.returns_values:
+        return created
+    return _EACH_RUN if function.runs_network else None
