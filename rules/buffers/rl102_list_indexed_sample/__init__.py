@@ -136,6 +136,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.given_batches import given_batch
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
+from rlint.rules.buffers.rl102_list_indexed_sample.picked_windows import PickedWindow, field_of_all, window_of
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
 from rlint.rules.buffers.rl102_list_indexed_sample.single_items import holds_fields, yielded_item
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
@@ -149,7 +150,6 @@ from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     unzipped_batch,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.whole_items import appends_whole, are_kept_whole
-from rlint.rules.buffers.rl102_list_indexed_sample.windows import PickedWindow, field_of_all, window_of
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
