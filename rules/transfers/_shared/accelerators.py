@@ -21,6 +21,8 @@ def may_use_accelerator(model: SemanticModel) -> bool:
         return False
     if "cuda" in text or "accelerator" in text:
         return True
+    if model.analysis.types.open_device is Device.HOST:
+        return False  # declared: devices that the code leaves open are the host
     if "device" not in text and model.once(_converts_host_tensors, model.syntax.module):
         return False
     if model.program.is_attribute_read("cuda"):
