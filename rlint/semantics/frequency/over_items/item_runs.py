@@ -108,15 +108,15 @@ class ItemRuns:
 
     def _has_mode(self, call: ast.Call) -> bool:
         """Whether the function around a call also calls `eval()` on the same value."""
-        return ast.unparse(call.func) in self._with_modes.get(self._syntax.function(call), ())
+        return _path(call.func) in self._with_modes.get(self._syntax.function(call), ())
 
     @cached_property
-    def _with_modes(self) -> dict[Function | None, set[str]]:
-        found: dict[Function | None, set[str]] = {}
+    def _with_modes(self) -> dict[Function | None, set[tuple[str, ...]]]:
+        found: dict[Function | None, set[tuple[str, ...]]] = {}
         for call in self._syntax.written.calls_of(_MODES):
-            if isinstance(call.func, ast.Attribute):
-                text = ast.unparse(call.func.value)
-                found.setdefault(self._syntax.function(call), set()).add(text)
+            path = _path(call.func.value) if isinstance(call.func, ast.Attribute) else ()
+            if path:
+                found.setdefault(self._syntax.function(call), set()).add(path)
         return found
 
     def _gets_moved(self, call: ast.Call) -> bool:
@@ -319,6 +319,15 @@ def _moves(value: ast.expr) -> bool:
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES
         for node in descendants(value)
     )
+
+
+def _path(value: ast.expr) -> tuple[str, ...]:
+    """Return the names in `agent.model`, last first; none for other expressions."""
+    names: list[str] = []
+    while isinstance(value, ast.Attribute):
+        names.append(value.attr)
+        value = value.value
+    return (*names, value.id) if isinstance(value, ast.Name) else ()
 
 
 def _is_plain(func: ast.expr) -> bool:
