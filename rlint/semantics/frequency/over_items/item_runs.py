@@ -32,6 +32,7 @@ _CHOSEN = regex(r"(^|_)(subset|few|chosen|selected|demos?|sampled?_(idx|ind(ex|i
 _BATCHES = regex(r"batch(es)?$|loaders?$")
 _OPTIONS = regex(r"^(args|cfg|conf|config|opt|opts|options|flags|hparams)$")
 _STORES = regex(r"buffer|memory|replay|storage")
+_OF_TENSORS = models.methods_of(TypeTag.TENSOR)
 _MOVES = frozenset({"to", "cuda", "xpu"})
 _MODES = frozenset({"eval", "train", "parameters", "state_dict"})
 _WITHOUT_GRAPH = ("torch.no_grad", "torch.inference_mode")
@@ -76,7 +77,7 @@ class ItemRuns:
         name = last_name(call.func) or ""
         if isinstance(call.func, ast.Call) or _NO_NETWORK.search(name.lower()):
             return False
-        if isinstance(call.func, ast.Attribute) and name in models.methods_of(TypeTag.TENSOR):
+        if isinstance(call.func, ast.Attribute) and name in _OF_TENSORS:
             return False
         kind = self._types.type_of(call.func)
         if kind.tag is TypeTag.MODULE:
