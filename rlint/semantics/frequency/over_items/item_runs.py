@@ -245,32 +245,46 @@ class _Items:
     def _is_carried(self, call: ast.Call, passed: Sequence[ast.expr]) -> bool:
         """Whether an argument of a call comes from its result in the iteration before."""
         results: set[str] = set()
-        for node in self._bindings:
-            values = _values(node)
-            if any(call in descendants(value) for value in values) or any(
-                isinstance(part, ast.Name) and part.id in results
-                for value in values
-                for part in descendants(value)
-            ):
-                results.update(_bound(node))
+        for bound in self._bound_by.get(call, ()):
+            results |= bound
         if not results:
             return False
-        fresh = {
-            name
+        fresh: set[str] = set()
+        for node, bound, used in self._uses:
+            if used & results:
+                results |= bound
+            elif node.lineno < call.lineno:
+                fresh |= bound
+        named = {node.id for part in passed for node in descendants(part) if isinstance(node, ast.Name)}
+        return bool((named & results) - fresh - self._variables)
+
+    @cached_property
+    def _uses(self) -> list[tuple[ast.stmt | ast.expr, frozenset[str], frozenset[str]]]:
+        """Return each binding with the names that it binds, and those that its value reads."""
+        return [
+            (
+                node,
+                frozenset(_bound(node)),
+                frozenset(
+                    part.id
+                    for value in _values(node)
+                    for part in descendants(value)
+                    if isinstance(part, ast.Name)
+                ),
+            )
             for node in self._bindings
-            if node.lineno < call.lineno and not _uses(node, results)
-            for name in _bound(node)
-        }
-        used = {node.id for part in passed for node in descendants(part) if isinstance(node, ast.Name)}
-        return bool((used & results) - fresh - self._variables)
+        ]
 
-
-def _uses(node: ast.AST, names: set[str]) -> bool:
-    return any(
-        isinstance(part, ast.Name) and part.id in names
-        for value in _values(node)
-        for part in descendants(value)
-    )
+    @cached_property
+    def _bound_by(self) -> dict[ast.Call, list[frozenset[str]]]:
+        """Return the names that are bound to values of which a call is part, by the call."""
+        found: dict[ast.Call, list[frozenset[str]]] = {}
+        for node, bound, _ in self._uses:
+            for value in _values(node):
+                for part in descendants(value):
+                    if isinstance(part, ast.Call):
+                        found.setdefault(part, []).append(bound)
+        return found
 
 
 def _values(node: ast.AST) -> list[ast.expr]:
