@@ -114,6 +114,8 @@ class Rule:
         if throughout is not None:
             steps, nested_steps = (throughout,), ()
         minor = minor or self._why_rare(model, node)
+        if minor is None and self.heat is not Heat.COLD and heat.runs_per_item:
+            minor = "no training is known to run it"
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,

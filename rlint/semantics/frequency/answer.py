@@ -11,6 +11,7 @@ class Granularity(Enum):
     """The event for which a line runs once."""
 
     STEP = "each step"  # of an environment or optimizer, each sample, token or message
+    ITEM = "each item"  # of a data set that code goes through, not in a training as far as is known
     ROUND = "each round"  # an episode, an epoch, a batch of rollouts
     UPDATE = "each update"  # after so many steps, from which it learns
     INTERVAL = "each so many steps"
@@ -31,6 +32,11 @@ class Frequency:
     chain: tuple[str, ...] = ()
     granularity: Granularity = Granularity.ONCE
     assumption: str = ""
+
+    @property
+    def runs_per_item(self) -> bool:
+        """Whether it only is known to run for each item of a data set, outside of training."""
+        return self.granularity is Granularity.ITEM
 
     @property
     def runs_at_intervals(self) -> bool:

@@ -201,7 +201,7 @@ class HeatMap:
                 header = self._declared.header(function, loop)
                 assumption = f"the loop `{header}` has many iterations"
                 chain = (self._link(function, loop),)
-                now = Frequency(Heat.HOT, chain, Granularity.STEP, assumption)
+                now = Frequency(Heat.HOT, chain, Granularity.ITEM, assumption)
         now = self._under_guards(guards, now, outside, function)
         if cap < now.level:
             now = Frequency(cap, now.chain, GRANULARITIES[cap], now.assumption)
