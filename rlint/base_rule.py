@@ -114,8 +114,6 @@ class Rule:
         if throughout is not None:
             steps, nested_steps = (throughout,), ()
         minor = minor or self._why_rare(model, node)
-        if minor is None and self.heat is not Heat.COLD and heat.runs_per_item:
-            minor = "no training is known to run it"
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
@@ -162,7 +160,10 @@ class Rule:
         if unreached:
             return f"it does not run: {unreached}"
         off = usage.why_off(node)
-        return f"it only runs if an option is set: {off}" if off else None
+        if off:
+            return f"it only runs if an option is set: {off}"
+        per_item = self.heat is not Heat.COLD and model.frequency.heat_of(node).runs_per_item
+        return "no training is known to run it" if per_item else None
 
 
 def _steps(

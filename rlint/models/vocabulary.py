@@ -126,6 +126,9 @@ CONSTANTS = {
 }
 """Names of constants that a library function creates: `mask = torch.tril(…)`."""
 
+TESTS_FINITE = frozenset(words("isfinite isinf isnan"))
+"""Functions and methods that test numbers for a computation that broke down: `torch.isnan(loss).any()`."""
+
 LOGS = frozenset(
     words("""add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
     log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track

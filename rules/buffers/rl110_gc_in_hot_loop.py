@@ -4,9 +4,8 @@
 Flags `gc.collect()` and `torch.cuda.empty_cache()` (also of `mps`, `xpu` and others) where they run in
 every iteration of a training loop: per environment step, gradient step, episode or epoch. The call may be
 in a helper function or under `if torch.cuda.is_available()`; under a setting (`if self.args.free_cache`) it
-is likely. Loops over samples or batches that run a network
-count as well, wherever they are called from: evaluation and inference (with a low impact), also after a `del`
-of the sample's tensors.
+is likely. Loops over samples or batches that run a network count as well, wherever they are called from:
+evaluation and inference (with a low impact), also after a `del` of the sample's tensors.
 
 The rule does not flag:
 
@@ -213,7 +212,7 @@ def _tries_sizes(anchor: ast.stmt, model: SemanticModel) -> bool:
     return any(
         isinstance(node, ast.ExceptHandler)
         and node.type is not None
-        and any(_NO_MEMORY in model.source.text(part) for part in descendants(node.type))
+        and _NO_MEMORY in model.source.text(node.type)
         for function in tried
         for node in descendants(function)
     )

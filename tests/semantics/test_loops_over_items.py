@@ -1,4 +1,4 @@
-"""Loops that run a network on one of many items after the other are hot, whoever calls their function."""
+"""Loops that run a network on one of many items after the other are hot, even in functions that run once."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from rlint.models.value_type import TypeTag
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-_SAME_OBJECT = models.having(Trait.RETURNS_SELF, TypeTag.MODULE) | {"to", "eval"}
+_SAME_OBJECT = models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
 
 
 def copies_in_attributes(model: SemanticModel) -> Iterator[tuple[str, str]]:

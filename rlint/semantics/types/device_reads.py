@@ -9,12 +9,11 @@ import ast
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
-from rlint.models.vocabulary import COPIES_TENSOR
+from rlint.models.vocabulary import COPIES_TENSOR, TESTS_FINITE
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _MOST_STATEMENTS = 8
 _READS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"cpu"}
-_NUMERIC = frozenset({"isfinite", "isinf", "isnan"})
 _OF_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | _READS
 
 
@@ -54,9 +53,9 @@ def _tested_by(part: ast.AST) -> str | None:
     """Return `x` of `torch.isnan(x)` or `x.isnan()`."""
     match part:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=query), args=[ast.Name(id=name)]):
-            return name if query in _NUMERIC else None
+            return name if query in TESTS_FINITE else None
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=query), args=[]):
-            return name if query in _NUMERIC else None
+            return name if query in TESTS_FINITE else None
     return None
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.loop_variables import LoopItem, is_short, items_of
-from rlint.semantics.interprocedural.summary import ClassSummary
 from rlint.semantics.types.results.environment_steps import CALLED_SO
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
@@ -89,17 +88,15 @@ def _is_item(binding: Binding) -> bool:
 
 def has_steps(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is known to be an environment, of a library or of the project."""
-    kind = model.types.type_of(expression)
-    if kind.tag is TypeTag.ENVIRONMENT:
-        return True
+    return _is_of_environment(model.types.type_of(expression), model)
+
+
+def _is_of_environment(kind: Type, model: SemanticModel) -> bool:
+    """Whether a type is that of an environment, of a library or of the project."""
     if kind.tag is not TypeTag.INSTANCE:
-        return False
-    cls = model.types.class_of_value(expression)
-    return cls is not None and _has_methods(cls, model)
-
-
-def _has_methods(cls: ClassSummary, model: SemanticModel) -> bool:
-    return all(model.index.method(cls, name) is not None for name in _METHODS)
+        return kind.tag is TypeTag.ENVIRONMENT
+    cls = model.index.class_of(kind)
+    return cls is not None and all(model.index.method(cls, name) is not None for name in _METHODS)
 
 
 def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
@@ -137,13 +134,6 @@ def _makes_in_body(function: FunctionSummary, model: SemanticModel, depth: int) 
         for site in function.calls
         if site.path
         for target in model.index.callables(site.path, function.module)
-        if target.name != "__init__" and any(_may_be_environment(kind, model) for kind in target.returns)
+        if target.name != "__init__" and any(_is_of_environment(kind, model) for kind in target.returns)
     ]
     return all(_makes_in_body(target, model, depth - 1) for target in called)
-
-
-def _may_be_environment(kind: Type, model: SemanticModel) -> bool:
-    if kind.tag is TypeTag.INSTANCE and kind.of:
-        cls = model.index.symbol(kind.of, "")
-        return isinstance(cls, ClassSummary) and _has_methods(cls, model)
-    return kind.tag is TypeTag.ENVIRONMENT

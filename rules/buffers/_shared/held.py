@@ -48,6 +48,17 @@ def is_counted(indices: ast.expr, model: SemanticModel) -> bool:
     return isinstance(indices, ast.Call) and model.names.qualified(indices.func) == "builtins.range"
 
 
+def is_counter(index: ast.expr, model: SemanticModel) -> bool:
+    """Whether a variable only counts: `i` of `for i in range(len(batch))`."""
+    bindings = model.dataflow.definitions(index) if isinstance(index, ast.Name) else []
+    return bool(bindings) and all(
+        each.kind in (BindingKind.FOR, BindingKind.COMPREHENSION)
+        and each.value is not None
+        and is_counted(each.value, model)
+        for each in bindings
+    )
+
+
 def are_few(size: ast.expr | None, model: SemanticModel) -> bool:
     """Whether a constant number of items surely is small."""
     number = numbers.number_of(size, model) if size is not None else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, Use, UseKind, descendants
+from rlint.rule import SemanticModel, Use, UseKind, descendants
+from rlint.rules.buffers._shared.held import is_counter
 
 _FIELDS = 3
 """A transition has at least so many fields."""
@@ -45,15 +46,7 @@ def parts_of(item: ast.expr, model: SemanticModel) -> set[str]:
 
 def _is_counted(item: ast.Subscript, model: SemanticModel) -> bool:
     """Whether the index of an item counts through a list: `batch[i]` for `i in range(len(batch))`."""
-    if not isinstance(item.slice, ast.Name) or not isinstance(item.ctx, ast.Load):
-        return False
-    bindings = model.dataflow.definitions(item.slice)
-    return bool(bindings) and all(
-        each.kind in (BindingKind.FOR, BindingKind.COMPREHENSION)
-        and isinstance(each.value, ast.Call)
-        and model.names.qualified(each.value.func) == "builtins.range"
-        for each in bindings
-    )
+    return isinstance(item.ctx, ast.Load) and is_counter(item.slice, model)
 
 
 def _is_wrapped(use: Use) -> bool:

@@ -15,7 +15,7 @@ from rlint.rule import (
     models,
     same_code,
 )
-from rlint.rules.buffers._shared.held import are_few
+from rlint.rules.buffers._shared.held import are_few, is_counter
 from rlint.rules.buffers._shared.unpacked import is_unpacked, parts_of
 
 _DRAWS = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
@@ -35,8 +35,8 @@ def in_window(item: ast.Subscript, model: SemanticModel, *, also_short: bool = F
                 for start, end in _bounds(index, model)
             )
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return (is_drawn_place(left, model) and _is_counter(right, model)) or (
-                is_drawn_place(right, model) and _is_counter(left, model)
+            return (is_drawn_place(left, model) and is_counter(right, model)) or (
+                is_drawn_place(right, model) and is_counter(left, model)
             )
     return False
 
@@ -131,15 +131,3 @@ def _bounds(index: ast.Name, model: SemanticModel) -> Iterator[tuple[ast.expr, a
                 and model.names.qualified(func) == "builtins.range"
             ):
                 yield start, end
-
-
-def _is_counter(index: ast.expr, model: SemanticModel) -> bool:
-    if not isinstance(index, ast.Name):
-        return False
-    bindings = model.dataflow.definitions(index)
-    return bool(bindings) and all(
-        each.kind in (BindingKind.FOR, BindingKind.COMPREHENSION)
-        and isinstance(each.value, ast.Call)
-        and model.names.qualified(each.value.func) == "builtins.range"
-        for each in bindings
-    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, CallEdge, SemanticModel, Trait, descendants, frozen, models
+from rlint.rule import CallEdge, SemanticModel, Trait, descendants, frozen, models
 from rlint.rules.buffers._shared.held import may_hold_transitions
+from rlint.rules.buffers._shared.passed_values import calls_passing
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import SAMPLES, STORES
 
 _JOINS = models.having(Trait.JOINS, "numpy", "torch")
@@ -34,8 +35,8 @@ def given_batch(call: ast.Call, model: SemanticModel) -> GivenBatch | None:
     function = model.function(call)
     if function is None or not may_hold_transitions(model.types.type_of(batch)):
         return None
-    bindings = model.dataflow.definitions(batch)
-    if not bindings or any(each.kind is not BindingKind.PARAMETER for each in bindings):
+    keys, calls = calls_passing(batch, model)
+    if not calls:
         return None
     joins = [
         node
@@ -44,11 +45,7 @@ def given_batch(call: ast.Call, model: SemanticModel) -> GivenBatch | None:
     ]
     if len(joins) < _FIELDS:
         return None
-    summary = model.module.functions.get(model.syntax.qualname(function))
-    if summary is None or batch.id not in summary.call_parameters:
-        return None
-    keys = (batch.id, str(summary.call_parameters.index(batch.id)))
-    stores = {_store_of(edge, keys) for edge in model.dataflow.calls_of(summary)}
+    stores = {_store_of(edge, keys) for edge in calls}
     store = stores.pop() if len(stores) == 1 else None
     return GivenBatch(call, batch, store) if store is not None else None
 

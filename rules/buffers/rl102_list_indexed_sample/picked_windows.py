@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
-    FUNCTIONS,
     Function,
     SemanticModel,
     Trait,
@@ -53,7 +52,7 @@ def _first_item(node: ast.AST, model: SemanticModel) -> ast.Subscript | None:
         part
         for part in descendants(node)
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load)
-        if _loop_of(part, model) is node and in_window(part, model)
+        if model.frequency.loops(part)[:1] == [node] and in_window(part, model)
     ]
     for item in sorted(inside, key=lambda part: (part.lineno, part.col_offset)):
         if _is_store(item.value, model) and is_taken_apart(item, model):
@@ -61,18 +60,8 @@ def _first_item(node: ast.AST, model: SemanticModel) -> ast.Subscript | None:
     return None
 
 
-def _loop_of(item: ast.AST, model: SemanticModel) -> ast.AST | None:
-    """Return the innermost loop or comprehension around an item."""
-    for node in model.ancestors(item):
-        if isinstance(node, (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
-            return node
-        if isinstance(node, FUNCTIONS):
-            return None
-    return None
-
-
 def _is_reported_before(item: ast.Subscript, model: SemanticModel) -> bool:
-    """Whether the function reads the same list in a window before: one finding tells of all fields."""
+    """Whether the function reads a window of the same list earlier, where all fields are reported at once."""
     function = model.function(item)
     return function is not None and any(
         isinstance(node, ast.Subscript)

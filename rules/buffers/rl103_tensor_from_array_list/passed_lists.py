@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, CallEdge, SemanticModel, Type, TypeTag, frozen, observations
+from rlint.rule import CallEdge, SemanticModel, Type, TypeTag, frozen, observations
+from rlint.rules.buffers._shared.passed_values import calls_passing
 
 _LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 
@@ -29,14 +30,8 @@ def passed_list(data: ast.expr, model: SemanticModel) -> PassedList | None:
     kind = model.types.type_of(data)
     if not isinstance(data, ast.Name) or kind.tag not in (TypeTag.UNKNOWN, *_LISTS) or kind.item:
         return None
-    if [each.kind for each in model.dataflow.definitions(data)] != [BindingKind.PARAMETER]:
-        return None
-    function = model.function(data)
-    summary = model.module.functions.get(model.syntax.qualname(function)) if function is not None else None
-    if summary is None or data.id not in summary.call_parameters:
-        return None
-    keys = (data.id, str(summary.call_parameters.index(data.id)))
-    found = (_list_at(call, keys, model) for call in model.dataflow.calls_of(summary))
+    keys, calls = calls_passing(data, model)
+    found = (_list_at(call, keys, model) for call in calls)
     return next((each for each in found if each is not None), None)
 
 

@@ -52,10 +52,9 @@ class Iteration:
     differ from one iteration to the next: counters, items, and what is computed from them; `given` are the
     variables read before the iteration sets them, `bound` all that it sets. `stored` are the assigned
     elements, `sums` the variables that are only added to, `kept` the lists that are only appended to, with
-    the appended values; `varies` is set if a sum depends on the iteration, `pairs` if a loop begins after the
-    item of the one around it. `rows` are the lists that an iteration begins and fills itself. `tensors` are
-    values of unknown type whose elements are read, which torch's functions show to be tensors. `assumed`
-    says what has to be true besides.
+    the appended values; `varies` is set if a sum depends on the iteration. `rows` are the lists that an
+    iteration begins and fills itself. `tensors` are values of unknown type whose elements are read, which
+    torch's functions show to be tensors. `assumed` says what has to be true besides.
     """
 
     model: SemanticModel
@@ -71,7 +70,6 @@ class Iteration:
     arrays: list[ast.expr] = field(default_factory=list)
     operations: int = 0
     varies: bool = False
-    pairs: bool = False
     rows: set[str] = field(default_factory=set)
     tensors: list[ast.expr] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
@@ -103,7 +101,6 @@ class Iteration:
         if held is loop.iter or not self.moves(held):
             return False
         if self._is_next(held):
-            self.pairs = True
             return False
         tag = self.model.types.type_of(held).tag
         if tag in _ARRAYS:
@@ -292,11 +289,12 @@ class Iteration:
             case ast.Call(func=func, args=args, keywords=keywords):
                 self.operations += 1
                 given = [*args, *(each.value for each in keywords)]
-                return (
-                    self._only_computes(func)
-                    and all(self._reads(each) or isinstance(each, ast.Constant) for each in given)
-                    and self._notes_tensors(func, given)
+                computes = self._only_computes(func) and all(
+                    self._reads(each) or isinstance(each, ast.Constant) for each in given
                 )
+                if computes:
+                    self._note_tensors(func, given)
+                return computes
             case ast.BinOp(op=ast.MatMult()):
                 return False
             case ast.Compare(ops=[ast.In() | ast.NotIn() | ast.Is() | ast.IsNot(), *_]):
@@ -310,14 +308,13 @@ class Iteration:
                 return all(self._reads(part) for part in value.elts)
         return False
 
-    def _notes_tensors(self, func: ast.expr, given: list[ast.expr]) -> bool:
+    def _note_tensors(self, func: ast.expr, given: list[ast.expr]) -> None:
         """Record that a function of torch gets what is read from values of unknown type: they are tensors."""
         is_torch = (self.model.names.qualified(func) or "").startswith("torch.")
         if self.tensors and is_torch and any(map(self.moves, given)):
             self.arrays += self.tensors
             self.assumed.append(f"`{self.model.source.text(self.tensors[0])}` is a tensor")
             self.tensors = []
-        return True
 
     def _is_whole(self, value: ast.expr) -> bool:
         """Whether an operation combines a whole array with a number of the iteration, which is no loop over

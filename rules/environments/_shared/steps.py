@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from rlint.rule import (
     AnyLoop,
@@ -16,6 +16,7 @@ from rlint.rule import (
     last_name,
     regex,
     roles,
+    variable_names,
 )
 from rlint.rules.environments._shared.with_updates import runs_with_update
 
@@ -133,16 +134,12 @@ def stores_transitions(loop: AnyLoop, model: SemanticModel) -> bool:
             case ast.Assign(targets=[ast.Tuple() as target], value=ast.Call() as step) if (
                 model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
             ):
-                results |= _names_in([target])
+                results |= variable_names(target)
             case ast.Expr(value=ast.Call(func=ast.Attribute(), args=[_, *_]) as call) if (
                 not model.effects.writes_log(call)
             ):
-                passed.append(_names_in(call.args))
+                passed.append(set().union(*map(variable_names, call.args)))
     return any(len(names & results) >= _FEWEST_RESULTS for names in passed)
-
-
-def _names_in(parts: Iterable[ast.expr]) -> set[str]:
-    return {node.id for part in parts for node in descendants(part) if isinstance(node, ast.Name)}
 
 
 def is_called_training(path: str) -> bool:

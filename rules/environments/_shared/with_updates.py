@@ -18,11 +18,12 @@ from rlint.rule import (
     regex,
     roles,
 )
+from rlint.rules.environments._shared.each_pass import SELDOM
 
 _STEPS = frozenset({"backward", "manual_backward"})
 _LEARNS = roles.LEARNS | {"optimize", "optimise", "train", "train_model", "update"}
 _OPTIMIZER = regex(r"optim|^opt|_opt$|scaler")
-_SELDOM = frozenset({GuardKind.CLOCK, GuardKind.BEST, GuardKind.ENDS, GuardKind.ONCE, GuardKind.FAILURE})
+_SELDOM = SELDOM - {GuardKind.INTERVAL}
 _OF_UPDATES = regex(r"(train|updat|learn|optim|grad|policy)\w*(freq|every|interval|period|steps?)")
 _SHORT = 100
 """Writing once in so many environment steps costs little."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import CallSite, FunctionSummary, SemanticModel, SinkKind, TypeTag, weight_sync
+from rlint.rule import CallSite, FunctionSummary, SemanticModel, SinkKind, TypeTag, root_name, weight_sync
 from rlint.rules.networks.rl301_inference_with_grad.leaving import records
 
 _DRAWN = frozenset({SinkKind.DETACHED, SinkKind.INDEX})
@@ -32,11 +32,8 @@ def acts_for_copies(call: ast.Call, model: SemanticModel) -> str:
 
 def _is_own_part(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a method runs its own network, or a part of it: `self(x)`, `self.actor(x)`."""
-    network = call.func
-    while isinstance(network, (ast.Attribute, ast.Subscript)):
-        network = network.value
-    cls = model.class_of(call)
-    if cls is None or not model.names.is_self(network):
+    root, cls = root_name(call.func), model.class_of(call)
+    if root is None or cls is None or not model.names.is_self(root):
         return False
     summary = model.module.classes.get(model.syntax.qualname(cls))
     return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE

@@ -91,7 +91,7 @@ class UncachedDecoding(Rule):
     name = "uncached-decoding"
     claims = ("time", "exp")
     scales_with_network = True
-    heat = Heat.COLD  # the loop itself takes quadratic time, whoever runs it
+    heat = Heat.COLD  # the loop takes quadratic time even if it runs only once
     visits = (ast.Call,)
     triggers = ("sampl", "argmax", "multinomial", ".max(", "topk", "logits", "use_cache")
 
@@ -154,7 +154,7 @@ class UncachedDecoding(Rule):
 
 
 def is_generated_without_cache(call: ast.Call) -> bool:
-    """Whether a call generates tokens, and is told not to keep keys and values."""
+    """Whether a call generates tokens without a cache of keys and values."""
     if last_name(call.func) not in vocabulary.GENERATES:
         return False
     return any(

@@ -44,9 +44,12 @@ def growths_in(loop: AnyLoop, model: SemanticModel) -> dict[str, Growth]:
     """
     found: dict[str, Growth] = {}
     replaced: set[str] = set()
-    nodes = [node for node in descendants(loop) if isinstance(node, _EXTENDS)]
-    for node in nodes:
-        for key, growth in _growth_by(node, model):
+    others: list[ast.Assign] = []
+    for node in descendants(loop):
+        growths = list(_growth_by(node, model)) if isinstance(node, _EXTENDS) else []
+        if isinstance(node, ast.Assign) and not growths:
+            others.append(node)
+        for key, growth in growths:
             if growth is None:
                 replaced.add(key)
             else:
@@ -55,9 +58,7 @@ def growths_in(loop: AnyLoop, model: SemanticModel) -> dict[str, Growth]:
                 found[key] = Growth(added, by_place=growth.by_place)
     if not found:
         return {}
-    for node in nodes:
-        if isinstance(node, ast.Assign) and not any(_growth_by(node, model)):
-            replaced |= _replaced_by(node)
+    replaced.update(*map(_replaced_by, others))
     return {key: growth for key, growth in found.items() if key not in replaced}
 
 

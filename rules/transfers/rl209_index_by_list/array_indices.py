@@ -11,10 +11,10 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
     UseKind,
-    descendants,
     frozen,
     is_in,
     is_in_block,
+    variable_names,
 )
 from rlint.rules.transfers.rl209_index_by_list.list_indices import tensors_indexed_by
 
@@ -108,18 +108,14 @@ def _takes_each(place: ast.Subscript, array: Binding, model: SemanticModel) -> b
     """Whether a loop takes one tensor after the other, and indexes each by the same array: `{name: part[rows]
     for name, part in parts.items()}`.
     """
-    owner = _names_in(place.value)
+    owner = variable_names(place.value)
     for loop in model.frequency.loops(place):
         if is_in(array.node, loop):
             return False
-        if isinstance(loop, _FOR) and owner & _names_in(loop.target):
+        if isinstance(loop, _FOR) and owner & variable_names(loop.target):
             return True
         if isinstance(loop, COMPREHENSIONS) and any(
-            owner & _names_in(part.target) for part in loop.generators
+            owner & variable_names(part.target) for part in loop.generators
         ):
             return True
     return False
-
-
-def _names_in(expression: ast.expr) -> set[str]:
-    return {node.id for node in descendants(expression) if isinstance(node, ast.Name)}

@@ -73,6 +73,18 @@ def takes_off(body: ast.AST, wanted: str, lower: ast.expr) -> bool:
     )
 
 
+def doubled(value: ast.expr) -> str | None:
+    """Return `node` of `2 * node`, the number of a child."""
+    match value:
+        case (
+            ast.BinOp(left=ast.Constant(value=2), op=ast.Mult(), right=ast.Name(id=name))
+            | ast.BinOp(left=ast.Name(id=name), op=ast.Mult(), right=ast.Constant(value=2))
+            | ast.BinOp(left=ast.Name(id=name), op=ast.LShift(), right=ast.Constant(value=1))
+        ):
+            return name
+    return None
+
+
 def child_of(value: ast.expr) -> str | None:
     """Return the name of the object whose child an expression reads: `node` of `node.left`."""
     root = root_name(value) if isinstance(value, (ast.Attribute, ast.Subscript)) else None
@@ -120,12 +132,8 @@ def _doubles(body: ast.AST, doubling: Collection[str]) -> bool:
                 | ast.AugAssign(target=ast.Name(), op=ast.LShift(), value=ast.Constant(value=1))
             ):
                 return True
-            case (
-                ast.BinOp(left=ast.Constant(value=2), op=ast.Mult(), right=ast.Name(id=name))
-                | ast.BinOp(left=ast.Name(id=name), op=ast.Mult(), right=ast.Constant(value=2))
-                | ast.BinOp(left=ast.Name(id=name), op=ast.LShift(), right=ast.Constant(value=1))
-            ):
-                if name in assigned:
+            case ast.BinOp():
+                if doubled(node) in assigned:
                     return True
             case ast.Call(args=[ast.Name(id=name)], func=function) if name in assigned and doubling:
                 if last_name(function) in doubling:

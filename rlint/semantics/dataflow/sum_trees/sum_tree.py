@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from rlint.semantics.dataflow.sum_trees.descent import is_sum, recurses_down, walks_down
+from rlint.semantics.dataflow.sum_trees.descent import doubled, is_sum, recurses_down, walks_down
 from rlint.semantics.dataflow.sum_trees.sum_tree_update import (
     climbed,
     climbed_by_reference,
@@ -81,7 +81,7 @@ class SumTreeWalks:
                     value: ast.expr | None = inner
                 case value:
                     pass
-            if value is not None and (is_parent(value) or _is_double(value)):
+            if value is not None and (is_parent(value) or doubled(value) is not None):
                 yield function.name
 
     def _look_at(self, comparison: ast.Compare, reduced: set[str]) -> None:
@@ -199,18 +199,6 @@ def _writes(function: Function, lower: ast.expr) -> bool:
         and same_code(node.value, lower.value)
         for node in descendants(function)
     )
-
-
-def _is_double(value: ast.expr) -> bool:
-    """Whether an expression is the number of a child: `2 * node`."""
-    match value:
-        case (
-            ast.BinOp(left=ast.Constant(value=2), op=ast.Mult(), right=ast.Name())
-            | ast.BinOp(left=ast.Name(), op=ast.Mult(), right=ast.Constant(value=2))
-            | ast.BinOp(left=ast.Name(), op=ast.LShift(), right=ast.Constant(value=1))
-        ):
-            return True
-    return False
 
 
 def _leads_up(node: ast.BinOp | ast.AugAssign) -> bool:

@@ -16,7 +16,7 @@ from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import root_name
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, Comprehension, Function, SyntaxIndex
-from rlint.syntax.walk import RUN_LATER, descendants
+from rlint.syntax.walk import descendants, running
 
 _NO_NETWORK = regex(r"loss|criterion|metric|token|transform|optim|sched|augment")
 _OF_KEYS = regex(r"_(ids?|idx|index|keys?)$")
@@ -38,6 +38,7 @@ _MODES = frozenset({"eval", "train", "parameters", "state_dict"})
 _WITHOUT_GRAPH = ("torch.no_grad", "torch.inference_mode")
 _WAITING = (ast.Yield, ast.YieldFrom, ast.Await)
 _BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.NamedExpr)
+_GIVES_FEW = vocabulary.FEW | vocabulary.PER_LAYER | {"children", "split"}
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
 
 
@@ -62,7 +63,7 @@ class ItemRuns:
         if any(self._is_over_few(clause.target, clause.iter) for clause in clauses[:1]):
             return (), False
         body: Sequence[ast.AST] = loop.body if isinstance(loop, ast.For) else _parts(loop)
-        nodes = [node for part in body for node in _run_at_once(part)]
+        nodes = [node for part in body for node in running(part)]
         calls = [node for node in nodes if isinstance(node, ast.Call) and (node.args or node.keywords)]
         if not calls or any(map(self._draws, calls)) or any(isinstance(node, _WAITING) for node in nodes):
             return (), False
@@ -181,7 +182,7 @@ class ItemRuns:
                 method = iterable.func.attr
                 if _STORES.search((last_name(iterable.func.value) or "").lower()):
                     return True  # batches from which a training learns
-                if method in vocabulary.FEW | vocabulary.PER_LAYER or method in ("children", "split"):
+                if method in _GIVES_FEW:
                     return True
             if self._types.names.qualified(iterable.func) == "builtins.range":
                 return _counts_few(iterable)
@@ -312,16 +313,6 @@ def _bound(node: ast.AST) -> Iterator[str]:
         for part in descendants(target):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 yield part.id
-
-
-def _run_at_once(part: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and its parts, without functions and lambdas that run later."""
-    pending = [part]
-    while pending:
-        node = pending.pop()
-        yield node
-        if type(node) not in RUN_LATER:
-            pending.extend(ast.iter_child_nodes(node))
 
 
 def _parts(loop: Comprehension) -> list[ast.AST]:

@@ -7,7 +7,6 @@ import ast
 from rlint.rule import SemanticModel, descendants, is_in, last_name, vocabulary
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, tested
 
-_FINITE = frozenset({"isfinite", "isinf", "isnan"})
 _STOPS = frozenset({"breakpoint", "exit", "print", "set_trace"})
 
 
@@ -26,7 +25,7 @@ def only_checks(read: HostRead, model: SemanticModel) -> bool:
         and tested(read.node, model) is read.tensor
     ):
         return True
-    return any(last_name(node) in _FINITE for node in descendants(statement.test))
+    return any(last_name(node) in vocabulary.TESTS_FINITE for node in descendants(statement.test))
 
 
 def _begins_as_constant(tested: ast.expr, model: SemanticModel) -> bool:
