@@ -36,11 +36,13 @@ _HARMLESS = (
 # while these calls wait, other threads and processes run
 _WAITS = EffectKind.WAITS | EffectKind.SLEEPS
 _HELD = (TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE)
+_RUNS_OTHER_CODE = (ast.Call, ast.MatchClass, ast.withitem, ast.alias)
+"""May run code that rebinds a variable of an outer scope: generators, special methods, other threads."""
 _OTHERS = (Driver.ENVIRONMENT_STEP, Driver.MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 _KINDS_WITH_EFFECTS = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
-    | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
+    | {ast.alias, ast.ExceptHandler, ast.ClassDef, ast.MatchClass, *FUNCTIONS}
     | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
     | {ast.For, ast.Starred, ast.Assign, ast.Compare}
 )
@@ -209,6 +211,7 @@ class _Watched:
         """Those of `mutable` whose object the value depends on as a whole, not only on some attributes."""
         self.reads_state = False  # it calls project functions that read more than their arguments
         self.globals = False
+        self.rebound = False  # some function rebinds a variable in it
         self.shared = False  # a mutable value in it was not created in this function
         unread: set[ast.AST] = set()
         bound_inside = {
@@ -227,11 +230,11 @@ class _Watched:
                 kind = analysis.types.type_of(node)
                 scope, _ = analysis.names.bindings(node)
                 if analysis.names.qualified(node) is not None or kind.tag in _FIXED:
-                    self.reads_state = self.reads_state or self._is_changing_variable(node)
+                    self.rebound = self.rebound or self._is_changing_variable(node)
                     continue
                 self.names.add(node.id)
-                # a call of a function that declares it `nonlocal` may rebind it
-                self.reads_state = self.reads_state or node.id in analysis.syntax.declared
+                # a call of a function that declares it `global` or `nonlocal` may rebind it
+                self.rebound = self.rebound or node.id in analysis.syntax.declared
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
                     self._held.append(node)
@@ -241,6 +244,7 @@ class _Watched:
                     self.shared = self.shared or not analysis.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
                 self.attributes.add(node.attr)
+        self.reads_state = self.reads_state or self.rebound
 
     def _reads_variables(self, call: ast.Call) -> bool:
         """Whether a function of the project reads variables besides its arguments."""
@@ -300,6 +304,8 @@ class _Watched:
             map(self._may_run_generator, iterated_by(node))
         ):
             return bool(self.mutable or self.attributes or self.reads_state)
+        if self.rebound and isinstance(node, _RUNS_OTHER_CODE):
+            return not self._runs_only_known_code(node)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 parent = tree.parents.get(node)
@@ -322,6 +328,13 @@ class _Watched:
         if self._is_suspended_by(node):
             return bool(self.mutable or self.attributes or self.reads_state)
         return any(name in self.names for name in names_bound(node))
+
+    def _runs_only_known_code(self, node: ast.AST) -> bool:
+        """Whether a node is a call without effects whose arguments have no methods of their own."""
+        if not isinstance(node, ast.Call) or not self.analysis.effects.call_effect(node).quiet:
+            return False
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return all(is_immutable(self.analysis.types.type_of(each)) for each in given)
 
     @property
     def _harmless(self) -> EffectKind:
@@ -479,7 +492,7 @@ class _Watched:
         """Whether other code may hold the value and the node either waits for other threads, or steps an
         environment, which writes to arrays that it returned before.
         """
-        if not (self.shared or self.attributes):
+        if not (self.shared or self.attributes or self.rebound):
             return False
         if isinstance(node, ast.withitem):
             return self.analysis.types.type_of(node.context_expr).tag in _HELD
