@@ -9,7 +9,8 @@ from functools import lru_cache
 
 from rlint import models
 from rlint.findings import Heat
-from rlint.models.value_type import UNKNOWN, Type, TypeTag, either
+from rlint.models.trait import Trait
+from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, either
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
@@ -43,6 +44,7 @@ _RARELY_CALLED = regex(
 """Functions that a loop usually calls at intervals, under a condition that is not understood."""
 _MAKES = regex(r"(.*\.)?_*(build|make_|create_)")
 """Of these, functions that may also compute the inputs of each step: `self._build_inputs(batch, t)`."""
+_MAKES_UP = Trait.ALLOCATES | Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE
 _MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?|batch|batches|transitions?)(_|$|\d)")
 
@@ -176,7 +178,10 @@ def _call_site(
     are_exported = (
         bool(path) and are_its_own
     )  # if the callee is unknown, its arguments reach no known function
-    arguments = [(name, analysis.exported_type(value) if are_exported else UNKNOWN) for name, value in values]
+    arguments = [
+        (name, _passed_type(value, call, path, analysis) if are_exported else UNKNOWN)
+        for name, value in values
+    ]
     said = gradients.here.stated_at(call) if gradients.concerned else UNSTATED
     guards = loops.conditions.of(call)
     return CallSite(
@@ -200,6 +205,41 @@ def _call_site(
         unpacks=items_unpacked(call, analysis),
         unpacked=tuple(_unpacked(call, analysis)) if are_exported else (),
     )
+
+
+def _passed_type(value: ast.expr, call: ast.Call, path: str, analysis: FileAnalysis) -> Type:
+    """Return the type of an argument as the callee knows it. A tensor of constants or random numbers that a
+    file passes once, at module level, to a class or function of its own is only there to try it:
+    `Net()(torch.randn(1, 4))`. It says nothing of the device that others use.
+    """
+    kind = analysis.exported_type(value)
+    if (
+        kind.tag is TypeTag.TENSOR
+        and kind.device is Device.HOST
+        and analysis.syntax.function(call) is None
+        and path.startswith(f"{analysis.name}.")
+        and analysis.loops.innermost(call) is None
+        and all(_is_made_up(each, analysis) for each in _values_of(value, analysis))
+    ):
+        return kind._replace(device=Device.UNKNOWN)
+    return kind
+
+
+def _values_of(value: ast.expr, analysis: FileAnalysis) -> list[ast.expr | None]:
+    """Return what may be assigned to a variable, or the expression itself."""
+    if not isinstance(value, ast.Name):
+        return [value]
+    return [each.value for each in analysis.names.bindings(value)[1]]
+
+
+def _is_made_up(value: ast.expr | None, analysis: FileAnalysis) -> bool:
+    """Whether an expression creates a tensor of constants or random numbers."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        fact = models.callable_fact(analysis.names.qualified(value.func) or "")
+        if fact is not None:
+            return bool(fact.traits & _MAKES_UP)
+        value = value.func.value
+    return False
 
 
 def _unpacked(call: ast.Call, analysis: FileAnalysis) -> Iterator[tuple[str, Type]]:

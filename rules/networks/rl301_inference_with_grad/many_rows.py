@@ -59,7 +59,11 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
 
 def _learns_from_batch(function: Function, model: SemanticModel) -> bool:
     """Whether a function computes gradients for data that it is passed: the rows of a batch or rollout."""
-    return _updates_on_data(function, model) and any(
+    return _gets_data(function, model) and _computes_gradients(function)
+
+
+def _computes_gradients(function: Function) -> bool:
+    return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
         for node in descendants(function)
     )
@@ -76,17 +80,16 @@ def _is_part_of_update(function: Function, model: SemanticModel) -> bool:
         model.names.is_self(use.value)
         and isinstance(model.parent(use), ast.Call)
         and (caller := model.function(use)) is not None
-        and _updates_on_data(caller, model)
+        and _gets_data(caller, model)
+        and (caller.name.lstrip("_").startswith(_UPDATES) or _computes_gradients(caller))
         for use in uses
     )
 
 
-def _updates_on_data(function: Function, model: SemanticModel) -> bool:
-    """Whether a function, judging by its name, updates networks on data that it is passed, and steps no
-    environment.
-    """
+def _gets_data(function: Function, model: SemanticModel) -> bool:
+    """Whether a function is passed data, and steps no environment."""
     summary = model.symbols.function_at(function.body[0])
-    if summary is None or len(summary.parameters) < 2 or not function.name.lstrip("_").startswith(_UPDATES):
+    if summary is None or len(summary.parameters) < 2:
         return False
     every = (summary.drivers, *(loop.drivers for loop in summary.loops))
     return all(Driver.ENVIRONMENT_STEP not in drivers for drivers in every)
