@@ -199,6 +199,30 @@ class ReachingDefinitions:
         statement = self.syntax.statement(first)
         return all(binding.statement is not statement for binding in variable.bindings)
 
+    def bound_each_pass(self, name: ast.Name) -> bool:
+        """Whether a local variable is always bound again before a loop around `name` reaches it once more, so
+        that no value of an earlier pass is left; true outside of loops.
+        """
+        syntax = self.syntax
+        scope = syntax.scope(name).lookup(name.id)
+        if scope is None:
+            return False
+        variable = self._variable(name.id, scope)
+        current: ast.AST = syntax.statement(name)
+        while current is not scope.node:
+            parent = syntax.parents[current]
+            block: list[ast.stmt] | None = None
+            if isinstance(current, ast.stmt):
+                block, index = syntax.block(current)
+                if any(map(variable.always_bound_by, variable.binding_before(block, index))):
+                    return True
+            if isinstance(parent, LOOPS) and block is not parent.orelse:
+                return any(
+                    each.kind is BindingKind.FOR and each.statement is parent for each in variable.bindings
+                )
+            current = parent
+        return True
+
 
 class _Variable:
     """The bindings of one variable, by the statements that contain them."""

@@ -33,6 +33,7 @@ _MODES = frozenset({"eval", "train", "requires_grad_"})
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {
     "__setattr__",
+    "_apply",
     "register_parametrization",
     "set_",
     "setattr",

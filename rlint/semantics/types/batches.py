@@ -16,6 +16,8 @@ COLLATED = "torch.utils.data.default_collate"
 """Newly stacked by the loader, in memory that is not pinned."""
 COLLATED_AND_PINNED = "torch.utils.data._utils.pin_memory.pin_memory"
 """Newly stacked by the loader, then pinned."""
+FROM_LOADER = (COLLATED, COLLATED_AND_PINNED)
+"""Batches of loaders with the default collate function."""
 PINNED = "torch.Tensor.pin_memory"
 """Pinned."""
 FROM_NUMPY = "torch.from_numpy"

@@ -196,7 +196,9 @@ def _creates_without_gradient(_: ast.Module, model: SemanticModel) -> bool:
 
 
 def _casts_a_network(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call may cast a network in place to integers or complex numbers: `net.type(torch.int64)`."""
+    """Whether a call may cast a network in place to integers or complex numbers: `net.type(torch.int64)`,
+    `net.type(kind)`.
+    """
     if not isinstance(call.func, ast.Attribute):
         return False
     owner = model.types.type_of(call.func.value).tag
@@ -205,6 +207,10 @@ def _casts_a_network(call: ast.Call, model: SemanticModel) -> bool:
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     names = [(model.names.qualified(argument) or "").removeprefix("torch.") for argument in given]
+    if call.func.attr == "type":
+        return not all(element_types.TORCH.get(name, name) in element_types.FLOATS for name in names)
+    if any(keyword.arg is None for keyword in call.keywords):
+        return True
     return any(element_types.is_exact(element_types.TORCH.get(name, name)) for name in names)
 
 

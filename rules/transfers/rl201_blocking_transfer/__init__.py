@@ -470,11 +470,18 @@ def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticM
     )
 
 
+def _may_collate_otherwise(model: SemanticModel) -> bool:
+    """Whether the program may set how loaders collate items after it has created them."""
+    return model.program.may_replace("collate_fn") or model.program.mentions("default_collate_fn_map")
+
+
 def doubt(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> str | None:
     """Return the condition of the fix; None if it is safe."""
     if model.program.mentions(*_STREAMS):
         return "the tensor must be used on the stream that copies it: other streams do not wait for the copy"
     kind = model.types.type_of(source)
+    if kind.of in batches.FROM_LOADER and _may_collate_otherwise(model):
+        return "the loader must yield tensors: the program may set its `collate_fn` later"
     if batches.is_pinned(kind):
         condition = "the source is pinned and must not be written to before the copy is done"
     elif not is_never_written(source, model):

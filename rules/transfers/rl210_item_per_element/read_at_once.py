@@ -27,11 +27,6 @@ from rlint.rules.transfers._shared.reads import (
     is_whole,
 )
 
-_SAME_BY = {
-    "float": "float16 bfloat16 float32 float64 float",
-    "int": "uint8 int8 int16 int32 int64",
-    "bool": "bool",
-}
 _TAKES_LISTS = models.having(Trait.ITERATES, "builtins") - (
     models.giving(TypeTag.ITERATOR, "builtins") | {"builtins.bytearray", "builtins.bytes", "builtins.next"}
 )
@@ -64,7 +59,7 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
     if any(may_warn(call.func, read.tensor, kind, model) for call in reads):
         reasons.append(WARNS.format(model.source.text(read.tensor)))
     listed = f"{model.edit.parenthesized(read.tensor)}{flat}.tolist()"
-    edits = whole(read, listed, kind, model) or (
+    edits = whole(read, listed, model) or (
         indexed(read, reads, listed, model) if read.is_indexed else looped(read, reads, listed, model)
     )
     if not edits:
@@ -220,7 +215,7 @@ def is_used_up(generator: ast.GeneratorExp, model: SemanticModel) -> bool:
     return model.names.qualified(call.func) in _TAKES_LISTS
 
 
-def whole(read: TensorRead, listed: str, kind: Type, model: SemanticModel) -> list[Edit]:
+def whole(read: TensorRead, listed: str, model: SemanticModel) -> list[Edit]:
     """Replace a comprehension that only collects the numbers by the list."""
     loop = comprehension_of(read)
     if loop is None or model.source.has_comment(*model.source.span(loop)):
@@ -230,8 +225,8 @@ def whole(read: TensorRead, listed: str, kind: Type, model: SemanticModel) -> li
             return []
     elif read.binding.value is not read.tensor:
         return []
-    if isinstance(read.call.func, ast.Name) and kind.dtype not in _SAME_BY[read.call.func.id].split():
-        return []
+    if isinstance(read.call.func, ast.Name):
+        return []  # `int(x)` stays: the dtype may rest on an annotation that numbers of a file contradict
     if isinstance(loop, ast.ListComp):
         return [model.edit.replace(loop, listed)]
     call = model.parent(loop)
