@@ -35,6 +35,7 @@ OVERRIDDEN = "the class of `{}` must not override `parameters()`, as classes of 
 VERSION = "no code may depend on `{}._version`, which counts in-place writes"
 RECORDED = "autograd must be off: the graph recorded for `{}` changes"
 NUMBER = "`{}` must be a number, not a tensor: half precision rounds tensors differently"
+_HALVES = ("bfloat16", "BFloat16Tensor", "float16", "half", "HalfTensor", "autocast")
 SHAPES = "both tensors must have the same shape"
 BUFFERS = "buffers of integers (as those of batch normalisation) cannot be blended in place"
 SAME_FORM = (
@@ -117,7 +118,7 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
         exact = _in_two_lines(blend, mixture, model)
         if exact is not None:
             keep = mixture.keep
-            if not numbers.is_number(keep, model):
+            if not _is_surely_number(keep, model):
                 doubts.append(NUMBER.format(model.source.text(keep)))
             if model.source.span(keep) < model.source.span(mixture.share) and not _may_swap(
                 keep, mixture.weight, model
@@ -129,6 +130,15 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
         )
         doubts.append(ROUNDS)
     return (replaced, doubts) if replaced is not None else None
+
+
+def _is_surely_number(keep: ast.expr, model: SemanticModel) -> bool:
+    """Whether a factor is a Python number. In programs with half precision, where a tensor would round
+    otherwise, an annotation does not suffice.
+    """
+    if not numbers.is_number(keep, model):
+        return False
+    return not model.program.mentions(*_HALVES) or numbers.number_of(keep, model) is not None
 
 
 def _in_two_lines(blend: Blend, mixture: Mix, model: SemanticModel) -> Edit | None:
