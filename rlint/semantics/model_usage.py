@@ -1,4 +1,4 @@
-"""Queries about the use of code: whether training runs it at all, and whether code reads its errors."""
+"""Queries about the use of code: whether training runs it at all, and whether the program reads errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_CALLS = 2
 
 class UsageQueries:
     """Answers whether code that is hot by its place is used in training, which lowers the impact of a finding
-    but does not affect heat; and whether its errors are read, its values shown or its calls counted.
+    but does not affect heat; and whether errors are read, its values shown or its calls counted.
     """
 
     def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
@@ -71,15 +71,11 @@ class UsageQueries:
             if not self._heat.index.modules[edge.caller.module].is_test
         ]
 
-    def is_error_read(self, node: ast.AST) -> bool:
-        """Whether code of the program may read the text of an error that a node raises: a handler around it,
-        or around a call of its function or of a caller.
+    def reads_errors(self) -> bool:
+        """Whether code of the program of this file, tests included, may read the text of an error as a value:
+        by a handler or `__exit__` that uses it, or a function that shows errors, wherever that runs.
         """
-        line = getattr(node, "lineno", 0)
-        if self._symbols.is_error_read_at(self._model.symbols.module.module, line):
-            return True
-        function = self._model.symbols.function_at(node)
-        return function is not None and self._symbols.is_error_read(function)
+        return self._symbols.reads_errors(self._model.symbols.module.module)
 
     def is_shown(self, node: ast.AST) -> bool:
         """Whether code of the program may print, format or log the very value of an expression, or read its

@@ -8,7 +8,6 @@ from functools import cached_property
 
 from rlint.findings import ProgramScale
 from rlint.models.value_type import TypeTag
-from rlint.semantics.effects.error_readers import ErrorReaders
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.frame_networks import FrameNetworks
@@ -41,6 +40,7 @@ class ProgramSymbols:
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
         self._by_mode: dict[str, bool] = {}
+        self._reads_errors: dict[str, bool] = {}
         self._for_language_models: dict[str, bool] = {}
         self._scales: dict[str, ProgramScale] = {}
         self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
@@ -240,9 +240,14 @@ class ProgramSymbols:
                     found.setdefault(name, []).append((module.module, caller.path, site))
         return found
 
-    def is_error_read(self, function: FunctionSummary) -> bool:
-        """Whether code of the program may read the error that a function raises."""
-        return self._error_readers.read(function)
+    def reads_errors(self, module: str) -> bool:
+        """Whether a file of the program of a module may read the text of errors. Its tests count, too."""
+        program = self.graph.program(module)
+        known = self._reads_errors.get(program)
+        if known is None:
+            files = self._program(module)
+            known = self._reads_errors[program] = any(each.reads_errors for each in files)
+        return known
 
     def shown_in_other_files(self, module: str) -> frozenset[str]:
         """Return the names of functions and attributes whose values other files, without tests, show (see
@@ -250,14 +255,6 @@ class ProgramSymbols:
         """
         files = (each for each in self._program(module) if each.module != module and not each.is_test)
         return frozenset[str]().union(*(each.shown for each in files))
-
-    def is_error_read_at(self, module: str, line: int) -> bool:
-        """Whether an error that a line of a module raises is read around it."""
-        return self._error_readers.read_at(module, line)
-
-    @cached_property
-    def _error_readers(self) -> ErrorReaders:
-        return ErrorReaders(self.graph)
 
     def _has_for_itself(
         self, module: ModuleSummary, name: str, owner: ClassSummary | None, *, siblings: bool

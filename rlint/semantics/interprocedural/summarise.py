@@ -24,7 +24,7 @@ from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks
 from rlint.semantics.dataflow.sum_trees.sum_tree_uses import storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
-from rlint.semantics.effects.errors_read import error_blocks, error_managers, functions_as_values
+from rlint.semantics.effects.errors_read import reads_errors
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.outside_reads import outside_reads
@@ -168,9 +168,7 @@ def _describe_observers(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     summary.set_in_modules = analysis.names.set_in_modules()
     summary.passed_modules = passed_modules(analysis.syntax, analysis.name)
     summary.observed = observed_in(analysis.syntax, analysis.names)
-    summary.error_blocks = error_blocks(analysis, is_test=summary.is_test)
-    summary.error_managers = error_managers(analysis)
-    summary.function_values = functions_as_values(analysis)
+    summary.reads_errors = reads_errors(analysis, summary.imports.values())
     summary.shown = shown_names(analysis)
 
 

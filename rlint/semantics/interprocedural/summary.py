@@ -285,18 +285,6 @@ class ClassSummary:
         return hash(self.path)
 
 
-@frozen
-class ErrorBlock:
-    """Lines whose errors code reads, and the last names of the functions that may run there. `manager` is the
-    dotted name of the context manager that reads them if it reads errors, "" for a `try`.
-    """
-
-    first: int = 0
-    last: int = 0
-    names: tuple[str, ...] = ()
-    manager: str = ""
-
-
 @mutable
 class ModuleSummary:
     """A file: its definitions and imports. `functions[""]` is the code at module level."""
@@ -321,10 +309,8 @@ class ModuleSummary:
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
     passed_modules: frozenset[str] = frozenset()  # imports that it uses as values (see passed_modules.py)
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
-    error_blocks: tuple[ErrorBlock, ...] = ()  # (see errors_read.py)
-    error_managers: frozenset[str] = frozenset()  # dotted names of functions
+    reads_errors: bool = False  # (see errors_read.py)
     shown: frozenset[str] = frozenset()  # names of functions and attributes (see shown_values.py)
-    function_values: frozenset[str] = frozenset()  # last names of functions that it may use as values
     write_only_attributes: frozenset[str] = (
         frozenset()
     )  # those of them that it only adds to (see write_only.py)

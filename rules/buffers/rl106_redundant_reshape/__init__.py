@@ -62,7 +62,8 @@ Unsafe elsewhere:
 
 - `flatten` and `reshape` copy a tensor that is not contiguous; without the copy, code that writes to the
   result writes to the original;
-- a size mismatch no longer raises an error, or one with another text, which the program reads;
+- a size mismatch no longer raises an error, or one with another text, and some code of the program reads
+  errors;
 - the program prints the result, or reads its `grad_fn`, which names the operation that created it;
 - a value that is returned unchanged is the same object instead of a view;
 - if a view is created once instead of twice, its uses share it.

@@ -189,8 +189,8 @@ def _doubts_about_text(
     if tag is not TypeTag.NDARRAY and model.usage.is_shown(last.node):
         yield "a printed tensor shows another `grad_fn`"
     fits = sizes is not None and [whole(size) for size in sizes if whole(size) != 1] == [-1]
-    if not fits and model.usage.is_error_read(last.node):
-        yield "if the shape does not fit, the error whose text is read here has another text"
+    if not fits and model.usage.reads_errors():
+        yield "if the shape does not fit, the error has another text, and the program reads errors"
 
 
 # -- squeezed ----------------------------------------------------------------------------------

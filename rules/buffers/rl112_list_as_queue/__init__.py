@@ -58,17 +58,20 @@ The fix replaces the list with a deque, and calls `popleft` and `appendleft`. It
 is created empty at one place and the file only uses operations that a deque supports: no slices, no items
 from the middle, and the list is not passed to other code.
 
-Safe for a variable of one function, where items are only added, removed and counted.
+Safe for a variable of one function that holds numbers, strings, arrays, tensors or tuples of those, where
+items are only added, removed and counted.
 
 Unsafe in these cases:
 
 - The list is an attribute, even a private one. A subclass, `vars`, a notebook and a pickle then see a
   deque, and an object that was pickled before the fix still has a list.
 - Code iterates over it: a deque must not be changed during iteration.
-- An operation may find it empty, and the program reads the error: a deque raises an `IndexError` with another
-  text.
-- Classes of the program define `__del__`, or `__len__` where it is extended: a deque deletes its items in
-  another order, and does not ask for lengths.
+- An operation may find it empty, and any code of the program reads errors: a deque raises an `IndexError`
+  with another text.
+- It holds other objects, or arrays in a program that uses `weakref` or defines `__del__`. A deque deletes its
+  items in another order, in which files are closed and finalizers run.
+- It is extended with anything but a list, tuple, array or generator expression, whose length a list asks for
+  and a deque does not.
 - Code calls `random.sample` on it: access to the middle of a deque is slow.
 
 A replay buffer that is sampled from is best kept in a ring buffer of preallocated arrays.

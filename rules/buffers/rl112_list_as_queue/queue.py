@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
-    FUNCTIONS,
     Applicability,
     BindingKind,
     Edit,
@@ -21,6 +20,7 @@ from rlint.rule import (
     regex,
 )
 from rlint.rules.buffers._shared.choice import can_be_edited
+from rlint.rules.buffers.rl112_list_as_queue.deque_doubts import doubt
 
 SHORT = 256
 """In a list of fewer items, moving the others costs nothing."""
@@ -249,41 +249,10 @@ def _doubt(front: QueueFront, model: SemanticModel, *, plain: bool) -> str | Non
         return (
             f"code that reads `{held}`, or unpickles an old object, must work with a deque instead of a list"
         )
-    unguarded = [use for use in _uses(front, model) if not _is_guarded(use, model)]
-    if any(map(model.usage.is_error_read, unguarded)):
-        return f"if `{held}` is empty, the `IndexError` whose text the program reads has another text"
-    if model.index.defines_method("__del__"):
-        return "objects with `__del__` are deleted in another order"
     if not plain:
         return f"`{held}` must not be modified during iteration, and access to its middle is slow"
-    return None
-
-
-def _is_guarded(use: ast.expr, model: SemanticModel) -> bool:
-    """Whether a use cannot fail on an empty list: it adds items, is a test, or runs under one."""
-    parent, wanted = model.parent(use), ast.dump(use)
-    if isinstance(parent, ast.Attribute) and parent.attr in (*_PLAIN, "insert"):
-        return True
-    if not isinstance(parent, (ast.Attribute, ast.Subscript)):
-        return True
-    child: ast.AST = use
-    for around in model.ancestors(use):
-        if isinstance(around, (*FUNCTIONS, ast.Lambda)):
-            return False
-        if isinstance(around, (ast.If, ast.While, ast.IfExp)):
-            inside = child is around.body if isinstance(around, ast.IfExp) else child in around.body
-            if inside and _needs_items(around.test, wanted):
-                return True
-        child = around
-    return False
-
-
-def _needs_items(test: ast.expr, held: str) -> bool:
-    """Whether a test is only true if a list has items: `len(x) > limit`, or `x` itself."""
-    match test:
-        case ast.Compare(left=ast.Call(args=[counted]), ops=[ast.Gt() | ast.GtE()]):
-            return ast.dump(counted) == held
-    return ast.dump(test) == held
+    reason: str | None = doubt(front.held, _uses(front, model), model)
+    return reason
 
 
 def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
@@ -346,8 +315,6 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
         if front is not None and front.held is use:
             return None if front.edit is None else ([front.edit], True)
     match parent:
-        case ast.Attribute(attr="extend") if model.index.defines_method("__len__"):
-            return [], False  # a list, unlike a deque, asks for the length of what it is extended with
         case ast.Attribute(attr=attr) if isinstance(around, ast.Call) and around.func is parent:
             if attr in _PLAIN or (attr == "pop" and not around.args):
                 return [], True

@@ -56,12 +56,13 @@ class Replay:
 
 ## Fix safety
 Safe where the first argument is certainly an integer: `randint` draws the same numbers from the same
-stream, as the same type, and leaves the generator in the same state. If there is nothing to draw from, both
-raise a `ValueError`, with another text: unsafe if a handler around the call, or around a call of the
-function, reads it.
+stream, as the same type, and leaves the generator in the same state.
 
 Unsafe in these cases:
 
+- There may be nothing to draw from, and any code of the program reads errors (`except ValueError as error:
+  print(error)`, `logging.exception`, `sys.excepthook`): both functions raise a `ValueError`, with another
+  text. A test before the draw (`if len(self.items) < batch_size: return`) rules it out.
 - Only the name suggests that the argument is a number (`n_actions`, `buffer_size`).
 - A single number is drawn from `range(n)`: the result becomes a Python number instead of a NumPy scalar.
   For a single draw by a `Generator` it is the other way round.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Fix, Number, SemanticModel, TypeTag, numbers
+from rlint.rule import Applicability, Fix, Number, SemanticModel, TypeTag, numbers, same_code
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
+from rlint.rules.buffers._shared.lower_bounds import bounds_at, counted_by, has_items, is_positive
 
 
 def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
@@ -37,8 +38,8 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
     first = shown(draw.given["a"], model)
     if not population.sure:
         return f"`{first}` must be an integer: from an array or a list, `choice` draws items"
-    if not holds_some(population, model) and model.usage.is_error_read(draw.call):
-        return "if there is nothing to draw from, the `ValueError` whose text is read here has another text"
+    if model.usage.reads_errors() and not finds_some(draw, population, model):
+        return "if there is nothing to draw from, the error has another text, and the program reads errors"
     single = draw.size is None
     kind = model.types.type_of(draw.size) if draw.size is not None else None
     counted = kind is not None and kind.tag in (TypeTag.INT, TypeTag.TUPLE) and not kind.optional
@@ -50,7 +51,7 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
         if not counted:
             drawn = "the draw" if single else "a single draw"
             return f"{drawn} returns a Python number instead of a NumPy scalar"
-        never_empty = holds_some(population, model) or positive(draw.size, model)
+        never_empty = holds_some(draw, population, model) or positive(draw.size, model)
         if population.made == "builtins.range" and not never_empty:
             return (
                 f"if `{first}` is empty and nothing is drawn, the empty result is an integer array "
@@ -59,11 +60,37 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
     return None
 
 
-def holds_some(population: Population, model: SemanticModel) -> bool:
+def holds_some(draw: Draw, population: Population, model: SemanticModel) -> bool:
     """Whether the range surely is not empty, as a range from 5 to 2 is."""
     low = numbers.number_of(population.low, model) if population.low is not None else Number(0.0)
     high = numbers.number_of(population.high, model)
-    return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value
+    if low is not None and high is not None and low.fixed and high.fixed and low.value < high.value:
+        return True
+    if population.low is not None:
+        return False
+    counted = counted_by(population.high, model)
+    if counted is not None and has_items(counted, draw.call, model):
+        return True
+    return any(
+        bound.than is not None and same_code(bound.value, population.high) and is_positive(bound, model)
+        for bound in bounds_at(draw.call, model)
+    )
+
+
+def finds_some(draw: Draw, population: Population, model: SemanticModel) -> bool:
+    """Whether the range surely is not empty if any number is drawn: it holds as many numbers as are drawn, or
+    a test before the draw shows that.
+    """
+    if holds_some(draw, population, model):
+        return True
+    if draw.size is None or population.low is not None:
+        return False
+    if same_code(draw.size, population.high) and model.effects.effect_of(draw.size).quiet:
+        return True
+    return any(
+        same_code(bound.value, population.high) and same_code(bound.than, draw.size)
+        for bound in bounds_at(draw.call, model)
+    )
 
 
 def positive(expression: ast.expr | None, model: SemanticModel) -> bool:
