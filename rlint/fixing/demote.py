@@ -14,6 +14,7 @@ from rlint.edit.deferred_edit import new_words
 from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
 from rlint.fixing.added_names import added_name_reason
 from rlint.fixing.broken_promises import broken_promise_reason
+from rlint.fixing.rebound_builtins import rebound_builtins
 from rlint.fixing.shown_source import shown_source_reason
 from rlint.fixing.unread_syntax import unread_syntax_reason
 from rlint.semantics.effects.namespace_writes import ANY_NAME
@@ -72,6 +73,7 @@ class _Doubts:
         self._functions = {name for owner, _, name in other_edits if not is_class(owner)}
         self._own_functions = names.replaced_functions
         self._variables = _set_variables(model)
+        self._rebound = list(rebound_builtins(model))
 
     def with_doubt(self, finding: Finding) -> Finding:
         """Return the finding with an unsafe fix if other code may observe the fix."""
@@ -83,6 +85,7 @@ class _Doubts:
             or self._frame_reason()
             or self._replaced_reason(fix)
             or self._variable_reason(fix)
+            or self._builtin_reason(fix)
             or self._mode_reason(fix)
             or shown_source_reason(fix, self._model)
             or added_name_reason(fix, self._model)
@@ -145,6 +148,15 @@ class _Doubts:
         for name in sorted(self._variables & (around | {ANY_NAME})):
             called = f"`{name}`" if name != ANY_NAME else "any variable of the module"
             return f"{called} may be set by other code"
+        return None
+
+    def _builtin_reason(self, fix: Fix) -> str | None:
+        """Return a name near the fix that is not the builtin of this name."""
+        spans = list(map(self._model.source.span, _around(fix, self._model))) if self._rebound else []
+        for name in self._rebound:
+            place = self._model.source.span(name)[0]
+            if any(start <= place < end for start, end in spans):
+                return f"`{name.id}` is not Python's function of this name here"
         return None
 
 

@@ -67,7 +67,7 @@ FACTS: Table = table(
     facts("builtins", READS, STR, "repr str", Trait.ONLY_LOOKS | Trait.SHOWS | Trait.CHEAP),
     facts("builtins", READS, BYTES, "bytes", Trait.ITERATES | Trait.CHEAP),
     facts("builtins", READS, NEW, "bytearray", Trait.ITERATES),
-    facts("builtins", READS, NEW, "memoryview"),
+    facts("builtins", READS, ANYTHING, "memoryview", Trait.HOLDS),
     # For a tensor or an array these return another one, so that their result stays unknown.
     facts("builtins", PURE, ANYTHING, "abs pow", Trait.CARRIES | Trait.OF_NUMBERS | Trait.CHEAP),
     facts("builtins", PURE, ANYTHING, "complex", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.CHEAP),

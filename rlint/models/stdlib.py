@@ -211,7 +211,7 @@ _CONTAINERS: Table = table(
     facts("dataclasses", PURE, ANYTHING, "field"),
     facts("dataclasses", MAY_WRITE, ANYTHING, "replace"),  # it runs `__post_init__`
     facts("enum", PURE, NEW, "auto"),
-    facts("types", PURE, NEW, "MappingProxyType MethodType SimpleNamespace"),
+    facts("types", PURE, NEW, "MappingProxyType MethodType SimpleNamespace", Trait.HOLDS),
     facts("array", READS, NEW, "array"),
     facts(
         "itertools",
@@ -239,7 +239,7 @@ _CONTAINERS: Table = table(
     facts("functools", PURE, FUNCTION, "cache", Trait.CACHES, since="3.9"),
     facts("functools", PURE, FUNCTION, "lru_cache", Trait.CACHES),
     facts("functools", PURE, FUNCTION, "cmp_to_key singledispatch wraps"),
-    facts("functools", PURE, FUNCTION, "partial", Trait.CHEAP),
+    facts("functools", PURE, FUNCTION, "partial", Trait.CHEAP | Trait.HOLDS),
     facts("functools", PURE, ANYTHING, "cached_property", Trait.CACHES, since="3.8"),
     facts("functools", PURE, ANYTHING, "partialmethod total_ordering"),
     facts(
@@ -271,10 +271,11 @@ _CONTAINERS: Table = table(
     facts("heapq", PURE, ITERATOR, "merge", Trait.ITERATES),
     facts("bisect", READS, INT, "bisect bisect_left bisect_right", Trait.CALLS_BACK),
     facts("bisect", _CHANGES, NOTHING, "insort insort_left insort_right", Trait.FIRST_CHANGES),
-    facts("contextlib", PURE, NEW, "ExitStack closing redirect_stdout suppress"),
-    facts("contextlib", PURE, NEW, "nullcontext", Trait.CHEAP),
+    facts("contextlib", PURE, NEW, "ExitStack redirect_stdout suppress"),
+    facts("contextlib", PURE, NEW, "closing", Trait.HOLDS),
+    facts("contextlib", PURE, NEW, "nullcontext", Trait.CHEAP | Trait.HOLDS),
     facts("contextlib", PURE, FUNCTION, "asynccontextmanager contextmanager"),
-    facts("weakref", PURE, NEW, "WeakKeyDictionary WeakSet WeakValueDictionary proxy ref"),
+    facts("weakref", PURE, NEW, "WeakKeyDictionary WeakSet WeakValueDictionary proxy ref", Trait.HOLDS),
     facts(
         "inspect", READS, BOOL, "isabstract isclass iscoroutine iscoroutinefunction isfunction isgenerator"
     ),
@@ -398,7 +399,7 @@ _SYSTEM: Table = table(
     facts("logging", PURE, NEW, "Formatter NullHandler StreamHandler"),
     facts("logging", READS, ANYTHING, "getLevelName"),
     makers("argparse", PURE, TypeTag.INSTANCE, "ArgumentParser"),
-    facts("argparse", PURE, NEW, "Namespace"),
+    facts("argparse", PURE, NEW, "Namespace", Trait.HOLDS),
     facts("sqlite3", FILE_IO, ANYTHING, "connect"),
 )
 

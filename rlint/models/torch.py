@@ -665,9 +665,13 @@ _LEARNING: Table = table(
         since="persistent_workers=1.7 prefetch_factor=1.7 pin_memory_device=1.12",
     ),
     makers(
-        "torch.utils.data", PURE, TypeTag.DATASET, "ChainDataset ConcatDataset Dataset IterableDataset Subset"
+        "torch.utils.data",
+        PURE,
+        TypeTag.DATASET,
+        "ChainDataset ConcatDataset Dataset IterableDataset Subset",
+        Trait.HOLDS,
     ),
-    makers("torch.utils.data", PURE, TypeTag.DATASET, "TensorDataset"),
+    makers("torch.utils.data", PURE, TypeTag.DATASET, "TensorDataset", Trait.HOLDS),
     makers("torch.utils.data", PURE, TypeTag.INSTANCE, "DistributedSampler SequentialSampler"),
     makers(
         "torch.utils.data",

@@ -214,6 +214,9 @@ class Trait(IntFlag):
     SAVES = 1 << 90
     """Writes a whole array or table to a file, given its name: `savetxt`, `to_csv`."""
 
+    HOLDS = 1 << 91
+    """Returns an object that holds its arguments or refers to their memory: `memoryview`, `partial`."""
+
     # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE
     """Allocates an array of the shape of the first argument."""

@@ -13,7 +13,7 @@ from rlint.semantics.effects.shown_values import ShownValues
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
-from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS
+from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
@@ -87,6 +87,12 @@ class UsageQueries:
         """Whether the program of this file keeps the warnings of a block, or counts floating-point errors."""
         module = self._model.symbols.module.module
         return self._symbols.program_names((COLLECTS_WARNINGS, "seterrcall", "showwarning"), module)
+
+    def reacts_to_warnings(self) -> bool:
+        """Whether the program of this file collects warnings, logs them, or turns them into errors."""
+        module = self._model.symbols.module.module
+        names = (COLLECTS_WARNINGS, RAISES_WARNINGS, "showwarning", "captureWarnings")
+        return self._symbols.program_names(names, module)
 
     def read_by_called(self, functions: Iterable[FunctionSummary]) -> frozenset[str]:
         """Return the names of attributes and imports that the files read in which some functions are defined,

@@ -29,6 +29,7 @@ _STORES = vocabulary.STORES - {"save"} | models.having(
     Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.QUEUE
 )
 _CONTAINERS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT})
+_NESTED = _CONTAINERS | {TypeTag.TUPLE, TypeTag.ITERATOR}
 _PUTS = _STORES | {"extend", "extendleft", "update"}
 _PLAIN = frozenset({TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.NONE})
 
@@ -66,11 +67,21 @@ class ValueUse:
 
 
 _HANDS_ON = (
-    frozenset(f"builtins.{name}" for name in "enumerate iter reversed zip".split())
+    models.having(
+        Trait.HOLDS,
+        "builtins",
+        "argparse",
+        "contextlib",
+        "functools",
+        "types",
+        "weakref",
+        "torch.utils.data",
+    )
+    | models.giving(TypeTag.ITERATOR, "builtins", "itertools", "tqdm")
     | models.giving(TypeTag.DICT, "collections")
     | models.giving(TypeTag.DEQUE, "collections")
 )
-"""Calls that return a new container with the same items as their argument, or with views of its rows."""
+"""Calls that return an object which holds their argument, its items, or views of its rows."""
 _HOLDS_TENSORS = models.names_having(Trait.PARAMETERS, "torch.nn")
 _LOOKED_AT = ValueUse(EscapeLevel.READ)
 _COMPUTED = ValueUse(EscapeLevel.READ, computes=True)
@@ -221,10 +232,13 @@ class _Escape(ValueFlow[ValueUse]):
             self.reach(call, _KEPT if stores else _HANDED)
 
     def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
-        """Follow the target of a binding; immutable values need not be followed."""
+        """Follow the target of a binding; immutable values need not be followed, except for functions that
+        hold an argument (`partial`).
+        """
         if isinstance(target, ast.Attribute):
             self.reach(target, _KEPT)
-        if isinstance(target, ast.Name) and is_immutable(self._bound_type(target)):
+        kind = self._bound_type(target) if isinstance(target, ast.Name) else UNKNOWN
+        if isinstance(target, ast.Name) and is_immutable(kind) and kind.tag is not TypeTag.FUNCTION:
             self.reach(target, _COMPUTED if self._is_local(target) else _KEPT)
         else:
             super().follow_target(target, part, statement)
@@ -286,11 +300,12 @@ class _Escape(ValueFlow[ValueUse]):
 
 def _may_hold_parts(kind: Type) -> bool:
     """Whether a new container may hold what it was made of: views of an array (`np.split(rows, 2)`), or the
-    items of another container.
+    items of another container, also in tuples of its own (`list(zip(rows, rows))`).
     """
-    if kind.tag not in _CONTAINERS and kind.tag is not TypeTag.TUPLE:
+    if kind.tag not in _NESTED:
         return False
-    return kind.item is None or not (kind.item.fresh or is_immutable(kind.item))
+    items = kind.parts or (UNKNOWN if kind.item is None else kind.item,)
+    return any(not is_immutable(item) and (not item.fresh or _may_hold_parts(item)) for item in items)
 
 
 def _is_of_function(scope: Scope) -> bool:

@@ -153,14 +153,15 @@ def _set(
     """
     own = self_class(owner)
     described = [summary.classes[analysis.syntax.qualname(own)]] if own else _held(owner, summary, analysis)
-    is_of_another_file = not described and may_be_of_project(owner, analysis)
-    if is_of_another_file and not isinstance(name, ast.Constant):
+    if isinstance(name, ast.Constant):
+        for known in described:
+            _forget_by_name(known, str(name.value), summary, analysis)
+        return
+    if _has_unknown_base(own, analysis) if own else not described and may_be_of_project(owner, analysis):
         summary.restores = True
     function = getattr(analysis.syntax.function(at), "name", "")
     for known in described:
-        if isinstance(name, ast.Constant):
-            _forget(known, str(name.value))
-        elif own is None:
+        if own is None:
             _forget(known)
             known.restored = True  # methods, too
         elif function == "__init__":
@@ -272,12 +273,26 @@ def gives_something_else(method: ast.FunctionDef) -> bool:
     )
 
 
+def _has_unknown_base(cls: ast.ClassDef, analysis: FileAnalysis) -> bool:
+    """Whether the attributes of a class may be those of a base that is not known, such as one of two."""
+    bases = (base.value if isinstance(base, ast.Subscript) else base for base in cls.bases)
+    return not all(map(analysis.names.qualified, bases))
+
+
 def _forget(owner: ClassSummary, name: str | None = None) -> None:
     """Mark the type of the attribute of that name as unknown, or of all attributes if there is no name."""
     if name is None:
         owner.attributes = dict.fromkeys(owner.attributes, UNKNOWN)
     elif name in owner.attributes:
         owner.attributes[name] = UNKNOWN
+
+
+def _forget_by_name(owner: ClassSummary, name: str, summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Mark an attribute that is set by its name as unknown, and as doubtful in the bases of its class."""
+    owner.attributes[name] = UNKNOWN
+    for base in _bases(analysis).get(owner.qualname, ()):
+        if name in summary.classes[base].attributes:
+            _join(summary.classes[base], name, UNKNOWN)
 
 
 def _join(owner: ClassSummary, name: str, stored: Type) -> None:

@@ -335,16 +335,13 @@ class ProjectIndex(SymbolTable):
 
     def is_restored(self, cls: ClassSummary) -> bool:
         """Whether a class, its ancestors or descendants set attributes by names known only at run time after
-        construction, or its ancestors during construction; or whether a file that uses the class does so on
-        objects of unknown classes.
+        construction, or the others of them during construction; or whether a file that uses the class does so
+        on objects of unknown classes.
         """
         known = self._restored.get(cls.path)
         if known is None:
             family = [e for e in (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(e, ClassSummary)]
-            bases = (
-                base for base in self.ancestry(cls) if isinstance(base, ClassSummary) and base is not cls
-            )
-            is_set = any(each.restored for each in family) or any(base.constructs_by_name for base in bases)
+            is_set = any(each.restored or (each.constructs_by_name and each is not cls) for each in family)
             known = self._restored[cls.path] = is_set or any(
                 not self._meant_where_restored.isdisjoint((each.module, each.path)) for each in family
             )

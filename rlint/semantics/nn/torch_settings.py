@@ -17,7 +17,8 @@ from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.legacy_tensors import ENTERS_DEVICE, GIVES_OUT, enters_device
 from rlint.syntax.last_names import last_name
-from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.scopes import Scope
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in
 
 PRECISION = "precision"
@@ -33,6 +34,8 @@ META = "meta"
 """Tensors without data may be created, or moved to the device `meta`."""
 DEFAULT_DEVICE = "default device"
 """The default device may be another than the CPU: by `set_default_device`, or a default type on a device."""
+GRAD_MODE = "grad mode"
+"""Autograd is enabled or disabled other than by a decorator or for the statements of a `with` block."""
 PINS = "pins"
 """Memory is pinned, by `pin_memory=` or `tensor.pin_memory()`."""
 THREADS = "threads"
@@ -81,6 +84,10 @@ _CONJUGATE = "conjugate_grad"
 _FEW = regex(r"agent|critic|ensemble|head|_q\b")
 """Loops over a few networks, which are no loops over time."""
 _NETWORK = regex(r"(^|_)(actor|policy|critic|net|network|model|rnn|gru|lstm|mac|agent|q\d?)$")
+_GRAD_MODES = frozenset("enable_grad inference_mode no_grad set_grad_enabled".split())
+_SET_GRAD_MODE = frozenset({"set_grad_enabled", "_set_grad_enabled"})
+_ENTERED_BY_HAND = ("__enter__", "enter_context")
+_MAKES_CONTEXT = ("contextmanager", "asynccontextmanager")
 _LONGEST_NAME = 39
 """Longer strings are text, not names."""
 
@@ -120,6 +127,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(PINS)
     if "set_default_" in tree.text and _moves_default(tree):
         found.add(DEFAULT_DEVICE)
+    if any(mode in tree.text for mode in _GRAD_MODES) and _sets_grad_mode(tree):
+        found.add(GRAD_MODE)
     if "device" in tree.text and enters_device(tree, analysis.types.type_of):
         found.add(ENTERS_DEVICE)
     if not vocabulary.LARGE_LAYERS.isdisjoint(tree.written.attributes):
@@ -131,6 +140,55 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
     if any(word in tree.text for word in vocabulary.OF_TOKENS):
         found.add(TOKENS)
     return frozenset(found)
+
+
+def _sets_grad_mode(tree: SyntaxIndex) -> bool:
+    """Whether a file calls or hands on `set_grad_enabled` other than to decorate a function or enter a `with`
+    block, may enter the context of an autograd mode by hand, or yields from a generator within it.
+    """
+    if any(name in tree.written.attributes for name in _ENTERED_BY_HAND):
+        return True
+    setters = {name for name in _SET_GRAD_MODE if name in tree.text}
+    texts = (
+        {node.value for node in tree.of_type(ast.Constant) if isinstance(node.value, str)} if setters else ()
+    )
+    if not setters.isdisjoint(texts) or any(map(_is_renamed, tree.scopes.values())):
+        return True
+    for name in _GRAD_MODES | setters:
+        for node in (*tree.written.attributes.get(name, ()), *tree.variables.named(name)):
+            block = _entered_with(node, tree)
+            if name in setters if block is None else _is_left_by_generator(block, tree):
+                return True
+    return False
+
+
+def _is_renamed(scope: Scope) -> bool:
+    """Whether an import gives `set_grad_enabled` another name."""
+    return any(
+        binding.target.rpartition(".")[2] in _SET_GRAD_MODE and name not in _SET_GRAD_MODE
+        for name, bindings in scope.bindings.items()
+        for binding in bindings
+    )
+
+
+def _entered_with(mode: ast.AST, tree: SyntaxIndex) -> ast.AST | None:
+    """Return the `with` statement or the function for which a name of an autograd mode is called."""
+    around = tree.parents.get(mode)
+    while isinstance(around, (ast.Call, ast.IfExp)):
+        mode, around = around, tree.parents.get(around)
+    if isinstance(around, ast.withitem):
+        return tree.parents.get(around)
+    return around if isinstance(around, FUNCTIONS) and mode in around.decorator_list else None
+
+
+def _is_left_by_generator(block: ast.AST, tree: SyntaxIndex) -> bool:
+    """Whether the code that iterates over a generator runs while a `with` block in it is entered."""
+    function = tree.function(block)
+    if isinstance(block, FUNCTIONS) or not isinstance(function, FUNCTIONS):
+        return False
+    if any(last_name(decorator) in _MAKES_CONTEXT for decorator in function.decorator_list):
+        return False
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in descendants(block))
 
 
 def _gives_out(analysis: FileAnalysis) -> bool:

@@ -82,7 +82,8 @@ Unsafe in these cases:
   one by one.
 - A row is a string or may be `None`.
 - The program uses `np.matrix` or masked arrays, which would become plain arrays.
-- The loop enables or disables autograd.
+- The program enables or disables autograd other than by a decorator or for a `with` block
+  (`torch.set_grad_enabled(False)`), or in a generator: the loop may run that code.
 - The variable is at module level, where other code may read it while the loop runs.
 - The variable starts as `None`: with a single part, the result was that part itself.
 - The parts are unpacked (`[found, *rows]`): an iteration without parts made a copy.

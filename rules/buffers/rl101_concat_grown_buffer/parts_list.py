@@ -18,8 +18,8 @@ from rlint.rule import (
     Trait,
     Type,
     TypeTag,
-    descendants,
     models,
+    torch_settings,
 )
 from rlint.rules.buffers.rl101_concat_grown_buffer import empty_start, numpy_name, surely_fits, unseen
 
@@ -28,7 +28,9 @@ AT_MODULE_LEVEL = "the global `{name}` keeps its initial value while the loop ru
 NO_PARTS = "if no parts are added, `{name}` stays the same array instead of becoming a copy"
 
 OF_OWN_KIND = "the rows must be plain numeric arrays: no strings, no `None`, no `np.matrix`, no masked arrays"
-TURNS_AUTOGRAD = "the loop enables or disables autograd, but the concatenation now runs after the loop"
+TURNS_AUTOGRAD = (
+    "if the loop runs code that enables or disables autograd, the concatenation now runs after it"
+)
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
 _OF_ALL = models.having(Trait.KEEPS_VALUES | Trait.RESHAPES, TypeTag.TENSOR) - {"type"}
@@ -68,21 +70,13 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
         return Fix(TITLE, Applicability.UNSAFE, made, NO_PARTS.format(name=target.id))
     if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, model):
         return Fix(TITLE, Applicability.UNSAFE, made, OF_OWN_KIND)
-    if growth.join.function.startswith("torch.") and model.once(_turns_autograd, loop):
+    if growth.join.function.startswith("torch.") and model.program.sets(torch_settings.GRAD_MODE):
         return Fix(TITLE, Applicability.UNSAFE, made, TURNS_AUTOGRAD)
     if not all(empty_start.is_own(binding, target.id, loop, scope, model) for binding in carried.starts):
         return Fix(TITLE, Applicability.UNSAFE, made, empty_start.REASON.format(name=target.id))
     if not surely_fits.surely_fit(growth, list(carried.starts), model):
         return Fix(TITLE, Applicability.UNSAFE, made, surely_fits.REASON.format(name=target.id))
     return Fix(TITLE, Applicability.SAFE, made)
-
-
-def _turns_autograd(loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether an iteration turns autograd on or off, so that not all concatenations are recorded in the same
-    way.
-    """
-    calls = (node for node in descendants(loop) if isinstance(node, ast.Call))
-    return any((model.names.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
 
 
 def _is_of_own_kind(parts: Iterable[ast.expr], model: SemanticModel) -> bool:

@@ -23,7 +23,11 @@ from rlint.rule import (
 REASON = "a part whose shape or dtype does not match `{name}` raises an error only after the loop"
 _OF_ONE_DIMENSION = models.having(Trait.JOINS_FLAT, "torch", "numpy")
 _FLOATS = frozenset({TypeTag.FLOAT, TypeTag.BOOL})
-_LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
+_LIBRARIES = ("builtins.", "math.", "numpy.", "time.")
+_LIKE_ARGUMENTS = ("builtins.", "random.")
+"""Their functions may return what their arguments are: `abs(reward)`, `random.uniform(low, high)`."""
+_TAKES_INTEGERS = ("builtins.round", "random.")
+"""Their result is a float whether they are given floats or integers."""
 _OF_FLOATS = "floats"
 """Represents the type of Python's floats and booleans. For integers, the dtype depends on their size."""
 _DEPTH = 4
@@ -75,9 +79,9 @@ def _type_of(part: ast.expr, tag: TypeTag, model: SemanticModel, *, flat: bool) 
             case ast.Call(func=func, args=[data], keywords=[]) if (
                 model.names.qualified(func) == "torch.tensor"
             ):
-                return _OF_FLOATS if _are_floats(data, model) else None
+                return _OF_FLOATS if _are_floats(data, model, _DEPTH) else None
         return None
-    if _are_floats(part, model) or (flat and _is_float(part, model, _DEPTH)):
+    if _are_floats(part, model, _DEPTH) or (flat and _is_float(part, model, _DEPTH)):
         return _OF_FLOATS
     match part:
         case ast.Call(func=func, args=[_], keywords=[]) if flat:
@@ -87,11 +91,11 @@ def _type_of(part: ast.expr, tag: TypeTag, model: SemanticModel, *, flat: bool) 
     return None
 
 
-def _are_floats(data: ast.expr, model: SemanticModel) -> bool:
+def _are_floats(data: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Whether a value is a display of floats and booleans."""
     if not isinstance(data, (ast.List, ast.Tuple)) or not data.elts:
         return False
-    return all(_is_float(each, model, _DEPTH) for each in data.elts)
+    return all(_is_float(each, model, depth) for each in data.elts)
 
 
 def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
@@ -105,10 +109,8 @@ def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return model.types.type_of(operand).tag is TypeTag.FLOAT and _is_float(operand, model, depth - 1)
         case ast.UnaryOp(op=ast.Not()):
             return True
-        case ast.Call(func=func):
-            kind = model.types.type_of(value)
-            known = (model.names.qualified(func) or "").startswith(_LIBRARIES)
-            return known and kind.tag in _FLOATS and not kind.optional
+        case ast.Call() if not any(isinstance(each, ast.Starred) for each in value.args):
+            return _is_float_by_call(value, model, depth - 1)
         case ast.Name():
             bindings = model.dataflow.definitions(value)
             plain = bool(bindings) and all(
@@ -117,3 +119,24 @@ def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             values = [each.value for each in bindings]
             return plain and all(each is not None and _is_float(each, model, depth - 1) for each in values)
     return False
+
+
+def _is_float_by_call(call: ast.Call, model: SemanticModel, depth: int) -> bool:
+    """Whether a library function returns a float or a boolean: for any arguments, or since all of them are
+    such numbers, which their annotations do not show.
+    """
+    kind = model.types.type_of(call)
+    if kind.tag not in _FLOATS or kind.optional:
+        return False
+    name = model.names.qualified(call.func) or ""
+    known = models.callable_fact(name)
+    if name.startswith(_LIBRARIES) and known is not None and known.result.tag in _FLOATS:
+        return True
+    if not name.startswith(_LIKE_ARGUMENTS) or call.keywords:
+        return False
+    return all(
+        _is_float(each, model, depth)
+        or _are_floats(each, model, depth)
+        or (name.startswith(_TAKES_INTEGERS) and isinstance(each, ast.Constant))
+        for each in call.args
+    )

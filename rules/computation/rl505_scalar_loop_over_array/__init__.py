@@ -96,8 +96,8 @@ stays the same (an integer array truncates, as in the loop). It is offered for a
 of one array, if its operators work on arrays as they do on numbers.
 
 Safe for a float64 array that the function created itself, with a known number of dimensions and with
-constants that cannot overflow. Also safe for float32 and uint8, with a single operation with such a
-constant.
+constants that can neither overflow nor give an invalid result, as a factor of 0 does for infinite elements.
+Also safe for float32 and uint8, with a single operation with such a constant.
 
 Unsafe otherwise: an object array uses the operators of its objects, and warnings differ. Also unsafe where
 code around the loop catches errors and reads the array afterwards, or where the program makes NumPy raise

@@ -159,7 +159,7 @@ def _is_exact_step(op: ast.operator, number: ast.expr, kind: Type) -> bool:
         case ast.Div():
             return 1 <= size < _LARGE
         case ast.Mult():
-            return size <= 1
+            return 0 < size <= 1  # an infinite element times 0 is invalid, of which NumPy warns
         case ast.Add() | ast.Sub():
             return size < _LARGE
     return False

@@ -62,6 +62,8 @@ Unsafe in these cases:
 
 - The number of items may be negative. `range` is then empty, but `size=` raises an error.
 - An argument is a number by default, but a caller may pass an array.
+- An outer list may be empty, and the number of items of the inner lists is neither a constant nor the same:
+  it would be computed although there is no inner list (`len(self.other)` fails for `None`).
 - The list may be empty and its arguments invalid: with `size=`, they are checked even if no number is
   drawn.
 - A `Generator` draws integers: the list holds NumPy scalars, and Python numbers after the fix.
@@ -86,6 +88,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     numbers,
+    same_code,
 )
 from rlint.rules.computation._shared.scalar_draws import ScalarDraw, draw_of, is_plain
 from rlint.rules.computation._shared.stratified_draws import (
@@ -283,11 +286,26 @@ def doubt_of(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel, *, 
     for count in counts:
         if not is_size(count, model):
             return f"`{model.source.text(count)}` must not be negative"
+    skipped = count_of_skipped(counts, model)
+    if skipped is not None:
+        return f"`{model.source.text(skipped)}` is computed even if there are no rows"
     positive = all(is_positive(count, model) for count in counts)
     if not positive and not draw.valid:
         return "the arguments are checked even if no number is drawn"
     if as_array and not positive and (draw.whole or len(counts) > 1):
         return "an empty array has another dtype or shape"
+    return None
+
+
+def count_of_skipped(counts: list[ast.expr], model: SemanticModel) -> ast.expr | None:
+    """Return a number of items of an inner list that was not computed if an outer list is empty, and could
+    fail then: it is neither a constant nor the number of an outer list.
+    """
+    for place, count in enumerate(counts):
+        around = counts[:place]
+        known = is_positive(count, model) or any(same_code(count, outer) for outer in around)
+        if not known and not all(is_positive(outer, model) for outer in around):
+            return count
     return None
 
 
