@@ -28,7 +28,7 @@ from rlint.semantics.effects.errors_read import error_blocks, error_managers, fu
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.outside_reads import outside_reads
-from rlint.semantics.effects.passed_modules import passed_modules
+from rlint.semantics.effects.passed_modules import may_be_any, passed_modules
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.effects.shown_values import shown_names
@@ -159,6 +159,22 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.made = made_in(analysis)
     summary.carried = carried_in(analysis)
     _describe_functions(summary, analysis)
+    return summary
+
+
+def summarise_loader(analysis: FileAnalysis, path: str) -> ModuleSummary:
+    """Build the summary of a file that only counts for what it does to modules whose names are known only at
+    run time.
+    """
+    names, syntax = analysis.names, analysis.syntax
+    summary = ModuleSummary(
+        analysis.name, path, syntax.package, is_test_file(path, analysis.name, syntax.text)
+    )
+    passed = passed_modules(syntax, analysis.name)
+    summary.passed_modules = frozenset(each for each in passed if may_be_any(each, passed))
+    summary.replaced = frozenset(each for each in names.replaced if may_be_any(each, passed))
+    summary.set_in_modules = frozenset(each for each in names.set_in_modules() if may_be_any(each, passed))
+    summary.observed = frozenset(each for each in observed_in(syntax, names) if may_be_any(each, passed))
     return summary
 
 
