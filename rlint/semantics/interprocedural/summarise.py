@@ -101,6 +101,8 @@ _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITER
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
+_SHOWN = ("print", "log", "call")
+"""Settings of numpy with which each numerical error is noticed, not the first one of a line only."""
 _SETS_BY_NAME = regex(r"setattr|__dict__|\bvars\(")
 """What code needs to set attributes of objects of other files by names known only at run time."""
 
@@ -528,10 +530,18 @@ def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _collecting(syntax: SyntaxIndex) -> frozenset[str]:
-    """Return `COLLECTS_WARNINGS` if a file keeps the warnings that are given in a block."""
+    """Return `COLLECTS_WARNINGS` if a file keeps the warnings that are given in a block, or has numpy print,
+    log or pass on each numerical error. `seterr(**before)` only restores the settings.
+    """
     calls = syntax.written.calls_of(("catch_warnings",))
     keeps = any(keyword.arg == "record" for call in calls for keyword in call.keywords)
-    return frozenset({COLLECTS_WARNINGS}) if keeps else frozenset()
+    settings = [
+        value
+        for call in syntax.written.calls_of(("seterr", "errstate"))
+        for value in (*call.args, *(keyword.value for keyword in call.keywords if keyword.arg))
+    ]
+    shows = any(not isinstance(value, ast.Constant) or value.value in _SHOWN for value in settings)
+    return frozenset({COLLECTS_WARNINGS}) if keeps or shows else frozenset()
 
 
 def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
