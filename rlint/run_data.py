@@ -62,6 +62,8 @@ class FileTask:
     """
     declared: DeclaredKnowledge = NOTHING_DECLARED
     """The declarations of the configuration: a target's own; for other files, those of the first target."""
+    is_loader: bool = False
+    """Whether the file only counts for what it does to modules whose names are known only at run time."""
 
 
 @frozen

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rlint.engine import api
-from rlint.findings import Finding, Problem
+from rlint.findings import Applicability, Finding, Problem
 from rlint.run_data import Report, Target
 
 CODES = frozenset({"RL305", "RL502"})
@@ -144,6 +144,51 @@ def test_a_single_file_is_checked_with_the_project_around_it(tmp_path: Path) -> 
     assert [f.message for f in alone.findings] == [f.message for f in both.findings]
     assert [f.heat for f in alone.findings] == [f.heat for f in both.findings]
     assert alone.checked == 1
+
+
+SCORE = "import re\n\n\n# rlint: hot\ndef score(text):\n    return re.search(r'a+b', text)\n"
+
+
+@pytest.mark.parametrize(
+    ("done", "safety"),
+    [
+        ("print(sorted(vars(module)))", Applicability.UNSAFE),
+        ("print(module.score())", Applicability.SAFE),
+    ],
+)
+def test_what_a_loader_does_to_any_module_counts(tmp_path: Path, done: str, safety: Applicability) -> None:
+    """No import connects a file with the modules that it loads by a name from the command line."""
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "score.py").write_text(SCORE)
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "run.py").write_text(
+        f"import importlib, sys\nmodule = importlib.import_module(sys.argv[1])\n{done}\n"
+    )
+    for number in range(6):
+        (tmp_path / f"copy{number}.py").write_text(CLONED)
+    alone = check(tmp_path / "score.py")
+    every = check(*sorted(tmp_path.rglob("*.py")), jobs=3)
+    for report in (alone, every):
+        [fix] = [found.fix for found in report.findings if found.code == "RL502"]
+        assert fix is not None
+        assert fix.safety is safety
+    assert (alone.checked, every.checked) == (1, 8)
+
+
+def test_loaders_of_tests_and_of_other_projects_do_not_count(tmp_path: Path) -> None:
+    """A test may load and change any module, and a project only loads its own."""
+    for folder in ("first", "second", "first/tests"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "first" / "pyproject.toml").write_text("")
+    (tmp_path / "second" / "pyproject.toml").write_text("")
+    (tmp_path / "first" / "score.py").write_text(SCORE)
+    for folder in ("second", "first/tests"):
+        (tmp_path / folder / "run.py").write_text(
+            "import importlib, sys\nprint(sorted(vars(importlib.import_module(sys.argv[1]))))\n"
+        )
+    [finding] = check(*sorted(tmp_path.rglob("*.py"))).findings
+    assert finding.fix is not None
+    assert finding.fix.safety is Applicability.SAFE
 
 
 def test_environments_in_a_folder_called_env_belong_to_the_project(tmp_path: Path) -> None:

@@ -130,6 +130,17 @@ def test_the_names_of_a_star_import_concern_the_importer(project: Project) -> No
     assert not [found for found in project.run() if found.path.endswith("heads.py")]
 
 
+def test_what_a_loader_does_concerns_the_modules_that_it_may_load(project: Project) -> None:
+    """It is no part of the program, but may list the variables of one of its modules."""
+    load = "import importlib, sys\n\nmodule = importlib.import_module(sys.argv[1])\n"
+    project.write("run", f"{load}print(module.decode('ab'))\n")
+    before = project.run()
+    project.write("run", f"{load}print(dir(module))\n")
+    after = project.run()
+    assert [finding.code for finding in before] == [finding.code for finding in after]
+    assert before != after
+
+
 def test_files_come_and_go(project: Project) -> None:
     """A name may start or cease to be defined."""
     first = project.run()

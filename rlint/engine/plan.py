@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.config.declared_knowledge import NOTHING_DECLARED
+from rlint.engine.loaders import loaders_in, loaders_of
 from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
@@ -28,8 +29,9 @@ class Plan:
     """The tasks of a run: its targets, and the related files around them.
 
     `groups` are the tasks in groups of files that may refer to one another; the analysis of a group uses that
-    group only. Groups without a target are left out. `texts` are those of files around the targets that are
-    being edited, and replace their contents on disk. `seen` avoids reading unchanged files.
+    group only, and what loaders do to any module. Groups without a target are left out. `texts` are those of
+    files around the targets that are being edited, and replace their contents on disk. `seen` avoids reading
+    unchanged files.
     """
 
     def __init__(
@@ -77,8 +79,10 @@ class Plan:
                     mentions_learning.add(name)
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
+        loaders = loaders_in(look.scans, texts, look.contents)
+        self._digests.update((loader.task.name, loader.task.digest) for loader in loaders)
         self.groups = [
-            group
+            [*group, *loaders_of(group, loaders)]
             if is_judged([(job.size, job.name in mentions_learning) for job in group])
             and not _are_tests(group)
             else _unjudged(group)
@@ -138,20 +142,22 @@ class Plan:
 
 
 class _Look:
-    """Scans each file once. `contents` are those of the files to check, as far as they were read."""
+    """Scans each file once. `scans` are those of all files so far, `contents` those of the files to check, as
+    far as they were read.
+    """
 
     def __init__(self, texts: Mapping[Path, str], seen: StatCache | None, checked: Collection[Path]) -> None:
         self._texts = texts
         self._at_file = glance_at_file if seen is None else seen.glance
-        self._known: dict[Path, ImportScan] = {}
+        self.scans: dict[Path, ImportScan] = {}
         self._checked = checked
         self._room = _MOST_HELD
         self.contents: dict[Path, bytes] = {}
 
     def __call__(self, path: Path) -> ImportScan:
-        known = self._known.get(path)
+        known = self.scans.get(path)
         if known is None:
-            known = self._known[path] = self._look(path, self._read)
+            known = self.scans[path] = self._look(path, self._read)
         return known
 
     def again(self, path: Path) -> ImportScan:

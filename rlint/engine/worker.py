@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rlint.engine.counted_once import counted_once
@@ -25,7 +26,7 @@ from rlint.semantics.imports.import_scan import glance_at
 from rlint.semantics.imports.star_exports import starred_names
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.semantics.interprocedural.compaction import Compactor, Interner
-from rlint.semantics.interprocedural.summarise import summarise
+from rlint.semantics.interprocedural.summarise import summarise, summarise_loader
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.likely_models import LikelyModels
@@ -77,6 +78,10 @@ class Worker:
         room = KEPT_BYTES if compactor is None else 0
         for job in share:
             self._jobs.append(job)
+            if job.is_loader:
+                loader = _loader_summary(job)
+                summaries.update({job.name: loader} if loader is not None else {})
+                continue
             known = kept.load(job) if kept is not None and job.judged and job.text is None else None
             if known is not None:
                 summaries[job.name] = known
@@ -206,6 +211,17 @@ class Worker:
             found, hidden = _sorted_out(found, comments, job)
         found.sort(key=lambda finding: finding.sort_key)
         return FileResult(job.name, tuple(found), tuple(problems), hidden=hidden)
+
+
+@lru_cache(maxsize=64)  # many groups have the same loaders
+def _loader_summary(job: FileTask) -> ModuleSummary | None:
+    """Return what a file does to modules whose names are known only at run time; None if it is unreadable."""
+    text = text_of(job)
+    analysis = analysed(job, text) if isinstance(text, str) else text
+    try:
+        return None if isinstance(analysis, Problem) else summarise_loader(analysis, job.name)
+    except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
+        return None
 
 
 def _recorder(program: WholeProgram, queries: Dependencies) -> QueryRecorder:

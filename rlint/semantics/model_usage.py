@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
 
+_COLLECT = (COLLECTS_WARNINGS, "captureWarnings", "seterrcall", "showwarning")
 _LONGEST = 40
 _MOST_CALLS = 2
 """Maximum number of calls between a line and the test that rules it out."""
@@ -84,9 +85,9 @@ class UsageQueries:
         return node in self._shown.nodes
 
     def collects_warnings(self) -> bool:
-        """Whether the program of this file keeps the warnings of a block, or counts floating-point errors."""
+        """Whether the program of this file keeps or logs warnings, or shows each floating-point error."""
         module = self._model.symbols.module.module
-        return self._symbols.program_names((COLLECTS_WARNINGS, "seterrcall", "showwarning"), module)
+        return self._symbols.program_names(_COLLECT, module)
 
     def reacts_to_warnings(self) -> bool:
         """Whether the program of this file collects warnings, logs them, or turns them into errors."""

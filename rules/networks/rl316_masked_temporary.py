@@ -345,7 +345,7 @@ def filled(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None
         name = constructor("full_like", ones, model)
         return f"{name}({', '.join([*given, number, *keywords])})" if name and len(given) == 1 else None
     size = size_of(ones, model)
-    typed = any(keyword.arg == "dtype" for keyword in ones.keywords)
+    typed = any(keyword.arg == "dtype" and not may_be_none(keyword.value, model) for keyword in ones.keywords)
     as_float = number if typed or is_written_float(factor) else f"{number}.0" if is_decimal(number) else None
     if size is not None and as_float is not None:
         name = constructor("full", ones, model)
@@ -388,6 +388,12 @@ def is_written_float(factor: ast.expr) -> bool:
     if isinstance(factor, ast.UnaryOp):
         return is_written_float(factor.operand)
     return isinstance(factor, ast.Constant) and isinstance(factor.value, float)
+
+
+def may_be_none(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether an argument may be `None`, which stands for the default."""
+    kind = model.types.type_of(value)
+    return kind.optional or kind.tag in (TypeTag.NONE, TypeTag.UNKNOWN)
 
 
 def is_tensor_or_array(owner: ast.expr, model: SemanticModel) -> bool:

@@ -42,6 +42,7 @@ def together(importer: str, text: str) -> set[str]:
             {"agents/__init__.py", "agents/nets/__init__.py"},
         ),
         ("train.py", "agent = import_module(name)\n", set()),
+        ("train.py", "sys.modules['agents.dqn'].RATE = 2\n", {"agents/__init__.py", "agents/dqn.py"}),
         ("train.py", "import os, utils as u\n", {"utils.py"}),
         ("train.py", "from agents.dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
         ("train.py", "from agents import dqn\n", {"agents/__init__.py", "agents/dqn.py"}),
@@ -85,6 +86,30 @@ def test_groups_are_connected_both_ways_and_over_others() -> None:
     files = {name: name for name in "abcde"}
     imports = {"a": {"b"}, "b": set(), "c": {"b"}, "d": {"c"}, "e": set[str]()}
     assert grouped(files, imports) == [["a", "b", "c", "d"], ["e"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "loads"),
+    [
+        ("importlib.import_module(args.rewards)", True),
+        ("importlib.import_module('rew' + ending)", True),
+        ("import_module(f'rewards.{name}')", True),
+        ("__import__(settings['module'])", True),
+        ("plugin = importlib.util.module_from_spec(spec)", True),
+        ("runpy.run_path(path)", True),
+        ("sys.modules[name].SCALE = 2", True),
+        ("sys.modules.get(name)", True),
+        ("importlib.import_module('rewards')", False),
+        ("importlib.import_module('.rewards', __package__)", False),
+        ("importlib.import_module(__name__)", False),
+        ("sys.modules[__name__]", False),
+        ("sys.modules['rewards'].SCALE = 2", False),
+        ("named_modules[name] = net.modules()", False),
+    ],
+)
+def test_which_files_load_modules_by_computed_names(text: str, loads: bool) -> None:
+    """Code that may get any module of the project, wherever its imports lead."""
+    assert glance_at(Path("a.py"), f"{text}\n".encode()).loads is loads
 
 
 def test_no_import_line_takes_long() -> None:

@@ -29,6 +29,7 @@ def key_of(
     for job, content in group:
         codes = "-" if job.codes is None else _joined(job.codes)
         digest.update(b"1" if job.judged else b"0")
+        digest.update(b"1" if job.is_loader else b"0")
         for text in (job.name, job.module, job.package, job.starred, codes):
             digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
         digest.update(repr(job.measured).encode("utf-8", "backslashreplace") if job.measured else b"")
@@ -41,7 +42,8 @@ def key_of_summary(job: FileTask) -> str:
     """Return the digest of all inputs of a file's summary."""
     digest = hashlib.sha256(own_digest())
     measured = repr(job.measured) if job.measured else ""
-    for text in (job.name, job.module, job.package, job.digest, job.starred, measured):
+    kind = "loader" if job.is_loader else ""
+    for text in (job.name, job.module, job.package, job.digest, job.starred, measured, kind):
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
     digest.update(_declared(job))
     return digest.hexdigest()

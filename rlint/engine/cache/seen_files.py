@@ -85,7 +85,7 @@ def _is_settled(stamp: FileStamp, now: int) -> bool:
 
 
 def _glance(data: list[Any]) -> ImportScan:
-    digest, size, imports, relative, stars, words, mentions_learning, calls = data
+    digest, size, imports, relative, stars, words, mentions_learning, calls, loads = data
     return ImportScan(
         digest,
         size,
@@ -95,4 +95,5 @@ def _glance(data: list[Any]) -> ImportScan:
         words,
         mentions_learning,
         calls,
+        loads,
     )

@@ -23,6 +23,7 @@ the package `envs`.
 """
 NameResolver = Callable[[ast.expr], str | None]
 """Resolves the dotted name that an expression refers to."""
+_CHOICES = (ast.BoolOp, ast.IfExp, ast.NamedExpr)
 _OWN = ast.Name("__main__", ast.Load())
 _HINTS = (
     *(name.rpartition(".")[2] for name in models.having(Trait.REFLECTS, "builtins")),
@@ -194,11 +195,15 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
     path = _owner_path(owner, syntax, resolve)
     if path:
         yield path
+    elif isinstance(owner, _CHOICES):
+        for value in choices(owner):
+            yield from owner_paths(value, syntax, resolve, depth)
     elif isinstance(owner, ast.Attribute):
         held = [
             _value_of(each, syntax) for each in syntax.written.attribute_stores if each.attr == owner.attr
         ]
-        yield from filter(None, (imported_path(value, syntax) for value in held if value is not None))
+        values = [each for value in held if value is not None for each in choices(value)]
+        yield from filter(None, (imported_path(value, syntax) for value in values))
     elif isinstance(owner, ast.Name) and depth:
         scope = syntax.scope(owner).lookup(owner.id)
         for binding in scope.bindings[owner.id] if scope is not None else ():
@@ -206,6 +211,28 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
                 yield from owner_paths(value, syntax, resolve, depth - 1)
             if _iterates_over_modules(binding.value):
                 yield ANY_MODULE
+
+
+def choices(value: ast.expr) -> list[ast.expr]:
+    """Return the expressions whose value an expression may have: `a` and `b` for `a or b`."""
+    match value:
+        case ast.BoolOp(values=values):
+            pass
+        case ast.IfExp(body=body, orelse=orelse):
+            values = [body, orelse]
+        case ast.NamedExpr(value=inner):
+            values = [inner]
+        case _:
+            return [value]
+    return [choice for each in values for choice in choices(each)]
+
+
+def chosen(value: ast.expr, syntax: SyntaxIndex) -> ast.expr:
+    """Return the outermost expression that may have a value: `a or b` for `a`."""
+    around = syntax.parents.get(value)
+    while isinstance(around, _CHOICES) and value is not getattr(around, "test", None):
+        value, around = around, syntax.parents.get(around)
+    return value
 
 
 def is_own_module(value: ast.expr) -> bool:
@@ -241,6 +268,7 @@ def imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
     match value:
         case (
             ast.Subscript(value=ast.Attribute(attr="modules"), slice=name)
+            | ast.Call(func=ast.Attribute(value=ast.Attribute(attr="modules"), attr="get"), args=[name, *_])
             | ast.Call(
                 func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
                 args=[name, *_],
@@ -251,7 +279,10 @@ def imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
                 return None if own else _any_in(name)
             module = name.value.lstrip(".")
             return absolute_module(module, len(name.value) - len(module), syntax.package)
-        case ast.Call(func=ast.Name(id="module_from_spec") | ast.Attribute(attr="module_from_spec")):
+        case ast.Call(
+            func=ast.Name(id="module_from_spec" | "load_module")
+            | ast.Attribute(attr="module_from_spec" | "load_module")
+        ):
             return ANY_MODULE
     return None
 
@@ -280,9 +311,7 @@ def may_be_module(path: str, module: str) -> bool:
 def _iterates_over_modules(value: ast.expr | None) -> bool:
     """Whether an expression is `sys.modules.values()`."""
     match value:
-        case ast.Call(
-            func=ast.Attribute(value=ast.Attribute(attr="modules"), attr="values" | "items" | "get")
-        ):
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="modules"), attr="values" | "items")):
             return True
     return False
 

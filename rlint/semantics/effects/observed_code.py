@@ -22,10 +22,12 @@ _LISTS = ("dir", "getmembers")
 _SOURCES = ("getsource", "getsourcelines", "FunctionType", "LambdaType")
 _RUNS = ("exec", "eval", "compile", "FunctionType", "LambdaType")
 """Functions that run code in a namespace, or make a function of it."""
+_RUN_FILES = ("run_path", "run_module")
+"""Functions of `runpy`, which return the variables of the module that they run."""
 ANY_FUNCTION = "__any_function__"
 """The dotted name of a function that other code passes."""
 _HINTS = (
-    *(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES)),
+    *(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES, *_RUN_FILES)),
     "(vars,",
     "(dir,",
     "__dict__",
@@ -62,6 +64,10 @@ class _Observed:
         ):
             if self._observes_all_names(attribute, depth=2):
                 yield from self._modules(attribute if attribute.attr == "__globals__" else attribute.value)
+        for call in written.calls_of(_RUN_FILES):
+            is_returned = isinstance(self._syntax.parents.get(call), ast.Return)
+            if not is_returned and self._observes_all_names(call, depth=2):
+                yield ANY_MODULE
         builtin = (use for name in ("vars", "dir") for use in self._syntax.variables.uses(name, None))
         if any(self._syntax.call_of(use) is None for use in builtin):
             yield PASSED_MODULE  # `map(vars, modules)`

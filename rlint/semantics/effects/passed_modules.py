@@ -5,7 +5,7 @@ its functions get as an argument: `override(config, values)`, where `override` s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from rlint import models
 from rlint.models.effect import EffectKind
@@ -15,6 +15,8 @@ from rlint.semantics.effects.namespace_writes import (
     ANY_NAME,
     NameResolver,
     NameWrite,
+    choices,
+    chosen,
     imported_path,
     is_own_module,
     owner_paths,
@@ -30,7 +32,7 @@ PASSED_MODULE = "__passed__@"
 """
 _CONTAINERS = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
 _HOLDERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-_LOOKED_UP = ("import_module", "__import__", "module_from_spec")
+_LOOKED_UP = ("import_module", "__import__", "module_from_spec", "load_module")
 
 
 def passed_modules(syntax: SyntaxIndex, module: str) -> frozenset[str]:
@@ -39,6 +41,14 @@ def passed_modules(syntax: SyntaxIndex, module: str) -> frozenset[str]:
     not modules, which only the other files determine.
     """
     return frozenset((*_imports_passed(syntax), *_looked_up_and_passed(syntax, module)))
+
+
+def may_be_any(path: str, passed: Collection[str]) -> bool:
+    """Whether a dotted name begins with that of a module which is known only at run time, also of one that a
+    function gets or returns, given the modules that the file passes.
+    """
+    receiver = path.partition(PASSED_MODULE)[2].partition(".")[0]
+    return path.startswith(ANY_MODULE) or f"{ANY_MODULE}@{receiver}" in passed
 
 
 def _imports_passed(syntax: SyntaxIndex) -> Iterator[str]:
@@ -68,11 +78,14 @@ def _looked_up_and_passed(syntax: SyntaxIndex, module: str) -> Iterator[str]:
     nodes: list[ast.expr] = [*syntax.written.calls_of(_LOOKED_UP)]
     for modules in syntax.written.attributes.get("modules", ()):
         parent = syntax.parents.get(modules)
-        if isinstance(parent, ast.Subscript):
+        if isinstance(parent, ast.Attribute) and parent.attr == "get":
+            parent = syntax.parents.get(parent)
+        if isinstance(parent, (ast.Subscript, ast.Call)):
             nodes.append(parent)
     for node in nodes:
         path = module if is_own_module(node) else imported_path(node, syntax)
-        uses = [node, *_uses_of_variable(node, syntax)]
+        value = chosen(node, syntax)
+        uses = [value, *_uses_of_variable(value, syntax)]
         if path is not None and path.startswith(ANY_MODULE):
             # one that is only stored may be any of the project, but rarely is one of its settings
             yield from (f"{ANY_MODULE}@{name}" for use in uses if (name := _receiver_of(use, syntax)))
@@ -172,8 +185,10 @@ def passed_paths(node: ast.expr, syntax: SyntaxIndex, depth: int = 3) -> Iterato
                 if binding.kind is BindingKind.PARAMETER:
                     if not _is_receiver(binding, syntax):
                         yield f"{PASSED_MODULE}{_called_name(binding, syntax)}"
-                elif isinstance(binding.value, _HOLDERS) and not binding.path:
-                    yield from passed_paths(binding.value, syntax, depth - 1)
+                elif binding.value is not None and not binding.path:
+                    for value in choices(binding.value):
+                        if isinstance(value, _HOLDERS):
+                            yield from passed_paths(value, syntax, depth - 1)
         case ast.Attribute(attr=attribute) if depth:
             for store in syntax.written.attributes.get(attribute, ()):
                 statement = syntax.parents.get(store)

@@ -34,7 +34,15 @@ once.
 """
 _ALONE = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?")
 """A line that is exactly one import statement, as nearly all are: matched at a quarter of the cost."""
-_BY_NAME = regex(rb"""\b(?:import_module|__import__)\(\s*['"]([\w.]+)['"]""")
+_BY_NAME = regex(rb"""\b(?:(?:import_module|__import__)\(|sys\.modules(?:\[|\.get\())\s*['"]([\w.]+)['"]""")
+_BY_COMPUTED_NAME = regex(
+    rb"""\b(?:import_module|__import__)\(\s*(?!(?:['"][\w.]*['"]|__name__)\s*[,)])
+    | \b(?:module_from_spec|load_module|run_path|run_module)\(
+    | \bsys\.modules\b\s*(?:\[(?!\s*(?:['"]|__name__))|\.(?:get|values|items|copy)\()""",
+    re.VERBOSE,
+)
+"""Code that gets a module whose name is known only at run time."""
+_HINTS = (b"_module(", b"__import__(", b"module_from_spec(", b"run_path(", b"sys.modules")
 _LONGEST = 20_000
 """Maximum number of characters of names in one import statement. Names beyond that are not found."""
 
@@ -72,10 +80,15 @@ def closest(
 
 
 def imported_by_name(content: bytes) -> Iterator[str]:
-    """Yield the modules that a file imports by a string: `importlib.import_module("conf")`."""
-    if b"import_module" in content or b"__import__" in content:
+    """Yield the modules that a file gets by a string: `importlib.import_module("conf")`."""
+    if any(word in content for word in (b"import_module", b"__import__", b"sys.modules")):
         for match in _BY_NAME.finditer(content):
             yield match[1].decode("utf-8", "replace")
+
+
+def loads_by_computed_name(content: bytes) -> bool:
+    """Whether a file may get modules whose names are known only at run time: `import_module(args.reward)`."""
+    return any(word in content for word in _HINTS) and bool(_BY_COMPUTED_NAME.search(content))
 
 
 def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:

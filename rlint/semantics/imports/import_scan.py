@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 from rlint.notebook.sources import source_of
 from rlint.regex import regex
-from rlint.semantics.imports.import_graph import import_statements, imported_by_name
+from rlint.semantics.imports.import_graph import (
+    import_statements,
+    imported_by_name,
+    loads_by_computed_name,
+)
 from rlint.semantics.imports.relevance import is_about_learning
 from rlint.source.files import most_bytes, read_regular
 from rlint.syntax.import_statements import absolute_module
@@ -39,6 +43,8 @@ class ImportScan(NamedTuple):
     """Number of opening parentheses: analysis time depends on the number of calls rather than on the
     length.
     """
+    loads: bool = False
+    """Whether it may get modules whose names are known only at run time."""
 
     def imported_paths(self, package: str) -> set[str]:
         """Return the dotted names that the file may import as part of `package`."""
@@ -97,6 +103,7 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
         b" ".join(words).decode("utf-8", "replace"),
         is_about_learning(code, imports),
         code.count(b"("),
+        loads_by_computed_name(code),
     )
 
 

@@ -28,7 +28,7 @@ from rlint.semantics.effects.errors_read import reads_errors
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.outside_reads import outside_reads
-from rlint.semantics.effects.passed_modules import passed_modules
+from rlint.semantics.effects.passed_modules import may_be_any, passed_modules
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.effects.shown_values import shown_names
@@ -102,6 +102,8 @@ _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITER
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
+_SHOWN = ("print", "log", "call")
+"""Settings of numpy with which each numerical error is noticed, not the first one of a line only."""
 _SETS_BY_NAME = regex(r"setattr|__dict__|\bvars\(")
 """What code needs to set attributes of objects of other files by names known only at run time."""
 
@@ -160,6 +162,22 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.made = made_in(analysis)
     summary.carried = carried_in(analysis)
     _describe_functions(summary, analysis)
+    return summary
+
+
+def summarise_loader(analysis: FileAnalysis, path: str) -> ModuleSummary:
+    """Build the summary of a file that only counts for what it does to modules whose names are known only at
+    run time.
+    """
+    names, syntax = analysis.names, analysis.syntax
+    summary = ModuleSummary(
+        analysis.name, path, syntax.package, is_test_file(path, analysis.name, syntax.text)
+    )
+    passed = passed_modules(syntax, analysis.name)
+    summary.passed_modules = frozenset(each for each in passed if may_be_any(each, passed))
+    summary.replaced = frozenset(each for each in names.replaced if may_be_any(each, passed))
+    summary.set_in_modules = frozenset(each for each in names.set_in_modules() if may_be_any(each, passed))
+    summary.observed = frozenset(each for each in observed_in(syntax, names) if may_be_any(each, passed))
     return summary
 
 
@@ -511,10 +529,18 @@ def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _collecting(syntax: SyntaxIndex) -> frozenset[str]:
-    """Return `COLLECTS_WARNINGS` if a file keeps the warnings that are given in a block."""
+    """Return `COLLECTS_WARNINGS` if a file keeps the warnings that are given in a block, or has numpy print,
+    log or pass on each numerical error. `seterr(**before)` only restores the settings.
+    """
     calls = syntax.written.calls_of(("catch_warnings",))
     keeps = any(keyword.arg == "record" for call in calls for keyword in call.keywords)
-    return frozenset({COLLECTS_WARNINGS}) if keeps else frozenset()
+    settings = [
+        value
+        for call in syntax.written.calls_of(("seterr", "errstate"))
+        for value in (*call.args, *(keyword.value for keyword in call.keywords if keyword.arg))
+    ]
+    shows = any(not isinstance(value, ast.Constant) or value.value in _SHOWN for value in settings)
+    return frozenset({COLLECTS_WARNINGS}) if keeps or shows else frozenset()
 
 
 def _raising(syntax: SyntaxIndex) -> frozenset[str]:

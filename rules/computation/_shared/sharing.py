@@ -137,7 +137,9 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
     if model.usage.is_counted(first):
         reasons.append("the program reads `cache_info`: cached functions are called less often")
     if model.usage.collects_warnings() and not _is_of_text(first, model):
-        reasons.append("the program collects warnings, of which one evaluation gives fewer than two")
+        reasons.append(
+            "the program collects, logs or prints warnings, of which one evaluation gives fewer than two"
+        )
     used_up = model.effects.may_exhaust(first)
     if used_up is not None:
         reasons.append(_used_up(used_up, model))
