@@ -13,7 +13,7 @@ from rlint.semantics.effects.shown_values import ShownValues
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
-from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS
+from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
@@ -87,10 +87,13 @@ class UsageQueries:
         """
         return node in self._shown.nodes
 
-    def collects_warnings(self) -> bool:
-        """Whether the program of this file keeps the warnings of a block, or counts floating-point errors."""
+    def collects_warnings(self, *, or_acts: bool = False) -> bool:
+        """Whether the program of this file keeps the warnings of a block, or counts floating-point errors;
+        with `or_acts`, also whether it logs warnings or turns them into errors.
+        """
+        acts = (RAISES_WARNINGS, "captureWarnings") if or_acts else ()
         module = self._model.symbols.module.module
-        return self._symbols.program_names((COLLECTS_WARNINGS, "seterrcall", "showwarning"), module)
+        return self._symbols.program_names((COLLECTS_WARNINGS, "seterrcall", "showwarning", *acts), module)
 
     def read_by_called(self, functions: Iterable[FunctionSummary]) -> frozenset[str]:
         """Return the names of attributes and imports that the files read in which some functions are defined,

@@ -52,6 +52,7 @@ from rlint.semantics.interprocedural.registered_attributes import registered_att
 from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
 from rlint.semantics.interprocedural.summary import (
     COLLECTS_WARNINGS,
+    RAISES_WARNINGS,
     CallSite,
     ClassSummary,
     FunctionSummary,
@@ -508,7 +509,7 @@ def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
         for name, nodes in syntax.written.attributes.items()
         if any(isinstance(node.ctx, ast.Load) for node in nodes)
     }
-    return frozenset(read | looked_up(syntax) | _collecting(syntax))
+    return frozenset(read | looked_up(syntax) | _collecting(syntax) | _raising(syntax))
 
 
 def _collecting(syntax: SyntaxIndex) -> frozenset[str]:
@@ -516,6 +517,15 @@ def _collecting(syntax: SyntaxIndex) -> frozenset[str]:
     calls = syntax.written.calls_of(("catch_warnings",))
     keeps = any(keyword.arg == "record" for call in calls for keyword in call.keywords)
     return frozenset({COLLECTS_WARNINGS}) if keeps else frozenset()
+
+
+def _raising(syntax: SyntaxIndex) -> frozenset[str]:
+    """Return `RAISES_WARNINGS` if a file has a filter for warnings that may turn them into errors."""
+    calls = syntax.written.calls_of(("simplefilter", "filterwarnings", "catch_warnings"))
+    named = (keyword.value for call in calls for keyword in call.keywords if keyword.arg in ("action", None))
+    actions = (*named, *(call.args[0] for call in calls if call.args))
+    raises = any(not isinstance(each, ast.Constant) or each.value == "error" for each in actions)
+    return frozenset({RAISES_WARNINGS}) if raises else frozenset()
 
 
 def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:

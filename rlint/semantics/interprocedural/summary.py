@@ -22,6 +22,8 @@ from rlint.syntax.redefinitions import shown
 
 COLLECTS_WARNINGS = "catch_warnings(record=True)"
 """Stands among the attributes that a file reads, if it keeps the warnings that are given in a block."""
+RAISES_WARNINGS = "simplefilter('error')"
+"""Stands there if it turns warnings into errors."""
 ANY_CLASS = "*"
 """The class of an object of unknown class."""
 

@@ -59,9 +59,10 @@ Unsafe elsewhere:
 - `torch.FloatTensor` ignores the default device;
 - for empty lists and empty arrays, shape and strides may differ; a list whose first array alone is empty
   raises an error, while torch creates an empty tensor;
-- a tensor that shares an array's memory cannot be enlarged in place (`resize_`).
-
-The fixed code no longer triggers torch's warning about converting a list of arrays.
+- a tensor that shares an array's memory cannot be enlarged in place (`resize_`);
+- the program collects warnings, logs them (`logging.captureWarnings`) or turns them into errors
+  (`warnings.simplefilter("error")`): the fixed code no longer triggers torch's warning about converting a
+  list of arrays.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.tensor.html
@@ -104,6 +105,7 @@ TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
 LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
+WARNED = "torch's warning about converting a list of arrays disappears, which the program collects or raises"
 _SHORT = "one observation of few numbers takes some microseconds"
 NESTED = 2
 """Maximum nesting of lists in which arrays are searched."""
@@ -361,6 +363,8 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
     if maker in legacy_tensors.CLASSES and not reason:
         reason = legacy_tensors.class_doubt(call, maker, model)
     reason = reason or legacy_tensors.sharing_doubt(model)
+    if not reason and model.usage.collects_warnings(or_acts=True):
+        reason = WARNED
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Convert the list to one array first", safety, tuple(edits), reason)
 
