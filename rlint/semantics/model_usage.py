@@ -84,16 +84,12 @@ class UsageQueries:
         """
         return node in self._shown.nodes
 
-    def collects_warnings(self) -> bool:
-        """Whether the program of this file keeps or logs warnings, or shows each floating-point error."""
-        module = self._model.symbols.module.module
-        return self._symbols.program_names(_COLLECT, module)
-
-    def reacts_to_warnings(self) -> bool:
-        """Whether the program of this file collects warnings, logs them, or turns them into errors."""
-        module = self._model.symbols.module.module
-        names = (COLLECTS_WARNINGS, RAISES_WARNINGS, "showwarning", "captureWarnings")
-        return self._symbols.program_names(names, module)
+    def collects_warnings(self, *, or_raises: bool = False) -> bool:
+        """Whether the program of this file keeps or logs warnings, or shows each floating-point error; with
+        `or_raises`, also whether it turns warnings into errors.
+        """
+        names = (*_COLLECT, RAISES_WARNINGS) if or_raises else _COLLECT
+        return self._symbols.program_names(names, self._model.symbols.module.module)
 
     def read_by_called(self, functions: Iterable[FunctionSummary]) -> frozenset[str]:
         """Return the names of attributes and imports that the files read in which some functions are defined,

@@ -363,7 +363,7 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
     if maker in legacy_tensors.CLASSES and not reason:
         reason = legacy_tensors.class_doubt(call, maker, model)
     reason = reason or legacy_tensors.sharing_doubt(model)
-    if not reason and model.usage.reacts_to_warnings():
+    if not reason and model.usage.collects_warnings(or_raises=True):
         reason = WARNED
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Convert the list to one array first", safety, tuple(edits), reason)
