@@ -552,15 +552,6 @@ def _raising(syntax: SyntaxIndex) -> frozenset[str]:
     return frozenset({RAISES_WARNINGS}) if raises else frozenset()
 
 
-def _raising(syntax: SyntaxIndex) -> frozenset[str]:
-    """Return `RAISES_WARNINGS` if a file has a filter for warnings that may turn them into errors."""
-    calls = syntax.written.calls_of(("simplefilter", "filterwarnings", "catch_warnings"))
-    named = (keyword.value for call in calls for keyword in call.keywords if keyword.arg in ("action", None))
-    actions = (*named, *(call.args[0] for call in calls if call.args))
-    raises = any(not isinstance(each, ast.Constant) or each.value == "error" for each in actions)
-    return frozenset({RAISES_WARNINGS}) if raises else frozenset()
-
-
 def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     """Add the types that a class stores in its attributes, in its body and through `self` in its methods."""
     syntax = analysis.syntax
