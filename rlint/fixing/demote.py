@@ -28,8 +28,8 @@ _MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enable
 _LOCALS = ("f_locals", "co_varnames", "co_nlocals")
 """Attributes of frames and code objects that name local variables."""
 RESTORED = (
-    "an attribute is also set by other code or by name (`setattr`, `__dict__`), or a container is "
-    "passed to other code, so it may hold another object"
+    "an attribute is also set by other code or by name (`setattr`, `__dict__`), a method also runs with "
+    "other objects, or a container is passed to other code, so it may hold another object"
 )
 
 

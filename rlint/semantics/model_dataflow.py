@@ -99,10 +99,6 @@ class DataflowQueries:
         """
         return self._analysis.definitions.keeps(name, first, second)
 
-    def bound_each_pass(self, name: ast.Name) -> bool:
-        """Whether a local variable is always bound again before a loop around `name` reaches it once more."""
-        return self._analysis.definitions.bound_each_pass(name)
-
     def bindings_before(self, name: str, node: ast.AST, scope: Scope) -> list[Binding]:
         """Return the bindings of a variable that may hold when the statement of `node` begins."""
         return self._analysis.definitions.before(name, self._syntax.statement(node), scope)

@@ -39,6 +39,10 @@ class NameQueries:
         """Return all bindings of this variable, anywhere in its scope; empty for a builtin."""
         return self._analysis.names.bindings(name)[1]
 
+    def is_bound_each_pass(self, name: ast.Name) -> bool:
+        """Whether a local variable is always bound again before a loop around `name` reaches it once more."""
+        return self._analysis.definitions.bound_each_pass(name)
+
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
         """Return all nodes that read, bind or delete the variable `name` of `scope`, nested functions
         included.

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
-from rlint.semantics.dataflow.indirect_setters import may_be_of_project, sets_indirectly
+from rlint.semantics.dataflow.indirect_setters import may_be_of_project, passes_setters
 from rlint.semantics.dataflow.replaced_classes import doubt_replaced_classes
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
@@ -58,8 +58,7 @@ def doubt_attributes(
             _forget(summary.classes[base])  # not all writes by derived classes were examined
     for call in analysis.syntax.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
         _set_by_name(call, summary, analysis, self_class)
-    if sets_indirectly(analysis):
-        summary.restores = True
+    summary.restores |= passes_setters(analysis)
     doubt_replaced_classes(summary, analysis, self_class)
     _set_in_namespaces(summary, analysis, self_class)
     for method in analysis.syntax.of_type(ast.FunctionDef):

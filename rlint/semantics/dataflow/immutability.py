@@ -30,7 +30,7 @@ def sets(analysis: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
     for owner, attribute, node in _written(analysis):
         function = analysis.syntax.function(node)
         name = analysis.syntax.qualname(function) if function is not None else ""
-        path = _path_of(owner, analysis)
+        path = path_of_object(owner, analysis)
         own = name.rpartition(".")[2] in _MAKERS and analysis.names.is_self(owner)
         if not own:
             found.setdefault(name, {})[path, attribute] = None
@@ -46,7 +46,10 @@ def _written(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str, ast.AST]]:
                 yield owner, attribute, call
 
 
-def _path_of(owner: ast.expr, analysis: FileAnalysis) -> str:
+def path_of_object(owner: ast.expr, analysis: FileAnalysis) -> str:
+    """Return the access path of an object; "" if it is unknown, `=tensor` or the like if it is of a type
+    without attributes of the project.
+    """
     if isinstance(owner, ast.Name):
         cls = analysis.names.class_of_self(owner)
         if cls is not None:

@@ -1,5 +1,5 @@
-"""Attributes set by a function that is not called by its name with an object and a name, such as
-`setattr(obj, *item)`, `put = setattr` and `put = obj.__setattr__`, and namespaces that other code changes.
+"""Attributes set by a setter that is not called with an object and a name: `setattr(obj, *item)`, `put =
+setattr` and `put = obj.__setattr__`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,9 @@ from rlint.semantics.types.algebra import OPTIONS
 _SETTERS = ("__setattr__", "__delattr__")
 
 
-def sets_indirectly(analysis: FileAnalysis) -> bool:
-    """Whether a file may set attributes of objects by a setter or a namespace that it passes on."""
-    text = analysis.syntax.text
-    if not any(word in text for word in ("setattr", "delattr", "__dict__", "vars")):
-        return False
-    return any(True for _ in _passed_setters(analysis)) or any(
-        _changes(namespace, analysis) for namespace in _namespaces(analysis)
-    )
+def passes_setters(analysis: FileAnalysis) -> bool:
+    """Whether a file may set attributes of any object by a setter that it passes on."""
+    return any(True for _ in _passed_setters(analysis))
 
 
 def _passed_setters(analysis: FileAnalysis) -> Iterator[ast.expr]:
@@ -45,35 +40,6 @@ def _unpacks(call: ast.AST | None) -> bool:
     return isinstance(call, ast.Call) and any(isinstance(each, ast.Starred) for each in call.args[1:])
 
 
-def _namespaces(analysis: FileAnalysis) -> Iterator[ast.expr]:
-    """Yield `vars(obj)` and `obj.__dict__`, and the variables that hold one of them."""
-    written = analysis.syntax.written
-    for namespace in (*written.calls_of(("vars",)), *written.attributes.get("__dict__", ())):
-        if isinstance(namespace, ast.Call) and not namespace.args:
-            continue
-        owner = namespace.args[0] if isinstance(namespace, ast.Call) else namespace.value
-        if not may_be_of_project(owner, analysis):
-            continue
-        yield namespace
-        match analysis.syntax.parents.get(namespace):
-            case ast.Assign(targets=[ast.Name(id=name) as target]):
-                scope = analysis.syntax.scope(target).lookup(name)
-                yield from analysis.syntax.variables.uses(name, scope)
-
-
-def _changes(namespace: ast.expr, analysis: FileAnalysis) -> bool:
-    """Whether a namespace is merged with another one, or given to a function of the project."""
-    match analysis.syntax.parents.get(namespace):
-        case ast.AugAssign(target=target):
-            return target is namespace
-        case ast.Call(func=func, args=args) if namespace in args:
-            if isinstance(func, ast.Attribute) and analysis.names.qualified(func) is None:
-                return False  # of an unknown object, such as a logger
-            path = analysis.names.qualified(func) or ""
-            return not (path.startswith("builtins.") or models.is_library(path) or is_class(path))
-    return False
-
-
 def may_be_of_project(owner: ast.expr, analysis: FileAnalysis) -> bool:
     """Whether an object may be of a class of the project, and not only of libraries or the options of a
     command line.
@@ -82,6 +48,8 @@ def may_be_of_project(owner: ast.expr, analysis: FileAnalysis) -> bool:
     if kind:
         is_instance = kind.tag in (TypeTag.INSTANCE, TypeTag.MODULE) and bool(kind.of)
         return is_instance and not models.is_library(kind.of) and not kind.of.endswith(OPTIONS)
+    if kind.of.endswith("()") and is_class(kind.of.removesuffix("()")) and models.is_library(kind.of):
+        return False
     return not (isinstance(owner, ast.Name) and _is_of_library(owner, analysis))
 
 

@@ -87,6 +87,8 @@ _TAKEN_FOR = {
     TypeTag.PATH: (TypeTag.STR,),
 }
 """Types of arguments that do not contradict an annotation."""
+_OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+"""Methods that get a class without a decorator."""
 _CALLED_BY = {TypeTag.MODULE: "forward", TypeTag.INSTANCE: "__call__"}
 """The methods that run when instances are called."""
 
@@ -336,14 +338,18 @@ class ProjectIndex(SymbolTable):
     def is_restored(self, cls: ClassSummary) -> bool:
         """Whether a class, its ancestors or descendants set attributes by names known only at run time after
         construction, or the others of them during construction; or whether a file that uses the class does so
-        on objects of unknown classes.
+        on objects of unknown classes, or runs its methods with them.
         """
         known = self._restored.get(cls.path)
         if known is None:
+            self._restored[cls.path] = False  # an object found by its own attributes adds nothing
             family = [e for e in (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(e, ClassSummary)]
             is_set = any(each.restored or (each.constructs_by_name and each is not cls) for each in family)
-            known = self._restored[cls.path] = is_set or any(
-                not self._meant_where_restored.isdisjoint((each.module, each.path)) for each in family
+            known = self._restored[cls.path] = (
+                is_set
+                or cls.path in self._lending
+                or self._is_set_by_name(cls, ANY_NAME)
+                or any(not self._meant_where_restored.isdisjoint((each.module, each.path)) for each in family)
             )
         return known
 
@@ -364,6 +370,40 @@ class ProjectIndex(SymbolTable):
                 found.update(each.path for each in meant if isinstance(each, ClassSummary))
         return frozenset(found)
 
+    @cached_property
+    def _lending(self) -> frozenset[str]:
+        """Return the dotted names of the classes with a method that may run with an object of another class,
+        because a file, without tests, or a method of such a class, reads it from its class.
+        """
+        found: set[str] = set()
+        passed_on: list[tuple[ClassSummary, str]] = []
+        for module in self.modules.values():
+            for path, by in () if module.is_test else module.borrowed:
+                borrower = self.symbol(by, module.module) if by else None
+                for owner in self._owners(path, module.module):
+                    if isinstance(borrower, ClassSummary) and owner in self.ancestry(borrower):
+                        passed_on.append((owner, borrower.path))
+                    else:
+                        found.add(owner.path)
+        before = -1
+        while len(found) > before:
+            before = len(found)
+            found.update(owner.path for owner, borrower in passed_on if borrower in found)
+        return frozenset(found)
+
+    def _owners(self, path: str, module: str) -> Iterator[ClassSummary]:
+        """Yield the classes that define the methods which a name read from a class may mean."""
+        owner, _, name = path.rpartition(".")
+        cls = self.symbol(owner, module) if name == ANY_NAME else None
+        if isinstance(cls, ClassSummary):
+            yield cls
+        method = self.symbol(path, module) if cls is None else None
+        for each in self.methods_named(name) if owner == ANY_CLASS else [method]:
+            if isinstance(each, FunctionSummary) and each.has_receiver and each.name not in _OF_CLASSES:
+                defining = self.owner_of(each) if not each.is_of_class else None
+                if defining is not None and (owner != ANY_CLASS or self._refers_to(module, defining)):
+                    yield defining
+
     def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
         """Whether code outside of a class, its ancestors and descendants may assign values of a type unknown
         to the class to an attribute of its objects.
@@ -372,36 +412,67 @@ class ProjectIndex(SymbolTable):
         known = self._set_from_outside.get(key)
         if known is None:
             self._set_from_outside[key] = False  # a value computed from itself adds nothing
-            family = {
-                each.path
-                for each in (*self.ancestry(cls), *self.subclasses(cls))
-                if isinstance(each, ClassSummary)
-            }
-            known = self._set_from_outside[key] = self._is_overridden(cls, name) or any(
-                self._may_set(path, function, cls, family) for path, function in self.setters(name)
+            family = self._family(cls)
+            known = self._set_from_outside[key] = (
+                self._is_overridden(cls, name)
+                or self._is_set_by_name(cls, name)
+                or any(self._may_set(path, function, cls, family) for path, function in self.setters(name))
             )
         return known
+
+    def _family(self, cls: ClassSummary) -> frozenset[str]:
+        """Return the dotted names of a class, its ancestors and descendants, as far as the project defines
+        them.
+        """
+        every = (*self.ancestry(cls), *self.subclasses(cls))
+        return frozenset(each.path for each in every if isinstance(each, ClassSummary))
+
+    def _is_set_by_name(self, cls: ClassSummary, name: str) -> bool:
+        """Whether a file, without tests, sets an attribute of objects of a class by its name (`*`: by names
+        known only at run time), other than a method in its own object.
+        """
+        setting = self._setting_by_name.get(name, ())
+        family = self._family(cls) if setting else frozenset()
+        return any(self._may_be(path, module, cls, family, in_own_file=True) for path, module in setting)
+
+    @cached_property
+    def _setting_by_name(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for module in self.modules.values():
+            for path, name in () if module.is_test else module.set_by_name:
+                found.setdefault(name, []).append((path, module.module))
+        return found
 
     def _is_overridden(self, cls: ClassSummary, name: str) -> bool:
         """Whether a subclass replaces an attribute by a method or property, or sets its attributes itself."""
         return any(name in each.methods or "__setattr__" in each.methods for each in self.subclasses(cls))
 
-    def _may_set(self, path: str, function: FunctionSummary, cls: ClassSummary, family: set[str]) -> bool:
-        if path.startswith("="):
-            return False  # a tensor, a module of a library
+    def _may_set(
+        self, path: str, function: FunctionSummary, cls: ClassSummary, family: frozenset[str]
+    ) -> bool:
         if function.path.rpartition(".")[0] in family:
             return False  # a method, whose assignments the class includes
-        if "{" in path:
-            return any(self._may_set(each, function, cls, family) for each in alternatives(path))
-        kind = self.resolve(path, function.module) if path else UNKNOWN
-        if "{" in kind.of:
-            return self._may_set(access_path(kind), function, cls, family)
-        owner = self.class_of(kind)
-        if owner is not None:
-            # assignments in the same file to an object of a known class are joined with the type from the
-            # class
-            return owner.path in family and function.module != cls.module
-        return not kind and self._refers_to(function.module, cls)
+        # assignments in the same file to an object of a known class are joined with the type from the class
+        return self._may_be(path, function.module, cls, family, in_own_file=False)
+
+    def _may_be(
+        self, path: str, module: str, cls: ClassSummary, family: frozenset[str], *, in_own_file: bool
+    ) -> bool:
+        """Whether an access path of a file may lead to an object of a class or its family; with
+        `in_own_file`, also to one that surely is, in the file of the class.
+        """
+        if path.startswith("="):
+            return False  # a tensor, a module of a library
+        paths = alternatives(path)
+        if len(paths) == 1:
+            kind = self.resolve(path, module) if path else UNKNOWN
+            owner = self.class_of(kind)
+            if owner is not None:
+                return owner.path in family and (in_own_file or module != cls.module)
+            if "{" not in kind.of:
+                return not kind and self._refers_to(module, cls)
+            paths = alternatives(access_path(kind))
+        return any(self._may_be(each, module, cls, family, in_own_file=in_own_file) for each in paths)
 
     def _refers_to(self, module: str, cls: ClassSummary) -> bool:
         """Whether a file refers to a class: it defines it, or imports it or its file."""

@@ -24,6 +24,8 @@ from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks
 from rlint.semantics.dataflow.sum_trees.sum_tree_uses import storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
+from rlint.semantics.effects.attributes_by_name import set_by_name
+from rlint.semantics.effects.borrowed_methods import borrowed_methods
 from rlint.semantics.effects.errors_read import reads_errors
 from rlint.semantics.effects.log_writes import log_guards, relaying
 from rlint.semantics.effects.observed_code import observed_in
@@ -91,7 +93,7 @@ from rlint.semantics.types.results.one_row_parameters import parameters_made_row
 from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
-from rlint.syntax.queries import defaults_of, is_property, is_staticmethod
+from rlint.syntax.queries import defaults_of, is_classmethod, is_property, is_staticmethod
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in, place_in_order
@@ -139,6 +141,8 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
         described = _class(node, analysis)
         summary.classes[described.qualname] = described
     _add_attributes(summary, analysis)
+    if summary.classes or _SETS_BY_NAME.search(syntax.text):
+        summary.set_by_name = set_by_name(analysis)
     _look_into_containers(summary, analysis)
     summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
     summary.attributes_read = _attributes_read(analysis)
@@ -184,6 +188,7 @@ def summarise_loader(analysis: FileAnalysis, path: str) -> ModuleSummary:
 def _describe_observers(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     """Add what the file sets or observes in other code."""
     summary.replaced = replaced_in(analysis)
+    summary.borrowed = borrowed_methods(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
     summary.passed_modules = passed_modules(analysis.syntax, analysis.name)
     summary.observed = observed_in(analysis.syntax, analysis.names)
@@ -296,6 +301,7 @@ def _function(
         is_method,
         is_property(node),
         is_staticmethod(node),
+        is_classmethod(node),
         effect.quiet and does_work(node, analysis),
         effect.quiet and watches_others(node, analysis),
         remembers(node, analysis),

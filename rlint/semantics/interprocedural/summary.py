@@ -131,6 +131,7 @@ class FunctionSummary:
     is_method: bool = False
     is_property: bool = False
     is_static: bool = False
+    is_of_class: bool = False  # a class method, whose first parameter is the class
     works: bool = False  # if without side effects: its own body does more than look-ups
     watches_others: bool = False  # if without side effects: its own body reads state that other code changes
     remembers: bool = False  # caches its results by arguments
@@ -308,6 +309,7 @@ class ModuleSummary:
     replaced: frozenset[str] = (
         frozenset()
     )  # functions and methods that the file replaces (see replaced_functions.py)
+    borrowed: frozenset[tuple[str, str]] = frozenset()  # read from classes (see borrowed_methods.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
     passed_modules: frozenset[str] = frozenset()  # imports that it uses as values (see passed_modules.py)
     observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
@@ -337,6 +339,7 @@ class ModuleSummary:
     mentions: tuple[Reference, ...] = ()  # of functions with accessor names (see references.py)
     # what it puts into objects that may be networks (see stored_parts.py)
     stored_parts: tuple[StoredPart, ...] = ()
+    set_by_name: tuple[tuple[str, str], ...] = ()  # objects and attributes (see attributes_by_name.py)
     restores: bool = False  # sets attributes of unknown objects by names known only at run time
     settings: dict[str, tuple[bool | int | None, ...]] = field(
         default_factory=dict

@@ -20,7 +20,7 @@ def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
     made = model.dataflow.definitions(array)
     return (
         _reads_of(made, array.id, scope, model) == [array]
-        and model.dataflow.bound_each_pass(array)
+        and model.names.is_bound_each_pass(array)
         and all(_is_made_for(binding, call, model) for binding in made)
     )
 
@@ -60,7 +60,7 @@ def is_filled(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
     made = model.dataflow.definitions(array)
     if not made or not all(_is_made_for(binding, call, model) for binding in made):
         return False
-    if not model.dataflow.bound_each_pass(array):
+    if not model.names.is_bound_each_pass(array):
         return False
     uses = _reads_of(made, array.id, scope, model)
     return all(use is array or _is_filled_before(use, array, model) for use in uses)
