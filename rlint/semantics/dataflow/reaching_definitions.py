@@ -207,8 +207,10 @@ class ReachingDefinitions:
         scope = syntax.scope(name).lookup(name.id)
         if scope is None:
             return False
-        variable = self._variable(name.id, scope)
         current: ast.AST = syntax.statement(name)
+        if is_in(scope.node, current):
+            return True  # a parameter of a lambda, or the variable of a comprehension
+        variable = self._variable(name.id, scope)
         while current is not scope.node:
             parent = syntax.parents[current]
             block: list[ast.stmt] | None = None
