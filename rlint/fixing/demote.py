@@ -22,9 +22,8 @@ from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.model import SemanticModel
+from rlint.semantics.nn.autograd import GRAD_MODES
 
-_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
-"""Contexts in which library calls behave differently."""
 _LOCALS = ("f_locals", "co_varnames", "co_nlocals")
 """Attributes of frames and code objects that name local variables."""
 RESTORED = (
@@ -109,7 +108,7 @@ class _Doubts:
         after = new_words(fix.edits)
         replaced = self._methods | self._functions
         noticed = (replaced & (before | after)) | (self._own_functions & (after - before))
-        if _MODES & after:
+        if GRAD_MODES & after:
             noticed = replaced | self._own_functions
         elif replaced:
             read = self._model.usage.read_by_called(self._called_within(start, end))
@@ -136,7 +135,7 @@ class _Doubts:
     def _mode_reason(self, fix: Fix) -> str | None:
         """Return which code observes the tensors that autograd saves, and so whether it is on."""
         sees = self._model.program.mentions("saved_tensors_hooks")
-        is_concerned = sees and not _MODES.isdisjoint(new_words(fix.edits))
+        is_concerned = sees and not GRAD_MODES.isdisjoint(new_words(fix.edits))
         return "`saved_tensors_hooks` is used in this program" if is_concerned else None
 
     def _variable_reason(self, fix: Fix) -> str | None:

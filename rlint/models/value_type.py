@@ -96,10 +96,9 @@ class Caveat(NamedTuple):
 
     `doubtful` says that the value comes from an attribute of a class which restores attributes by name
     (`__setstate__`, `self.__dict__.update(state)`), after which its type may be another, or whose methods
-    also run with objects of other classes. `short` says that a
-    likelier answer exists: a join has dropped one of the possible types. `choices` are the parts of that
-    join, if it is the type itself. `assumes` are the independent assumptions of a likely type; of a chain of
-    them, only the first.
+    also run with objects of other classes. `short` says that a likelier answer exists: a join has dropped one
+    of the possible types. `choices` are the parts of that join, if it is the type itself. `assumes` are the
+    independent assumptions of a likely type; of a chain of them, only the first.
     """
 
     doubtful: bool = False

@@ -27,6 +27,7 @@ LEFT = (
     "for i in y:\n    with suppress(E):\n        x = i\n    use(x)",
     "for i in y:\n    match i:\n        case 1:\n            x = i\n    use(x)",
     "for i in y:\n    x = i\n    for j in y:\n        use(x)",
+    "x = 1\nwhile use(x):\n    y = 2",
 )
 
 

@@ -160,7 +160,7 @@ READS_NONE = {
         with pytest.raises(AssertionError, match="nothing"):
             act()
     """,
-    "a logger that is told not to": """
+    "a logger without the error": """
         logger.error("failed", exc_info=False)
     """,
 }

@@ -13,7 +13,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.types.algebra import OPTIONS
 
-_SETTERS = ("__setattr__", "__delattr__")
+SETTERS = ("__setattr__", "__delattr__")
 
 
 def passes_setters(analysis: FileAnalysis) -> bool:
@@ -25,7 +25,7 @@ def _passed_setters(analysis: FileAnalysis) -> Iterator[ast.expr]:
     """Yield the uses of a setter other than plain calls."""
     syntax = analysis.syntax
     named = (use for name in ("setattr", "delattr") for use in syntax.variables.uses(name, None))
-    bound = (use for name in _SETTERS for use in syntax.written.attributes.get(name, ()))
+    bound = (use for name in SETTERS for use in syntax.written.attributes.get(name, ()))
     for use in (*named, *bound):
         if not isinstance(use, (ast.Name, ast.Attribute)) or not isinstance(use.ctx, ast.Load):
             continue

@@ -210,6 +210,8 @@ class ReachingDefinitions:
         current: ast.AST = syntax.statement(name)
         if is_in(scope.node, current):
             return True  # a parameter of a lambda, or the variable of a comprehension
+        if isinstance(current, ast.While):
+            return False  # its test runs again after each pass
         variable = self._variable(name.id, scope)
         while current is not scope.node:
             parent = syntax.parents[current]

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from rlint import models
 from rlint.models.effect import EffectKind
 from rlint.semantics.dataflow.immutability import path_of_object
-from rlint.semantics.dataflow.indirect_setters import may_be_of_project
+from rlint.semantics.dataflow.indirect_setters import SETTERS, may_be_of_project
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.value_use import is_handed_on
 
-_SETTERS = ("__setattr__", "__delattr__")
 _CHANGE = frozenset({"__delitem__", "__ior__", "__setitem__", "pop", "setdefault", "update"})
 """Methods of a dict that change it."""
 _CHAIN = "collections.ChainMap"
@@ -51,7 +50,7 @@ def _passes_on(owner: ast.expr, analysis: FileAnalysis) -> bool:
     function = analysis.syntax.function(owner)
     match owner:
         case ast.Call(func=ast.Name(id="super")):
-            return function is not None and function.name in _SETTERS
+            return function is not None and function.name in SETTERS
     return False
 
 

@@ -54,7 +54,8 @@ _OFF = frozenset(f"{module}.{name}" for module in _GRAD_MODE for name in ("no_gr
 _ON = frozenset(f"{module}.enable_grad" for module in _GRAD_MODE)
 _SET = frozenset(f"{module}.set_grad_enabled" for module in _GRAD_MODE)
 _SETTERS = frozenset(name.rpartition(".")[2] for name in _SET)
-_TURNING = frozenset(name.rpartition(".")[2] for name in _OFF | _ON | _SET)
+GRAD_MODES = frozenset(name.rpartition(".")[2] for name in _OFF | _ON | _SET)
+"""The names of the contexts, decorators and functions of torch that turn autograd on or off."""
 _TURNS = regex(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
 _INFERS = regex(r"infer(?!red)")
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
@@ -294,10 +295,10 @@ class LocalAutograd:
         """Return the names of the functions and classes of this file that change the autograd mode."""
         found: set[str] = set()
         every = _OFF | _ON | _SET
-        if not any(name in self.syntax.text for name in _TURNING):
+        if not any(name in self.syntax.text for name in GRAD_MODES):
             return found
         attributes, variables = self.syntax.written.attributes, self.syntax.variables
-        named: list[ast.expr] = [node for name in _TURNING for node in attributes.get(name, ())]
+        named: list[ast.expr] = [node for name in GRAD_MODES for node in attributes.get(name, ())]
         named += [node for name in self._names_that_may_turn for node in variables.named(name)]
         for node in named:
             if self.names.qualified(node) in every:
@@ -313,13 +314,13 @@ class LocalAutograd:
         """Return the names that may refer to functions that change the autograd mode: their own names, and
         aliases by an import or an assignment.
         """
-        return _TURNING | {
+        return GRAD_MODES | {
             name
             for scope in self.syntax.scopes.values()
             for name, bindings in scope.bindings.items()
             for binding in bindings
             if isinstance(binding.value, (ast.Name, ast.Attribute))
-            or binding.target.rpartition(".")[2] in _TURNING
+            or binding.target.rpartition(".")[2] in GRAD_MODES
         }
 
 

@@ -15,6 +15,7 @@ from rlint.models.rl import DEVICE_SIMULATORS, LANGUAGE_MODELS, SIMULATORS
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.nn.autograd import GRAD_MODES
 from rlint.semantics.types.legacy_tensors import ENTERS_DEVICE, GIVES_OUT, enters_device
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Scope
@@ -84,7 +85,6 @@ _CONJUGATE = "conjugate_grad"
 _FEW = regex(r"agent|critic|ensemble|head|_q\b")
 """Loops over a few networks, which are no loops over time."""
 _NETWORK = regex(r"(^|_)(actor|policy|critic|net|network|model|rnn|gru|lstm|mac|agent|q\d?)$")
-_GRAD_MODES = frozenset("enable_grad inference_mode no_grad set_grad_enabled".split())
 _SET_GRAD_MODE = frozenset({"set_grad_enabled", "_set_grad_enabled"})
 _ENTERED_BY_HAND = ("__enter__", "enter_context")
 _MAKES_CONTEXT = ("contextmanager", "asynccontextmanager")
@@ -127,7 +127,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.add(PINS)
     if "set_default_" in tree.text and _moves_default(tree):
         found.add(DEFAULT_DEVICE)
-    if any(mode in tree.text for mode in _GRAD_MODES) and _sets_grad_mode(tree):
+    if any(mode in tree.text for mode in GRAD_MODES) and _sets_grad_mode(tree):
         found.add(GRAD_MODE)
     if "device" in tree.text and enters_device(tree, analysis.types.type_of):
         found.add(ENTERS_DEVICE)
@@ -154,7 +154,7 @@ def _sets_grad_mode(tree: SyntaxIndex) -> bool:
     )
     if not setters.isdisjoint(texts) or any(map(_is_renamed, tree.scopes.values())):
         return True
-    for name in _GRAD_MODES | setters:
+    for name in GRAD_MODES | setters:
         for node in (*tree.written.attributes.get(name, ()), *tree.variables.named(name)):
             block = _entered_with(node, tree)
             if name in setters if block is None else _is_left_by_generator(block, tree):

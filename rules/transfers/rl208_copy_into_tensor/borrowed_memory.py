@@ -12,17 +12,30 @@ def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
     """Whether only the call's argument holds the array: it is created there, or just before for it alone."""
     if model.types.type_of(array).fresh:
         return True
+    return isinstance(array, ast.Name) and _reads_if_made_for(array, call, model) == [array]
+
+
+def is_filled(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a function creates an array, only fills it, and does not use it after the call."""
     if not isinstance(array, ast.Name):
         return False
+    uses = _reads_if_made_for(array, call, model)
+    return uses is not None and all(use is array or _is_filled_before(use, array, model) for use in uses)
+
+
+def _reads_if_made_for(array: ast.Name, call: ast.Call, model: SemanticModel) -> list[ast.Name] | None:
+    """Return the reads of an array that a function creates again before each run of a call; None if it does
+    not, or if other functions can reach the array.
+    """
     scope = model.names.scope(array).lookup(array.id)
     if scope is None or not scope.is_function or model.names.is_captured(array.id, scope):
-        return False
+        return None
     made = model.dataflow.definitions(array)
-    return (
-        _reads_of(made, array.id, scope, model) == [array]
-        and model.names.is_bound_each_pass(array)
-        and all(_is_made_for(binding, call, model) for binding in made)
-    )
+    if not made or not all(_is_made_for(binding, call, model) for binding in made):
+        return None
+    if not model.names.is_bound_each_pass(array):
+        return None  # in a later pass, it may be the array of an earlier one
+    return _reads_of(made, array.id, scope, model)
 
 
 def _reads_of(bindings: Collection[Binding], name: str, scope: Scope, model: SemanticModel) -> list[ast.Name]:
@@ -48,22 +61,6 @@ def _is_made_for(binding: Binding, call: ast.Call, model: SemanticModel) -> bool
         and kind.fresh
         and model.frequency.loops(binding.statement) == model.frequency.loops(call)
     )
-
-
-def is_filled(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a function creates an array, only fills it, and does not use it after the call."""
-    if not isinstance(array, ast.Name):
-        return False
-    scope = model.names.scope(array).lookup(array.id)
-    if scope is None or not scope.is_function or model.names.is_captured(array.id, scope):
-        return False
-    made = model.dataflow.definitions(array)
-    if not made or not all(_is_made_for(binding, call, model) for binding in made):
-        return False
-    if not model.names.is_bound_each_pass(array):
-        return False
-    uses = _reads_of(made, array.id, scope, model)
-    return all(use is array or _is_filled_before(use, array, model) for use in uses)
 
 
 def _is_filled_before(use: ast.Name, array: ast.Name, model: SemanticModel) -> bool:
