@@ -102,7 +102,7 @@ class ProjectIndex(SymbolTable):
         self._paths: dict[tuple[str, str], Type] = {}
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
-        self._set_by_mixins: dict[tuple[str, str], bool] = {}
+        self._mixins: dict[str, tuple[ClassSummary, ...]] = {}
         self._implicit: dict[tuple[str, str], Effect] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → types that callers pass
         self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → types that single calls pass
@@ -150,16 +150,26 @@ class ProjectIndex(SymbolTable):
         """Whether an object of a derived class may get an attribute from another base: a mixin that sets it,
         or has a property of its name.
         """
-        key = (cls.path, name)
-        if key not in self._set_by_mixins:
-            own = {*self.ancestry(cls), *self.subclasses(cls)}
-            self._set_by_mixins[key] = any(
-                name in base.attributes or name in base.methods
-                for derived in self.subclasses(cls)
-                for base in self.ancestry(derived)
-                if isinstance(base, ClassSummary) and base not in own
+        return any(name in base.attributes or name in base.methods for base in self._mixins_below(cls))
+
+    def _mixins_below(self, cls: ClassSummary) -> tuple[ClassSummary, ...]:
+        """Return the classes that classes derived from `cls` have among their bases beside it, its ancestors
+        and descendants.
+        """
+        known = self._mixins.get(cls.path)
+        if known is None:
+            # a derived class with a single base inherits from nothing else than that base does
+            mixing = [derived for derived in self.subclasses(cls) if len(derived.bases) > 1]
+            own = self._family(cls) if mixing else frozenset()
+            known = self._mixins[cls.path] = tuple(
+                {
+                    base.path: base
+                    for derived in mixing
+                    for base in self.ancestry(derived)
+                    if isinstance(base, ClassSummary) and base.path not in own
+                }.values()
             )
-        return self._set_by_mixins[key]
+        return known
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
         """Whether objects of the project, or only its networks, always hold networks in attributes of this

@@ -19,6 +19,7 @@ from rlint.semantics.nn.forward.implicit_uses import OPERATOR
 
 _DEPTH = 16
 _STEPS = 600
+_MOST_DERIVED = 50
 """A network of more parts than this counts as unknown."""
 _PLAIN_BASES = models.having(Trait.HOLDS_PARTS, "torch.nn") | {
     "builtins.object",
@@ -213,7 +214,11 @@ class _Reading:
                 if cls is None:
                     self.unknown()
                 else:
-                    for one in (cls, *self.index.subclasses(cls)):
+                    derived = self.index.subclasses(cls)
+                    if len(derived) > _MOST_DERIVED:
+                        self.unknown()
+                        derived = []
+                    for one in (cls, *derived):
                         self.add_instance(one, _Place(one.module, cls=one), method, sure=sure and one is cls)
             case _:
                 self.unknown()
@@ -374,13 +379,10 @@ class _Reading:
         for owner in self.index.ancestry(cls):
             if not isinstance(owner, ClassSummary):
                 continue
-            init = self.index.method(owner, "__init__")
-            has_own = "__init__" in owner.methods
-            place = _Place(
-                owner.module, f"{owner.qualname}.__init__" if has_own else "", cls, instance, given, outer
-            )
+            own = f"{owner.qualname}.__init__" if "__init__" in owner.methods else ""
+            place = _Place(owner.module, own, cls, instance, given, outer)
             found.append((owner, place))
-            if has_own and init is not None:
+            if own in self.index.modules[owner.module].functions and own:
                 calls = self.index.modules[owner.module].parts.get(f"{owner.qualname}.super()", ())
                 given = calls[0].arguments if len(calls) == 1 else None
                 outer = place if given is not None else None
