@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rlint.engine.gc_control import GarbageSweep, GcControl
 from rlint.engine.worker import Worker
 from rlint.registry import catalogue
 from rlint.run_data import FileTask
@@ -52,6 +54,7 @@ def without_collector() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.unfreeze()
         gc.enable()
 
 
@@ -74,6 +77,31 @@ def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch
         assert worker.check([group], ignore_suppressions=False)[0].findings
         made += sum(1 for _ in ast.walk(ast.parse(path.read_text())))
     assert _nodes() - before < made / 5  # nested functions keep references to some examined nodes
+
+
+class _Cyclic:
+    """An object that only the collector can free."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_the_garbage_of_a_large_group_is_collected_while_it_is_checked() -> None:
+    """What is in use then may be garbage after the group, and is freed as well."""
+    sweep, garbage = GarbageSweep(), GcControl()
+    unused, used = _Cyclic(), _Cyclic()
+    first, second = weakref.ref(unused), weakref.ref(used)
+    del unused
+    sweep.add(1_000_000)
+    assert first() is not None
+    sweep.add(1_000_000)
+    assert first() is None
+    assert second() is not None
+    del used
+    garbage.add(4_000_000)
+    garbage.collect()
+    assert second() is None
 
 
 def _nodes() -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rlint.engine.counted_once import counted_once
 from rlint.engine.declarations import declare
 from rlint.engine.dispatch import NodeDispatch
+from rlint.engine.gc_control import GarbageSweep
 from rlint.engine.likely_findings import likely_findings
 from rlint.findings import Finding, Problem
 from rlint.fixing.demote import doubted, restored_doubt, without_safe_fix
@@ -154,6 +155,7 @@ class Worker:
         for name, comments in self._comments.items():
             found = [] if ignore_suppressions else _sorted_out([], comments, jobs[name])[0]
             results.append(FileResult(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
+        sweep = GarbageSweep()
         for group in groups:
             program = link(group) if link is not None else WholeProgram(group.values())
             questions = _recorder(program, queries) if queries is not None else None
@@ -163,6 +165,7 @@ class Worker:
                     with questions.stand_in(name) if questions is not None else nullcontext(program) as known:
                         result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
                     results.append(result)
+                    sweep.add(job.size)
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]

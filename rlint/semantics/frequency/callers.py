@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import field
 from typing import Generic, Protocol, TypeVar
 
 from rlint.findings import Heat
@@ -18,6 +16,9 @@ MOST_CALLERS = 8
 LONGEST_WAY = 6
 """Maximum number of functions on a path up the callers, including the line's own."""
 _ANY_LENGTH = -1
+_MOST_KEPT = 2000
+"""Maximum number of answers that one query keeps; a program of 100,000 lines needs about twice as many."""
+_NONE: frozenset[str] = frozenset()
 
 AnswerT = TypeVar("AnswerT")
 
@@ -86,7 +87,7 @@ class _Walk(Generic[AnswerT]):
     seen: int
     met: set[str]
     height: int = 1
-    cut_by: set[str] = field(default_factory=set)
+    cut_by: frozenset[str] = _NONE
     is_too_long: bool = False
 
     def holds(self, seen: tuple[str, ...]) -> bool:
@@ -98,7 +99,8 @@ class _Walk(Generic[AnswerT]):
         """Add what a walk up from one of the callers depends on."""
         self.met |= above.met
         self.height = max(self.height, above.height + 1)
-        self.cut_by |= above.cut_by
+        if above.cut_by:
+            self.cut_by |= above.cut_by
         self.is_too_long |= above.is_too_long
 
 
@@ -112,7 +114,8 @@ class CallerWalk(Generic[AnswerT]):
 
     def __init__(self, calls: Callers) -> None:
         self._calls = calls
-        self._known: dict[tuple[str, int], deque[_Walk[AnswerT]]] = {}  # with the length of the way
+        self._known: dict[tuple[str, int], list[_Walk[AnswerT]]] = {}  # with the length of the way
+        self._kept = 0
         self._now: list[_Walk[AnswerT]] = []  # the walks that are being made, from the original place up
 
     def ask(self, place: CodePlace, seen: tuple[str, ...] = ()) -> AnswerT | None:
@@ -126,13 +129,19 @@ class CallerWalk(Generic[AnswerT]):
     def _of_callers(self, function: FunctionSummary, seen: tuple[str, ...]) -> AnswerT | None:
         """Return the answer from the calls of a function, which is the same for all of its lines."""
         lengths = (_ANY_LENGTH, len(seen))
-        known = (walk for length in lengths for walk in self._known.get((function.path, length), ()))
+        # the next way to the function is likely similar to the last one
+        known = (
+            walk for length in lengths for walk in reversed(self._known.get((function.path, length), ()))
+        )
         walk = next((walk for walk in known if walk.holds(seen)), None)
         if walk is None:
             walk = self._walk(function, seen)
             length = walk.seen if walk.is_too_long else _ANY_LENGTH
-            # the next way to the function is likely similar to this one
-            self._known.setdefault((function.path, length), deque()).appendleft(walk)
+            if self._kept > _MOST_KEPT:
+                self._known.clear()
+                self._kept = 0
+            self._known.setdefault((function.path, length), []).append(walk)
+            self._kept += 1
         if self._now:
             self._now[-1].add(walk)
         return walk.answer
@@ -146,7 +155,8 @@ class CallerWalk(Generic[AnswerT]):
         self._now.append(walk)
         walk.answer = self.join(self._answers(function, way))
         self._now.pop()
-        walk.cut_by.discard(function.path)
+        if walk.cut_by:
+            walk.cut_by -= {function.path}
         return walk
 
     def _answers(
@@ -157,7 +167,7 @@ class CallerWalk(Generic[AnswerT]):
             caller = call.edge.caller.path
             walk.met.add(caller)
             if caller in way:
-                walk.cut_by.add(caller)
+                walk.cut_by |= {caller}
             elif self.counts(call):
                 found = self.ask(call.place, way)
                 if found is not None:

@@ -59,7 +59,7 @@ class SymbolTable:
         self._symbols: dict[tuple[str, str], Symbol | None] = {}
         self._class_kinds: dict[str, Type] = {}
         self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
-        self._methods: dict[tuple[str, str], FunctionSummary | None] = {}
+        self._methods: dict[str, dict[str, FunctionSummary | None]] = {}
         self._subclasses: dict[str, list[ClassSummary]] | None = None
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
@@ -269,9 +269,9 @@ class SymbolTable:
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
         """Return the method that `cls` has or inherits."""
-        key = (cls.path, name)
-        if key not in self._methods:
-            self._methods[key] = next(
+        known = self._methods.setdefault(cls.path, {})
+        if name not in known:
+            known[name] = next(
                 (
                     self.modules[owner.module].functions.get(f"{owner.qualname}.{name}")
                     for owner in self.ancestry(cls)
@@ -279,7 +279,7 @@ class SymbolTable:
                 ),
                 None,
             )
-        return self._methods[key]
+        return known[name]
 
     def defines_method(self, name: str) -> bool:
         """Whether any class of the project defines a method of this name."""
