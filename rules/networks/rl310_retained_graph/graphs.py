@@ -264,7 +264,7 @@ def _is_carried(loss: ast.expr, backward: ast.expr, model: SemanticModel) -> boo
             if value is None:
                 continue
             if binding.kind in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.WALRUS) and (
-                _comes_later(binding, name, loops, model) and not _starts_anew(binding, name, loops, model)
+                _comes_later(binding, name, loops, model) and not _begins_in_loop(binding, name, loops, model)
             ):
                 return True
             if binding.kind is BindingKind.AUGMENT and not _is_reset(binding, loops, model):
@@ -285,7 +285,7 @@ def _comes_later(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], mod
     )
 
 
-def _starts_anew(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
+def _begins_in_loop(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
     """Whether a sum such as `loss = loss + term` starts in each iteration, before its own loop."""
     node, statement = binding.node, binding.statement
     if not isinstance(node, ast.Name) or statement not in model.ancestors(name):
