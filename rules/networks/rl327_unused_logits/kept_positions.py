@@ -50,6 +50,16 @@ def reads_of_logits(call: ast.Call, model: SemanticModel) -> list[LogitsRead]:
     return found
 
 
+def own_reads(call: ast.Call, model: SemanticModel) -> list[LogitsRead]:
+    """Return the same for a network whose whole result is logits."""
+    found: list[LogitsRead] = []
+    try:
+        _read_logits(call, found, model, in_batch=False)
+    except _AllReadError:
+        return []
+    return found
+
+
 def _read_output(use: Use, found: list[LogitsRead], model: SemanticModel) -> None:
     match use.kind, use.at:
         case (UseKind.ATTRIBUTE, ast.Attribute(attr=name, ctx=ast.Load()) as part):
@@ -143,4 +153,6 @@ def position_of(axis: ast.expr, model: SemanticModel) -> KeptPositions | None:
             return None if number is not None and number.value in (0, 1) else KeptPositions.SOME
         case ast.UnaryOp(op=ast.USub()):
             return KeptPositions.SOME
+        case ast.Name() | ast.BinOp() if model.types.type_of(axis).tag is TypeTag.INT:
+            return KeptPositions.SOME  # one position: `logits[:, length - 1]`
     return None
