@@ -142,6 +142,8 @@ class UnusedLogits(Rule):
         reads = reads_of_logits(node, model)
         if not reads or not is_repeated(node, model):
             return
+        if any(each.position is KeptPositions.ONE for each in reads):
+            return  # libraries limit the positions from the last on
         is_sure = parameter != ""
         if not is_sure and not (model.program.handles_tokens() and all(is_of_words(r, model) for r in reads)):
             return
@@ -181,8 +183,8 @@ class UnusedLogits(Rule):
         return self.finding(
             model,
             call,
-            f"`{network}` computes logits over the vocabulary at all positions, and only the "
-            "hidden states are read",
+            f"`{network}` computes logits over the vocabulary at all positions, but only the hidden states "
+            "are read",
             advice=f"Call `{network}.base_model`, which has no last layer, and read `last_hidden_state`",
             assumes=None if parameter else f"`{network}` is a causal language model of `transformers`",
         )

@@ -22,6 +22,8 @@ class KeptPositions(Enum):
     LAST = "last"
     SOME = "some"
     """Not the first ones: `logits[:, start:]`."""
+    ONE = "one"
+    """A position that a variable tells: `logits[:, length - 1]`."""
 
 
 @frozen
@@ -154,5 +156,5 @@ def position_of(axis: ast.expr, model: SemanticModel) -> KeptPositions | None:
         case ast.UnaryOp(op=ast.USub()):
             return KeptPositions.SOME
         case ast.Name() | ast.BinOp() if model.types.type_of(axis).tag is TypeTag.INT:
-            return KeptPositions.SOME  # one position: `logits[:, length - 1]`
+            return KeptPositions.ONE
     return None

@@ -17,7 +17,7 @@ def reads_of_own_network(call: ast.Call, model: SemanticModel) -> list[LogitsRea
     run = model.nn.network_run(call)
     if run is None or run[1] != "forward" or not model.types.call_targets(call):
         return []
-    layers = model.nn.architecture(run[0]).layers
+    layers: dict[str, bool] = model.nn.architecture(run[0]).layers
     if not (layers.get(_EMBEDS) and layers.get(_ENDS)):
         return []
     return own_reads(call, model)
