@@ -143,7 +143,7 @@ class RepeatedToRead(Rule):
         """Yield a finding for one tensor that is stacked several times, whose copies are only read."""
         stacked = stacked_tensor(call, model)
         uses = reads_of(call, model) if stacked is not None else []
-        if stacked is None or not uses or runs_in_few_steps(call, model):
+        if stacked is None or Read.READ not in uses or runs_in_few_steps(call, model):
             return
         tensor, count = stacked
         yield self.finding(

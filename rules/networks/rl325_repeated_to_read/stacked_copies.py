@@ -48,10 +48,6 @@ def _same_each_time(items: ast.expr) -> tuple[ast.expr, ast.expr | None] | None:
             ):
                 return None
             return tensor, _length(over)
-        case ast.List(elts=[first, _, *_] as same) | ast.Tuple(elts=[first, _, *_] as same):
-            is_read = not any(isinstance(part, (ast.Call, ast.Starred)) for part in descendants(first))
-            if is_read and len({ast.dump(each) for each in same}) == 1:
-                return first, ast.Constant(value=len(same))
     return None
 
 
