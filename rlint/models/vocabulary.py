@@ -25,6 +25,9 @@ PATCHES = frozenset(words("patch setattr delattr object multiple"))
 GENERATES = frozenset(words("generate generate_samples generate_sequences"))
 """Methods that generate text: `engine.generate_sequences(prompts)`."""
 
+NAMESPACES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
+"""Classes whose objects hold the settings of a program."""
+
 GENERATION_SETTINGS = frozenset({"GenerationConfig"})
 """Classes of the settings with which a language model generates tokens."""
 

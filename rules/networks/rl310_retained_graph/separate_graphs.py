@@ -5,10 +5,9 @@ a critic.
 from __future__ import annotations
 
 import ast
-import sys
 from itertools import product
 
-from rlint.rule import GradientSources, SemanticModel, TypeTag, last_name, regex, separate_outputs
+from rlint.rule import GradientSources, SemanticModel, TypeTag, last_name, regex, separate_outputs, vocabulary
 from rlint.rules.networks._shared.backward_calls import backward_of, backwards_in
 
 _ALL = -1
@@ -25,11 +24,8 @@ def gives_data(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _makes_settings(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call creates an object of the standard library or of a class of the project that is no
-    network: `SimpleNamespace(gamma=0.99)`.
-    """
-    qualified = model.names.qualified(call.func) or ""
-    if qualified.partition(".")[0] in sys.stdlib_module_names:
+    """Whether a call creates a namespace, or an object of a class of the project that is no network."""
+    if model.names.qualified(call.func) in vocabulary.NAMESPACES:
         return True
     kind = model.types.type_of(call)
     return kind.tag is TypeTag.INSTANCE and model.types.class_of_value(call) is not None
