@@ -25,6 +25,12 @@ PATCHES = frozenset(words("patch setattr delattr object multiple"))
 GENERATES = frozenset(words("generate generate_samples generate_sequences"))
 """Methods that generate text: `engine.generate_sequences(prompts)`."""
 
+NAMESPACES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
+"""Classes whose objects hold the settings of a program."""
+
+GENERATION_SETTINGS = frozenset({"GenerationConfig"})
+"""Classes of the settings with which a language model generates tokens."""
+
 OF_TOKENS = words("input_ids tokenizer pad_token_id eos_token_id past_key_values")
 """Names in files for language models: `model(batch["input_ids"])`, `self.tokenizer.eos_token`."""
 

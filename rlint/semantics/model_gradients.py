@@ -430,14 +430,15 @@ class GradientQueries:
             f"`{ast.unparse(call.func)}` calls `backward`"
         )
 
-    def returns_learned(self, call: ast.Call, item: int | str) -> bool:
-        """Whether an item of the result of a call (-1 for all of it) carries the graph of a network on which
-        the called function has already called `backward`.
+    def returns_learned(self, call: ast.Call, item: int | str | None) -> bool:
+        """Whether an item of the result of a call (-1 for all of it, None for any item) carries the graph of
+        a network on which the called function has already called `backward`.
         """
         targets = self._types.call_targets(call)
         return bool(targets) and all(
             any(
-                key == item and any(self._forwards.gives_gradient(path, target.module) for path in paths)
+                item in (key, None)
+                and any(self._forwards.gives_gradient(path, target.module) for path in paths)
                 for key, paths in target.learned_results
             )
             for target in targets

@@ -4,7 +4,7 @@
 Flags loops that evaluate a network known to have dropout or batch normalisation, if no code in the project
 calls `eval()` or `train(False)` for it: neither the function, nor its callees, nor its callers. A loop
 evaluates a network if it is in a function called `evaluate`, `validate`, `test_epoch` or similar, or
-iterates over a `val_loader` or a `test_set`.
+iterates over a `val_loader` or a `test_set`, or if only such functions call its function.
 
 The rule does not flag functions that train, and functions whose name says that dropout is intended
 (`mc_dropout`, `uncertainty`).
@@ -86,7 +86,8 @@ from rlint.rule import (
 )
 
 EVALUATES = frozenset(
-    "eval evaluate evaluation evaluating evaluator val valid validate validation test".split()
+    """eval evaluate evaluation evaluating evaluator val valid validate validation test testing arena
+    benchmark probe""".split()
 )
 DATA = EVALUATES | {"holdout", "heldout"}
 LEARNS = frozenset("train training fit learn update optimize optimise finetune calibrate".split())
@@ -107,11 +108,10 @@ class MissingEvalMode(Rule):
     heat = Heat.COLD
     concerns_evaluation = True
     visits = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
-    triggers = ("eval", "Eval", "val", "test", "Test", "holdout", "heldout")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-        if may_evaluate(function, model):
+        if model.nn.has_layers_by_mode() and may_evaluate(function, model):
             for call in descendants(node):
                 if isinstance(call, ast.Call) and model.function(call) is function:
                     yield from self.check_call(call, model)
@@ -190,20 +190,32 @@ def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
     loops = model.analysis.loops.of_function.get(function)
     if loops is None:
         return False  # a network is evaluated in a loop
-    if not (function is not None and means_evaluation(function.name)) and not any(map(is_over_data, loops)):
-        return False
     words = words_in(function.name) if function is not None else frozenset()
-    return words.isdisjoint(MEANT) and words.isdisjoint(LEARNS)
+    if not (words.isdisjoint(MEANT) and words.isdisjoint(LEARNS)):
+        return False
+    return means_to_evaluate(function) or any(map(is_over_data, loops)) or function is not None
+
+
+def means_to_evaluate(function: Function | None) -> bool:
+    """Whether a function is named after an evaluation."""
+    return function is not None and means_evaluation(function.name)
 
 
 def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> bool:
     """Whether these loops of a function that may evaluate do so, rather than train."""
     function = model.function(call)
-    by_name = function is not None and means_evaluation(function.name)
-    if not by_name and not any(map(is_over_data, loops)):
-        return False
     learning = [call for name in ("backward", "train") for call in model.names.calls_named(name, function)]
-    return not learning if by_name else not any(loops[-1] in model.ancestors(other) for other in learning)
+    if means_to_evaluate(function):
+        return not learning
+    if any(map(is_over_data, loops)):
+        return not any(loops[-1] in model.ancestors(other) for other in learning)
+    return not learning and network_of(call, model) is not None and is_called_by_evaluation(call, model)
+
+
+def is_called_by_evaluation(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether all functions that call the function of a call are named after evaluations."""
+    callers = [function for function, _ in model.usage.call_sites(call)]
+    return bool(callers) and all(means_evaluation(function.name) for function in callers)
 
 
 def is_over_data(loop: AnyLoop) -> bool:

@@ -2,8 +2,9 @@
 
 ## What it does
 Flags `load_state_dict` called with tensors that were copied only for it: `{k: v.clone() for k, v in
-net.state_dict().items()}` or `copy.deepcopy(net.state_dict())`, written in the call or assigned to a
-variable that is used for nothing else.
+net.state_dict().items()}` or `copy.deepcopy(net.state_dict())`, written in the call or assigned to a variable
+that is used for nothing else. Copies of other tensors (`copy.deepcopy(weights)`, `tree_map(torch.clone,
+weights)`, a dict that a loop fills with clones) get advice only, in code that runs in training.
 
 The rule does not flag:
 
@@ -77,6 +78,8 @@ from rlint.rule import (
     SemanticModel,
     StateCopy,
     StateLoad,
+    TypeTag,
+    last_name,
     made_networks,
     weight_sync,
 )
@@ -96,6 +99,8 @@ class ClonedStateDict(Rule):
         assert isinstance(node, ast.Call)
         loaded = weight_sync.loaded_state(node, model)
         copied = weight_sync.copied_state(loaded.given, model) if loaded else None
+        if loaded is not None and copied is None:
+            yield from self.check_other(loaded, model)
         if loaded is None or copied is None or ast.dump(copied.owner) == ast.dump(loaded.target):
             return
         copy = model.source.text(copied.node.func) if copied.deep else "clone"
@@ -113,6 +118,82 @@ class ClonedStateDict(Rule):
             fix=build_fix(loaded, copied, model),
             advice="Pass `state_dict()` without copying",
         )
+
+    def check_other(self, loaded: StateLoad, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for copies of tensors that are not known to be those of a network."""
+        copy = copy_of_any(loaded.given, model) or copy_by_item(loaded, model)
+        if copy is None or model.frequency.heat_of(loaded.call).level is Heat.COLD:
+            return
+        target = model.source.text(loaded.target)
+        is_sure = model.types.type_of(loaded.target).tag is TypeTag.MODULE
+        yield self.finding(
+            model,
+            copy,
+            f"`{last_name(copy.func)}` copies all tensors for `{target}`, though `load_state_dict` copies "
+            "them itself",
+            advice="Pass the tensors without copying",
+            assumes=None if is_sure else f"`{target}` is a network",
+        )
+
+
+def copy_of_any(given: ast.expr, model: SemanticModel) -> ast.Call | None:
+    """Return the call that copies a whole dict of tensors, or each of its items: `copy.deepcopy(weights)`,
+    `{name: w.clone() for name, w in weights.items()}`, `tree_map(torch.clone, weights)`.
+    """
+    item = weight_sync.item_of_dict(given, model)
+    if item is not None:
+        found = weight_sync.copy_in(item[1], model)
+        return found[0] if found is not None else None
+    match given:
+        case ast.Call(func=func, args=[_], keywords=[]) if model.names.qualified(func) == "copy.deepcopy":
+            return given
+        case ast.Call(func=func, args=[ast.Attribute(attr="clone") as clone, _]) if (
+            last_name(func) == "tree_map"
+        ):
+            return given if model.names.qualified(clone) == "torch.clone" else None
+        case ast.Call(
+            args=[
+                ast.Call(
+                    func=ast.Name(id="zip"), args=[_, ast.ListComp(elt=value) | ast.GeneratorExp(elt=value)]
+                )
+            ]
+        ) if model.names.qualified(given.func) in weight_sync.MAKES_A_DICT:
+            found = weight_sync.copy_in(value, model)
+            return found[0] if found is not None else None
+    return None
+
+
+def copy_by_item(loaded: StateLoad, model: SemanticModel) -> ast.Call | None:
+    """Return the copy of each item in a dict that a loop fills only to load it: `state[name] = w.clone()`."""
+    name = loaded.argument
+    if not isinstance(name, ast.Name):
+        return None
+    scope = model.names.scope(name).lookup(name.id)
+    reads = model.names.reads(name.id, scope) if scope is not None else []
+    others = [read for read in reads if read is not name]
+    item = model.parent(others[0]) if len(others) == 1 else None
+    statement = model.parent(item) if item is not None else None
+    match item, statement, model.parent(statement) if statement is not None else None:
+        case (
+            ast.Subscript(slice=ast.Name(id=key), ctx=ast.Store()),
+            ast.Assign(targets=[_], value=value),
+            ast.For(target=ast.Name(id=first) | ast.Tuple(elts=[ast.Name(id=first), _])) as loop,
+        ) if key == first:
+            if not _follows(model.syntax.statement(loaded.call), loop, model):
+                return None
+            found = weight_sync.copy_in(value, model)
+            return found[0] if found is not None else None
+    return None
+
+
+def _follows(statement: ast.stmt, loop: ast.For, model: SemanticModel) -> bool:
+    """Whether a statement comes directly after a loop."""
+    around = model.parent(loop)
+    for block in ("body", "orelse", "finalbody"):
+        statements = getattr(around, block, [])
+        if loop in statements:
+            return statements[statements.index(loop) + 1 :][:1] == [statement]
+    return False
 
 
 def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix | None:

@@ -1,11 +1,12 @@
 """A tensor of ones that is allocated only to be multiplied by a number.
 
-## What it does
-Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot or warm code, where the ones
-are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Products in place
-(`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that are moved, cast
-or reshaped before (`torch.ones(n).to(device) * 0.5`) get advice only. Also flags constants that are allocated
-only to draw from a standard normal distribution: `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
+## What it does Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot or warm code,
+where the ones are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`.
+Products in place (`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that
+are moved, cast or reshaped before (`torch.ones(n).to(device) * 0.5`) get advice only, as do `torch.mul`,
+`mul_` and other methods, `new_ones`, ones in a variable that is read once, and zeros to which a number is
+added. Also flags constants that are allocated only to draw from a standard normal distribution:
+`torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
 
 An option of the program (`self.args.weight`) or a hyperparameter (`epsilon`) is likely a number; then there
 is only advice. The rule does not flag ones that are multiplied by a tensor, which broadcast its values to
@@ -77,6 +78,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    BindingKind,
     Finding,
     Fix,
     Heat,
@@ -96,6 +98,13 @@ from rlint.rules.networks._shared.seldom import runs_in_few_steps
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 ZEROS = frozenset({"torch.zeros", "torch.zeros_like"})
 _NORMAL = "torch.normal"
+_FILLED_BY = {"multiplied": ONES, "divided": ONES, "added": ZEROS}
+_OPERATORS = {ast.Mult: "multiplied", ast.Div: "divided", ast.Add: "added"}
+_METHODS = {
+    **dict.fromkeys(("mul", "mul_", "multiply", "multiply_"), "multiplied"),
+    **dict.fromkeys(("div", "div_", "divide", "divide_", "true_divide"), "divided"),
+    **dict.fromkeys(("add", "add_"), "added"),
+}
 KEPT = frozenset({"dtype", "device", "memory_format"})
 """Keywords with the same meaning in the replacement of `ones`."""
 _MOVES = models.having(
@@ -117,7 +126,7 @@ class MaskedTemporary(Rule):
     claims = ("alloc", "time")
     heat = Heat.WARM
     visits = (ast.BinOp, ast.AugAssign, ast.Call)
-    callees = frozenset({"mul", "div", "normal"})
+    callees = frozenset({*_METHODS, "normal"})
     triggers = ("ones", "zeros")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -143,10 +152,9 @@ class MaskedTemporary(Rule):
         if not number and not is_none_or_number and not option and not computed and (not drawn or kind):
             return  # a tensor's values are broadcast to the shape of the ones
         made = model.source.text(ones.func)
-        combined = "divided" if is_quotient(node) else "multiplied"
         message = (
-            f"`{made}` allocates a tensor only to be {combined} by `{model.source.text(factor)}`, which "
-            f"allocates another"
+            f"`{made}` allocates a tensor only to be {combined(node, model)} `{model.source.text(factor)}`, "
+            f"which {'writes it again' if writes_in_place(node) else 'allocates another'}"
         )
         fix = None
         if is_plain and not option and not computed and not isinstance(node, ast.AugAssign):
@@ -185,33 +193,111 @@ class MaskedTemporary(Rule):
         )
 
 
+def combined(node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel) -> str:
+    """Return how a message names the operation."""
+    found = _operands(node, model)
+    operation = found[0] if found is not None else "multiplied"
+    return "added to" if operation == "added" else f"{operation} by"
+
+
+def writes_in_place(node: ast.AST) -> bool:
+    """Whether an operation writes its result to the ones."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=method)):
+            return method.endswith("_")
+    return False
+
+
 def factor_and_ones(
     node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel
 ) -> tuple[ast.expr, ast.Call, bool] | None:
-    """Return the factor of a product or the divisor of a quotient, the ones, and whether the node is a plain
-    product of both.
+    """Return the factor of a product, the divisor of a quotient or what is added to zeros, the ones or zeros,
+    and whether the node is a plain product of both.
     """
-    match node:
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            pairs = [(left, right), (right, left)]
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            pairs = [(right, left)]
-        case ast.AugAssign(target=left, op=ast.Mult(), value=right):
-            pairs = [(left, right)]
-        case ast.Call(func=ast.Attribute(value=left, attr="mul"), args=[right], keywords=[]):
-            pairs = [(right, left), (left, right)]
-        case ast.Call(func=ast.Attribute(value=left, attr="div"), args=[right], keywords=[]):
-            pairs = [(right, left)]
-        case _:
-            return None
+    found = _operands(node, model)
+    if found is None:
+        return None
+    operation, pairs = found
+    makers = _FILLED_BY[operation]
     for factor, other in pairs:
-        ones = made_by(other)
-        if ones is not None and model.names.qualified(ones.func) in ONES:
-            return factor, ones, ones is other and not is_quotient(node)
+        made = made_by(other)
+        is_direct = made is other
+        if made is None and isinstance(other, ast.Name) and isinstance(other.ctx, ast.Load):
+            made = _made_for(other, model)
+        if made is not None and is_filled_by(made, makers, model):
+            is_product = is_plain_product(node) and model.names.qualified(made.func) in ONES
+            return factor, made, is_direct and is_product
     return None
 
 
-def made_by(tensor: ast.expr) -> ast.Call | None:
+def _operands(
+    node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel
+) -> tuple[str, list[tuple[ast.expr, ast.expr]]] | None:
+    """Return how a node combines two values, and which of them may be the ones, second in each pair."""
+    match node:
+        case (
+            ast.BinOp(left=left, op=operator, right=right)
+            | ast.AugAssign(target=left, op=operator, value=right)
+        ):
+            operation = _OPERATORS.get(type(operator))
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args, keywords=[]):
+            operation = _METHODS.get(method)
+            is_function = (model.names.qualified(node.func) or "").startswith("torch.")
+            parts = args if is_function else [owner, *args]
+            if len(parts) != 2 or any(isinstance(part, ast.Starred) for part in parts):
+                return None
+            left, right = parts
+        case _:
+            return None
+    if operation is None:
+        return None
+    if isinstance(node, ast.AugAssign):
+        return (operation, [(left, right)]) if operation == "multiplied" else None
+    both = [(left, right), (right, left)]
+    return operation, both[1:] if operation == "divided" else both
+
+
+def is_plain_product(node: ast.AST) -> bool:
+    """Whether a node is a product that is written as such, or by the method `mul`."""
+    match node:
+        case ast.BinOp(op=ast.Mult()) | ast.Call(func=ast.Attribute(value=ast.Call(), attr="mul"), args=[_]):
+            return True
+    return False
+
+
+def is_filled_by(made: ast.Call, makers: frozenset[str], model: SemanticModel) -> bool:
+    """Whether a call makes ones or zeros, also by a method of another tensor: `x.new_ones(3)`."""
+    if model.names.qualified(made.func) in makers:
+        return True
+    match made.func:
+        case ast.Attribute(value=owner, attr=method):
+            is_tensor = model.types.type_of(owner).tag is TypeTag.TENSOR
+            return is_tensor and method in {f"new_{name.rpartition('.')[2]}" for name in makers}
+    return False
+
+
+def _may_be_filled(value: ast.expr | None) -> bool:
+    made = made_by(value) if value is not None else None
+    return made is not None and (last_name(made.func) or "").removeprefix("new_").startswith(
+        ("ones", "zeros")
+    )
+
+
+def _made_for(name: ast.Name, model: SemanticModel) -> ast.Call | None:
+    """Return the call that makes the value of a variable which is read only here."""
+    if not any(_may_be_filled(binding.value) for binding in model.names.bindings(name)):
+        return None  # most names
+    bindings = model.dataflow.definitions(name)
+    if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
+        return None
+    made = made_by(bindings[0].value) if bindings[0].value is not None else None
+    if made is None or model.frequency.loops(made) != model.frequency.loops(name):
+        return None
+    readers = model.analysis.readers(bindings[0], model.names.scope(name))
+    return made if list(readers) == [name] else None
+
+
+def made_by(tensor: ast.AST) -> ast.Call | None:
     """Return the call that makes a tensor which may be moved, cast or reshaped then:
     `torch.ones(n).to(device)`.
     """
@@ -222,14 +308,6 @@ def made_by(tensor: ast.expr) -> ast.Call | None:
             case _:
                 return tensor
     return None
-
-
-def is_quotient(node: ast.AST) -> bool:
-    """Whether a node divides."""
-    match node:
-        case ast.BinOp(op=ast.Div()) | ast.Call(func=ast.Attribute(attr="div")):
-            return True
-    return False
 
 
 def is_computed_number(factor: ast.expr, model: SemanticModel) -> bool:

@@ -346,10 +346,16 @@ class ProgramSymbols:
         return known
 
     def _names_layer_by_mode(self, module: ModuleSummary) -> bool:
-        """Whether a module names such a layer, apart from classes of the project that are called like one."""
-        return any(map(is_by_mode, module.attributes_read)) or any(
-            is_by_mode(target) and self.index.symbol(target, module.module) is None
-            for target in module.imports.values()
+        """Whether a module names such a layer, apart from classes of the project that are called like one, or
+        a recurrent layer with dropout.
+        """
+        return (
+            any(map(is_by_mode, module.attributes_read))
+            or any(
+                is_by_mode(target) and self.index.symbol(target, module.module) is None
+                for target in module.imports.values()
+            )
+            or any(is_by_mode(part.name) for parts in module.parts.values() for part in parts)
         )
 
     def attribute_tags(self, attribute: str) -> frozenset[TypeTag]:

@@ -208,7 +208,7 @@ def copied_state(given: ast.expr, model: SemanticModel) -> StateCopy | None:
     item = item_of_dict(given, model)
     if item is not None:
         key, value, items = item
-        found = _copy_in(value, model)
+        found = copy_in(value, model)
         if found is None:
             return None
         owner = item_owner(key, found[2], items.target, items.iter, model)
@@ -270,7 +270,7 @@ def item_owner(
     return None
 
 
-def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:
+def copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:
     """Return the outermost copy in `v.detach().clone().cpu()`, its argument, and `v`."""
     found: tuple[ast.Call, ast.expr] | None = None
     while True:

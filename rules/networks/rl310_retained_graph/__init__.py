@@ -13,6 +13,10 @@ lists of a rollout, likely hold no part of a graph.
 Losses of separate networks share no graph, also if one function computes the values for both, such as those
 of an actor and a critic (likely).
 
+The graph may also be retained by `accelerator.backward(loss, retain_graph=True)`, `manual_backward`, or
+`torch.autograd.backward` and `grad`, by a variable or `**options`, or by a helper to which a call passes
+`True`. Of several losses over which a loop iterates, the last is meant.
+
 If several losses share a part of their graphs, all of them but the last need `retain_graph=True`, and are
 not flagged. The same holds for a recurrent state that is carried from one update to the next without
 `detach()`.
@@ -63,8 +67,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, last_name
+from rlint.rules.networks._shared.backward_calls import BACKWARD, Backward, backward_of
 from rlint.rules.networks.rl310_retained_graph.graphs import last_use
+from rlint.rules.networks.rl310_retained_graph.retain_flags import RetainFlag, retain_flags
 from rlint.rules.networks.rl310_retained_graph.separate_graphs import divided_calls
 
 
@@ -75,29 +81,41 @@ class RetainedGraph(Rule):
     claims = ("mem",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset({"backward"})
+    callees = BACKWARD
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        match node:
-            case ast.Call(func=ast.Attribute(value=loss, attr="backward"), args=args):
-                pass
-            case _:
-                return
-        flag = retain_flag(node)
-        if flag is None or len(args) > 1 or not isinstance(model.parent(node), ast.Expr):
-            return
-        assumed = last_use(node, loss, model)
+        if not node.args and not node.keywords:
+            return  # most calls
+        backward = backward_of(node, model)
+        if backward is not None and (
+            last_name(node.func) == "grad" or isinstance(model.parent(node), ast.Expr)
+        ):
+            for retained in retain_flags(backward, model):
+                yield from self.check_flag(backward, retained, model)
+
+    def check_flag(self, backward: Backward, retained: RetainFlag, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding if no other backward pass uses the graph."""
+        assumed = last_use(backward, retained, model)
         if assumed is None:
             return
-        text = model.source.text(loss)
+        text = model.source.text(retained.loss)
+        in_loop = not isinstance(retained.place, ast.Call) or retained.place not in (
+            retained.call,
+            backward.call,
+        )
+        graph = f"The graph of the last `{text}`" if in_loop else f"The graph of `{text}`"
         yield self.finding(
             model,
-            node,
-            f"The graph of `{text}` is retained for another backward pass, which never happens",
-            fix=build_fix(node, flag, model),
-            advice="Remove `retain_graph`",
-            assumes=assumption(node, assumed, model),
+            retained.call,
+            f"{graph} is retained for another backward pass, which never happens",
+            fix=None if in_loop else build_fix(retained, model),
+            advice=(
+                "Call `backward` once on the sum of the losses, or retain the graph for all but the last"
+                if in_loop
+                else "Remove `retain_graph`"
+            ),
+            assumes=assumption(backward.call, assumed, model),
         )
 
 
@@ -110,22 +128,9 @@ def assumption(backward: ast.Call, assumed: tuple[str, ...], model: SemanticMode
     return " and ".join((*assumed, *also)) or None
 
 
-def retain_flag(call: ast.Call) -> ast.expr | None:
-    """Return the `True` of `retain_graph=True`; None without, or if a graph of the gradient is created,
-    too.
-    """
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    if None in given or "create_graph" in given:
-        return None
-    match given.get("retain_graph"):
-        case ast.Constant(value=True) as flag:
-            return flag
-    return None
-
-
-def build_fix(call: ast.Call, flag: ast.expr, model: SemanticModel) -> Fix | None:
+def build_fix(retained: RetainFlag, model: SemanticModel) -> Fix | None:
     """Remove the argument."""
-    edit = model.edit.without_arguments(call, [flag])
+    edit = model.edit.without_arguments(retained.call, [retained.flag]) if retained.flag is not None else None
     if edit is None:
         return None
     reason = "no other backward pass may use the graph, which would raise an error"

@@ -21,8 +21,10 @@ from rlint.rule import (
     parameter_of,
     regex,
 )
+from rlint.rules.networks._shared.backward_calls import Backward, backwards_in
 from rlint.rules.networks.rl310_retained_graph.handed_losses import losses_handed
 from rlint.rules.networks.rl310_retained_graph.kept_data import holder_of, holds_data
+from rlint.rules.networks.rl310_retained_graph.retain_flags import RetainFlag
 from rlint.rules.networks.rl310_retained_graph.separate_graphs import gives_data, have_separate_graphs
 
 _PLAIN = frozenset(
@@ -42,17 +44,20 @@ _DATA = regex(
 )
 
 
-def last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> tuple[str, ...] | None:
+def last_use(backward: Backward, retained: RetainFlag, model: SemanticModel) -> tuple[str, ...] | None:
     """Return what must hold for the graph of the loss to be created in the same iteration, and not needed
     after this backward: nothing if it surely is so; None if it likely is not. The loss may be a parameter,
     whose graph the callers create.
     """
-    handed = losses_handed(backward, loss, model)
+    call = backward.call
+    if retained.call is not call:
+        return _last_use(call, retained.loss, retained.place, model)
+    handed = losses_handed(call, retained.loss, model)
     if not handed:
-        return _last_use(backward, loss, backward, model)
+        return _last_use(call, retained.loss, retained.place, model)
     assumed: dict[str, None] = {}
-    for call, value in handed:
-        found = _last_use(backward, value, call, model)
+    for place, value in handed:
+        found = _last_use(call, value, place, model)
         if found is None:
             return None
         assumed.update(dict.fromkeys(found))
@@ -60,7 +65,7 @@ def last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> tuple[
 
 
 def _last_use(
-    backward: ast.Call, loss: ast.expr, place: ast.Call, model: SemanticModel
+    backward: ast.Call, loss: ast.expr, place: ast.expr, model: SemanticModel
 ) -> tuple[str, ...] | None:
     """Return the same for the value of a loss at a place: the backward, or the call that passes it on."""
     assumed: dict[str, None] = {}
@@ -77,7 +82,7 @@ def _last_use(
     # `batch` may contain an encoder's output, for all losses
     shared = _learned_by_other_losses(given, place, model)
     doubtful = sorted(name for name in given if name in shared or not _DATA.search(name.lower()))
-    if any(_GRAPHS.search(name.lower()) or _is_given_a_graph(name, place, model) for name in doubtful):
+    if any(_may_be_graph(name, place, model) for name in doubtful):
         return None
     if doubtful:
         assumed[_no_gradient(doubtful, place, model)] = None
@@ -92,13 +97,13 @@ def _last_use(
                 continue
         elif not inside:
             return None
-        if _keeps_state(call, model) or not _ends_here(call, backward, model, assumed):
+        if _keeps_state(call, model) or not _ends_here(call, backward, place, model, assumed):
             return None
         made += 1
     return tuple(assumed) if made > 0 and not _is_carried(loss, place, model) else None
 
 
-def _is_plain(parameter: ast.Name, backward: ast.Call, model: SemanticModel) -> bool:
+def _is_plain(parameter: ast.Name, backward: ast.expr, model: SemanticModel) -> bool:
     """Whether a parameter is a setting, whose default is a number or a text, or no tensor by its type."""
     if model.types.type_of(parameter).tag in _PLAIN:
         return True
@@ -107,8 +112,23 @@ def _is_plain(parameter: ast.Name, backward: ast.Call, model: SemanticModel) -> 
     return isinstance(default, ast.Constant) and default.value is not None
 
 
-def _is_given_a_graph(name: str, backward: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call of the function in this file passes the result of a network for a parameter."""
+def _may_be_graph(name: str, backward: ast.expr, model: SemanticModel) -> bool:
+    """Whether a parameter may carry a graph, judging by its name or by what the calls in this file pass for
+    it.
+    """
+    passed = list(_passed_for(name, backward, model))
+    sources = [model.gradients.sources(argument) for argument in passed]
+    if any(model.gradients.gives_gradient(call) for each in sources for call in each.calls):
+        return True
+    if not _GRAPHS.search(name.lower()):
+        return False
+    summary = model.symbols.function_at(backward)
+    are_all = summary is not None and len(passed) == len(model.dataflow.calls_of(summary))
+    return not passed or not are_all or any(each.parameters or each.leaves for each in sources)
+
+
+def _passed_for(name: str, backward: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
+    """Yield what calls of the function in this file pass for a parameter."""
     function = model.function(backward)
     called = model.names.calls_by_name.get(function.name, []) if function is not None else []
     for call in called:
@@ -116,15 +136,11 @@ def _is_given_a_graph(name: str, backward: ast.Call, model: SemanticModel) -> bo
             if model.types.definition(target) is not function:
                 continue
             for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-                if parameter_of(argument, call, target) == name and any(
-                    model.gradients.gives_gradient(source)
-                    for source in model.gradients.sources(argument).calls
-                ):
-                    return True
-    return False
+                if parameter_of(argument, call, target) == name:
+                    yield argument
 
 
-def _no_gradient(names: list[str], backward: ast.Call, model: SemanticModel) -> str:
+def _no_gradient(names: list[str], backward: ast.expr, model: SemanticModel) -> str:
     """Return the clause that these arguments carry no gradient."""
     function = model.function(backward)
     if len(names) == 1:
@@ -148,12 +164,12 @@ def _is_no_graph(kept: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def _learned_by_other_losses(parameters: set[str], backward: ast.Call, model: SemanticModel) -> set[str]:
+def _learned_by_other_losses(parameters: set[str], backward: ast.expr, model: SemanticModel) -> set[str]:
     """Return the parameters that another loss of the function depends on whose backward is called."""
     found: set[str] = set()
-    for call in model.names.calls_named("backward", model.function(backward)) if parameters else ():
-        if call is not backward and isinstance(call.func, ast.Attribute):
-            sources = model.gradients.sources(call.func.value)
+    for other in backwards_in(model.function(backward), model) if parameters else ():
+        if other.call is not backward:
+            sources = model.gradients.sources(other.loss)
             found |= parameters & {parameter.id for parameter in sources.parameters}
     return found
 
@@ -165,20 +181,32 @@ def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
     return bool(model.nn.architecture(call.func).keeps)
 
 
-def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel, assumed: dict[str, None]) -> bool:
+def _ends_here(
+    call: ast.Call,
+    backward: ast.Call,
+    place: ast.expr,
+    model: SemanticModel,
+    assumed: dict[str, None],
+) -> bool:
     """Whether the gradient of a value ends in the backward, or before it, or is returned after it."""
     going_on = [
         left
         for left in model.gradients.sinks(call)
         if left.label not in (*gradient_sinks.ENDS, SinkKind.ARRAY)
     ]
-    function = model.function(backward)
+    function = model.function(place)
     returned = [left for left in going_on if left.label is SinkKind.RETURNED]
     if returned and function is not None:
-        if not all(_is_after(left.node, backward, model) for left in returned):
+        if not all(_is_after(left.node, backward, place, model) for left in returned):
             return False
         assumed[f"callers of `{function.name}` do not call `backward` on its result"] = None
         going_on = [left for left in going_on if left not in returned]
+    stored = [left for left in going_on if left.label is SinkKind.STORED]
+    for left in stored:
+        if not _is_after(left.node, backward, place, model):
+            return False
+        assumed[f"no `backward` is called on what `{_holder(left.node, model)}` keeps"] = None
+    going_on = [left for left in going_on if left not in stored]
     if any(left.label is not SinkKind.LEARNED for left in going_on):
         return False
     return all(
@@ -192,7 +220,15 @@ def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel, assumed
     )
 
 
-def _is_after(node: ast.AST, backward: ast.Call, model: SemanticModel) -> bool:
+def _holder(node: ast.AST, model: SemanticModel) -> str:
+    """Return the source of the container that stores a value: `losses` for `losses.append(loss)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=holder)):
+            return model.source.text(holder)
+    return model.source.text(node)
+
+
+def _is_after(node: ast.AST, backward: ast.Call, place: ast.expr, model: SemanticModel) -> bool:
     """Whether a loss is returned after its backward and a step of an optimizer, which changes weights that
     another backward would need. A list may collect losses for a common backward.
     """
@@ -202,15 +238,21 @@ def _is_after(node: ast.AST, backward: ast.Call, model: SemanticModel) -> bool:
         ):
             return False
     end, returned = model.source.span(backward)[1], model.source.span(node)[0]
+    is_helper = model.function(place) is not model.function(backward)
+    if is_helper and model.source.span(place)[1] > returned:
+        return False
     return any(
-        end < model.source.span(call)[0] < returned
+        end < model.source.span(call)[0] and (is_helper or model.source.span(call)[0] < returned)
         for call in model.names.calls_named("step", model.function(backward))
         if isinstance(call.func, ast.Attribute)
-        and model.types.type_of(call.func.value).tag in (TypeTag.OPTIMIZER, TypeTag.UNKNOWN)
+        and any(
+            model.types.type_of(stepped).tag in (TypeTag.OPTIMIZER, TypeTag.UNKNOWN)
+            for stepped in (call.func.value, *call.args)  # `scaler.step(optimizer)`
+        )
     )
 
 
-def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> bool:
+def _is_carried(loss: ast.expr, backward: ast.expr, model: SemanticModel) -> bool:
     """Whether the loss depends on values of an earlier iteration."""
     loops = model.frequency.loops(backward)
     seen: set[Binding] = set()
@@ -221,8 +263,8 @@ def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> boo
             value = binding.value
             if value is None:
                 continue
-            if binding.kind in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.WALRUS) and _comes_later(
-                binding, name, loops, model
+            if binding.kind in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.WALRUS) and (
+                _comes_later(binding, name, loops, model) and not _begins_in_loop(binding, name, loops, model)
             ):
                 return True
             if binding.kind is BindingKind.AUGMENT and not _is_reset(binding, loops, model):
@@ -240,6 +282,22 @@ def _comes_later(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], mod
     statement = binding.statement
     return any(loop in model.ancestors(statement) for loop in loops) and (
         model.syntax.positions.span(statement)[1] >= model.syntax.positions.span(name)[1]
+    )
+
+
+def _begins_in_loop(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
+    """Whether a sum such as `loss = loss + term` starts in each iteration, before its own loop."""
+    node, statement = binding.node, binding.statement
+    if not isinstance(node, ast.Name) or statement not in model.ancestors(name):
+        return False
+    around = list(model.ancestors(statement))
+    return any(
+        other is not binding
+        and other.kind is BindingKind.ASSIGN
+        and isinstance(other.value, ast.Constant)
+        and model.parent(other.statement) in around
+        and all(loop in model.ancestors(other.statement) for loop in loops)
+        for other in model.names.bindings(node)
     )
 
 

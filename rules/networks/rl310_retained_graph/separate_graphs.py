@@ -7,7 +7,8 @@ from __future__ import annotations
 import ast
 from itertools import product
 
-from rlint.rule import GradientSources, SemanticModel, last_name, regex, separate_outputs
+from rlint.rule import GradientSources, SemanticModel, TypeTag, last_name, regex, separate_outputs, vocabulary
+from rlint.rules.networks._shared.backward_calls import backward_of, backwards_in
 
 _ALL = -1
 _GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch|generator")
@@ -17,7 +18,17 @@ def gives_data(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the result of a call surely is not part of a graph."""
     if model.types.call_targets(call):
         return not model.gradients.gives_gradient(call)
+    if _makes_settings(call, model):
+        return True
     return bool(_GIVES_DATA.search((last_name(call.func) or "").lower()))
+
+
+def _makes_settings(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call creates a namespace, or an object of a class of the project that is no network."""
+    if model.names.qualified(call.func) in vocabulary.NAMESPACES:
+        return True
+    kind = model.types.type_of(call)
+    return kind.tag is TypeTag.INSTANCE and model.types.class_of_value(call) is not None
 
 
 def have_separate_graphs(backward: ast.Call, other: ast.AST, model: SemanticModel) -> bool:
@@ -34,8 +45,8 @@ def have_separate_graphs(backward: ast.Call, other: ast.AST, model: SemanticMode
 def divided_calls(backward: ast.Call, model: SemanticModel) -> list[ast.Call]:
     """Return the calls that compute values for this and for another call of `backward` in the function."""
     found: dict[ast.Call, None] = {}
-    for other in model.names.calls_named("backward", model.function(backward)):
-        sources = _sources(backward, other, model)
+    for other in backwards_in(model.function(backward), model):
+        sources = _sources(backward, other.call, model)
         if sources is not None:
             found.update(dict.fromkeys(_common(*sources, model)))
     return list(found)
@@ -44,13 +55,12 @@ def divided_calls(backward: ast.Call, model: SemanticModel) -> list[ast.Call]:
 def _sources(
     backward: ast.Call, other: ast.AST, model: SemanticModel
 ) -> tuple[GradientSources, GradientSources] | None:
-    match backward, other:
-        case (
-            ast.Call(func=ast.Attribute(value=first)),
-            ast.Call(func=ast.Attribute(value=second, attr="backward")),
-        ) if backward is not other:
-            return model.gradients.sources(first), model.gradients.sources(second)
-    return None
+    if backward is other or not isinstance(other, ast.Call):
+        return None
+    one, another = backward_of(backward, model), backward_of(other, model)
+    if one is None or another is None:
+        return None
+    return model.gradients.sources(one.loss), model.gradients.sources(another.loss)
 
 
 def _common(one: GradientSources, another: GradientSources, model: SemanticModel) -> list[ast.Call]:

@@ -145,7 +145,7 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
     ]
     if min(makers, key=lambda node: model.source.span(node)[0]) is not call:
         return None  # reported at the first
-    if any(takes_time(maker, model) for maker in makers):
+    if any(takes_time(maker, model) or is_grid(maker, model) for maker in makers):
         return found
     # filled tensors count if they are inputs of a computation, or if their size is a setting
     computed = any(_is_computed(node, model) for node in descendants(found.node) if node not in makers)

@@ -7,7 +7,9 @@ that contains it, or the loss is not trained on at all. The call of `backward()`
 project that returns the tensor: `loss, ratio = self.update(batch)`, then `info["ratio"] += ratio.mean()`.
 Or it is in a function that receives the tensor: `self.net.fit(loss)`.
 
-The loss may also be an item of a dict that is appended (`history.append({"loss": loss})`).
+The loss may also be an item of a dict or tuple that is appended (`history.append({"loss": loss})`), of a list
+that is added (`losses += [loss]`, `extend`, `insert`), or the term of a moving average
+(`mean = 0.99 * mean + 0.01 * loss`), of `torch.add`, of `sum(losses, total)`, or of a dict of sums.
 
 Sums in a local dict of statistics count as well if a network surely computed the values with autograd on.
 
@@ -79,6 +81,7 @@ from collections.abc import Iterator, Sequence
 from rlint.rule import (
     AnyLoop,
     Applicability,
+    BindingKind,
     Finding,
     Fix,
     FunctionSummary,
@@ -90,24 +93,25 @@ from rlint.rule import (
     gradient_sinks,
     weight_sync,
 )
+from rlint.rules.networks._shared.backward_calls import BACKWARD
+from rlint.rules.networks.rl318_graph_kept_by_log.kept_forms import IN_PLACE, PUTS_INTO, Kept, kept_by
 from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
-    Kept,
     begins_in_loop,
     has_backward,
     is_called_loss,
     is_item_of_short_lived,
-    items_kept,
-    kept_in,
     surely_attached,
 )
 from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
     is_learned_in_other_file,
+    may_be_number,
     returned_values,
     stored_items,
 )
 
 STATISTICS = frozenset("info infos metrics stats statistics log logs".split())
 _MINOR = "`backward` has freed the saved tensors, so that only the nodes of the graphs remain"
+_HOLDERS = (TypeTag.DICT, TypeTag.TUPLE, TypeTag.LIST)
 ENDS_OR_LEAVES = gradient_sinks.ENDS | {SinkKind.RETURNED}
 
 
@@ -117,17 +121,16 @@ class GraphKeptByLog(Rule):
     claims = ("mem",)
     heat = Heat.WARM
     visits = (ast.AugAssign, ast.Assign, ast.Call)
-    callees = frozenset({"append"})
-    triggers = ("+=", "append(", "+ ")
+    callees = PUTS_INTO | IN_PLACE
+    triggers = ("+=", "-=", "append(", "extend(", "insert(", "add", "sub", "lerp(", "sum(", "+ ", "- ", "[*")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        whole = kept_in(node)
-        for kept in items_kept(whole) if whole is not None else ():
+        for kept in kept_by(node):
             yield from self.check_kept(kept, model)
 
     def check_kept(self, kept: Kept, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a value that is kept with its graph."""
-        node, after_backward = kept.node, keeps_graph(kept, model)
+        after_backward = keeps_graph(kept, model)
         if after_backward is None:
             return
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
@@ -140,11 +143,10 @@ class GraphKeptByLog(Rule):
                 if exhausted
                 else "of which `backward` uses at most a part"
             )
-            is_sum = not isinstance(node, ast.Call)
-            minor = _MINOR if exhausted and is_sum else None
+            minor = _MINOR if exhausted and kept.is_sum else None
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
-        fix = build_fix(kept.value, model)
-        if model.types.type_of(kept.value).tag in (TypeTag.DICT, TypeTag.TUPLE, TypeTag.LIST):
+        fix = build_fix(kept, model)
+        if model.types.type_of(kept.value).tag in _HOLDERS or may_be_number(kept.value, model):
             advice, fix = f"Detach the tensors in `{value}`, or keep numbers", None
         assumes = "" if after_backward else assumption(kept.keeper, model)
         yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes, minor=minor)
@@ -155,6 +157,11 @@ def _reduced(value: ast.expr) -> ast.expr:
     match value:
         case ast.Call(func=ast.Attribute(value=tensor, attr="mean" | "sum"), args=[], keywords=[]):
             return tensor
+        case (
+            ast.BinOp(left=tensor, op=ast.Mult() | ast.Div(), right=ast.Constant())
+            | ast.BinOp(left=ast.Constant(), op=ast.Mult(), right=tensor)
+        ):
+            return tensor
     return value
 
 
@@ -164,11 +171,11 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     """
     value, keeper = kept.value, kept.keeper
     local = isinstance(keeper, ast.Name)
-    loops = model.frequency.loops(kept.node)
+    loops = _loops_around(kept, model)
     if local and not loops and not is_of_module(keeper, model):
         return None
     if (
-        not model.names.attribute_uses("backward")
+        not any(map(model.names.attribute_uses, BACKWARD))
         and not (local and is_called_loss(kept, model))
         and not is_learned_in_other_file(value, model)
     ):
@@ -210,6 +217,23 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if SinkKind.RETURNED in becomes and not model.gradients.traced(keeper).labels <= gradient_sinks.ENDS:
         return None
     return False
+
+
+def _loops_around(kept: Kept, model: SemanticModel) -> Sequence[AnyLoop]:
+    """Return the loops around a kept value, without the innermost if it only iterates over the losses of one
+    step: `for name, loss in losses.items()`.
+    """
+    loops = model.frequency.loops(kept.node)
+    if not loops or not isinstance(kept.value, ast.Name) or not isinstance(loops[0], ast.For):
+        return loops
+    bindings = model.dataflow.definitions(kept.value)
+    iterates = bool(bindings) and all(
+        each.kind is BindingKind.FOR and each.value is loops[0].iter for each in bindings
+    )
+    calls = model.gradients.sources(kept.value).calls if iterates else ()
+    if calls and not any(loops[0] in model.ancestors(call) for call in calls):
+        return loops[1:]
+    return loops
 
 
 def adds_gradient(call: ast.Call, loops: Sequence[AnyLoop], model: SemanticModel) -> bool:
@@ -294,8 +318,9 @@ def assumption(keeper: ast.expr, model: SemanticModel) -> str:
     return ""
 
 
-def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
+def build_fix(kept: Kept, model: SemanticModel) -> Fix | None:
     """Detach the stored value."""
+    value = kept.whole or kept.value
     edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
-    reason = f"no code may compute a gradient through the stored `{model.source.text(value)}`"
+    reason = f"no code may compute a gradient through the stored `{model.source.text(kept.value)}`"
     return Fix("Detach it from its graph", Applicability.UNSAFE, (edit,), reason)

@@ -15,77 +15,25 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
-    dump_as_read,
-    frozen,
     models,
     vocabulary,
     weight_sync,
 )
+from rlint.rules.networks._shared.backward_calls import backwards_in
+from rlint.rules.networks.rl318_graph_kept_by_log.kept_forms import Kept, adds_to
 from rlint.rules.networks.rl318_graph_kept_by_log.returned_losses import (
     is_learned_in_other_file,
     returned_values,
 )
 
 _NEW = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
-_ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _DETACHES = models.having(Trait.TO_HOST | Trait.GIVES_INDEX, TypeTag.TENSOR) | {"detach"}
 _DEPTH = 60
+_LOOPS = 2
 LOSSES = frozenset(
     """loss losses criterion criteria error errors err nll mse kl kld entropy objective cost bce ce
     surrogate regret""".split()
 )
-
-
-@frozen
-class Kept:
-    """`node` adds `value` to the container `keeper`."""
-
-    node: ast.AST
-    keeper: ast.expr
-    value: ast.expr
-
-
-def kept_in(node: ast.AST) -> Kept | None:
-    """Read `total += loss`, `total = total + loss` and `losses.append(loss)`."""
-    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
-        return None  # most statements
-    match node:
-        case ast.AugAssign(target=keeper, op=ast.Add(), value=value):
-            pass
-        case ast.Assign(
-            targets=[ast.Name() | ast.Attribute() as keeper],
-            value=ast.BinOp(left=left, op=ast.Add(), right=right),
-        ):
-            if _reads(left, keeper):
-                value = right
-            elif _reads(right, keeper):
-                value = left
-            else:
-                return None
-        case ast.Call(func=ast.Attribute(value=keeper, attr="append"), args=[value], keywords=[]):
-            pass
-        case _:
-            return None
-    if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp, ast.Dict)):
-        return None
-    return Kept(node, keeper, value)
-
-
-def items_kept(kept: Kept) -> list[Kept]:
-    """Return what is kept as separate values: those of `losses.append({"critic": loss, "step": step})`."""
-    if not isinstance(kept.value, ast.Dict):
-        return [kept]
-    values = (*_ACCESS, ast.Call, ast.BinOp)
-    return [Kept(kept.node, kept.keeper, item) for item in kept.value.values if isinstance(item, values)]
-
-
-def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
-    """Whether a term of a sum is the variable that the sum is assigned to."""
-    if isinstance(term, ast.Name) and isinstance(target, ast.Name):
-        return term.id == target.id
-    if term.__class__ is not target.__class__:
-        return False
-    return ast.dump(term) == dump_as_read(target)
 
 
 def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> bool:
@@ -95,7 +43,11 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
     bindings = scope.bindings[keeper.id] if scope is not None else []
     if len(bindings) > MAX_DEFINITIONS:
         return True
-    made = [b for b in bindings if b.kind is BindingKind.ASSIGN and b.statement is not node]
+    made = [
+        binding
+        for binding in bindings
+        if binding.kind is BindingKind.ASSIGN and binding.statement is not node and not adds_to(binding)
+    ]
     return any(loop in model.ancestors(binding.statement) for binding in made) or not made
 
 
@@ -143,21 +95,16 @@ def _is_result_learned(result: ast.expr, model: SemanticModel) -> bool | None:
 
 def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
     function = model.function(value)
-    names = [node for node in descendants(value) if isinstance(node, ast.Name)]
-    bindings = {
-        binding for name in names for binding in model.dataflow.definitions(name) if _is_made(binding)
-    }
+    bindings = _origins(value, model)
     learned = False
-    for use in model.names.attribute_uses("backward"):
-        call = model.parent(use)
-        if not isinstance(call, ast.Call) or model.function(call) is not function:
-            continue
-        kept = {keyword.arg for keyword in call.keywords} & vocabulary.KEEP_GRAPH
+    for backward in backwards_in(function, model):
+        call = backward.call
+        kept = set(backward.arguments) & vocabulary.KEEP_GRAPH
         if kept and (kept != {"retain_graph"} or not _is_step_after(call, function, model)):
             return None
         directly: set[Binding] = set()
         handed: set[Binding] = set()
-        for part in (use.value, *call.args):
+        for part in (call.func, *call.args):
             arguments = {node for made in descendants(part) for node in _given_to(made)}
             for name in descendants(part):
                 if isinstance(name, ast.Name):
@@ -169,6 +116,24 @@ def _has_backward_here(value: ast.expr, model: SemanticModel) -> bool | None:
     return learned or any(_is_learned_by_callee(binding, value, model) for binding in bindings)
 
 
+def _origins(value: ast.expr, model: SemanticModel) -> set[Binding]:
+    """Return the variables from which a value is computed in its own expression, with those that a loop
+    iterates over: `loss` for `term` in `for term in (loss, entropy)`.
+    """
+    found: set[Binding] = set()
+    pending = [node for node in descendants(value) if isinstance(node, ast.Name)]
+    for _ in range(_LOOPS):
+        bindings = {binding for name in pending for binding in model.dataflow.definitions(name)}
+        found.update(filter(_is_made, bindings))
+        iterated = [
+            binding.value
+            for binding in bindings
+            if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None
+        ]
+        pending = [node for each in iterated for node in descendants(each) if isinstance(node, ast.Name)]
+    return found
+
+
 def _is_step_after(backward: ast.Call, function: Function | None, model: SemanticModel) -> bool:
     """Whether an optimizer takes a step after a backward: no later backward can use the retained graph, as
     the weights have changed in place.
@@ -176,9 +141,17 @@ def _is_step_after(backward: ast.Call, function: Function | None, model: Semanti
     after = model.source.span(backward)[1]
     return any(
         isinstance(call.func, ast.Attribute)
-        and model.types.type_of(call.func.value).tag is TypeTag.OPTIMIZER
         and model.source.span(call)[0] > after
+        and any(_is_optimizer(each, model) for each in (call.func.value, *call.args))
         for call in model.names.calls_named("step", function)
+    )
+
+
+def _is_optimizer(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is an optimizer, also one of unknown type that is named so."""
+    tag = model.types.type_of(value).tag
+    return tag is TypeTag.OPTIMIZER or (
+        tag is TypeTag.UNKNOWN and any(word.startswith("opt") for word in weight_sync.words_of(value, model))
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import BindingKind, Function, SemanticModel, descendants, element_at
+from rlint.rule import BindingKind, Function, SemanticModel, TypeTag, descendants, element_at
 
 _Step = int | str
 
@@ -27,6 +27,17 @@ def returned_values(value: ast.expr, model: SemanticModel) -> Iterator[list[ast.
                     results = _results(call, path + _key_read(node, model), model)
                     if results:
                         yield results
+                for call, path in _calls_iterated_for(node, model):
+                    results = _results(call, path, model)
+                    if results and all(isinstance(each, ast.Dict) for each in results):
+                        yield results
+
+
+def may_be_number(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a loop takes a value from a dict of a call's results, some of which may be numbers."""
+    if not isinstance(value, ast.Name) or model.types.type_of(value).tag is TypeTag.TENSOR:
+        return False
+    return any(_calls_iterated_for(value, model))
 
 
 def stored_items(value: ast.expr, model: SemanticModel) -> list[ast.expr]:
@@ -75,7 +86,7 @@ def is_learned_in_other_file(value: ast.expr, model: SemanticModel) -> bool:
         if model.types.call_targets(value):
             break
         value = value.func.value  # `loss.mean()`
-    made: list[tuple[ast.Call, tuple[_Step, ...]]] = []
+    made: list[tuple[ast.Call, tuple[_Step | None, ...]]] = []
     match value:
         case ast.Call():
             made = [(value, ())]
@@ -83,13 +94,30 @@ def is_learned_in_other_file(value: ast.expr, model: SemanticModel) -> bool:
             made = [(call, (*path, key)) for call, path in _calls_bound_to(name, model)]
         case ast.Name():
             made = list(_calls_bound_to(value, model))
+            made += [(call, (*path, None)) for call, path in _calls_iterated_for(value, model)]
     return bool(made) and all(_is_learned(call, path, model) for call, path in made)
 
 
-def _is_learned(call: ast.Call, path: tuple[_Step, ...], model: SemanticModel) -> bool:
+def _is_learned(call: ast.Call, path: tuple[_Step | None, ...], model: SemanticModel) -> bool:
     if len(path) > 1 or any(map(model.types.definition, model.types.call_targets(call))):
         return False
     return model.gradients.returns_learned(call, path[0] if path else -1)
+
+
+def _calls_iterated_for(name: ast.Name, model: SemanticModel) -> Iterator[tuple[ast.Call, tuple[_Step, ...]]]:
+    """Yield the calls whose dict a loop iterates over: for `value` in `for key, value in results.items()`."""
+    for binding in model.dataflow.definitions(name):
+        if binding.kind not in (BindingKind.FOR, BindingKind.COMPREHENSION):
+            continue
+        match binding.value, binding.path:
+            case (ast.Call(func=ast.Attribute(value=results, attr="items")), (1,)) | (
+                ast.Call(func=ast.Attribute(value=results, attr="values")),
+                (),
+            ):
+                if isinstance(results, ast.Call):
+                    yield results, ()
+                elif isinstance(results, ast.Name):
+                    yield from _calls_bound_to(results, model)
 
 
 def _calls_bound_to(name: ast.Name, model: SemanticModel) -> Iterator[tuple[ast.Call, tuple[_Step, ...]]]:

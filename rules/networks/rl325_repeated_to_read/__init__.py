@@ -5,11 +5,11 @@ Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot or warm code where each
 element (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
 arithmetic, comparisons, `gather`, `where`, `bmm`, reductions, as an index, also through views (`unsqueeze`,
 slices), by networks, in lists that are only filled and concatenated, and in functions of the same file that
-they are passed to or returned from. A value of unknown type counts as
-a tensor if only tensors have such methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`. Further counts in front
-repeat a tensor whose number of dimensions is known, or asserted by `assert x.ndim == 2`:
-`x.repeat(n, 1, 1)`. A learned parameter that is repeated for each row of a batch likely has one row:
-`self.log_std.repeat(len(mean), 1)`.
+they are passed to or returned from. A value of unknown type counts as a tensor if only tensors have such
+methods: `mask.view(1, -1, 1).repeat(n, 1, 1)`. One tensor that is stacked several times (`torch.stack([x] *
+n)`) is repeated along a new dimension. Further counts in front repeat a tensor whose number of dimensions is
+known, or asserted by `assert x.ndim == 2`: `x.repeat(n, 1, 1)`. A learned parameter that is repeated for each
+row of a batch likely has one row: `self.log_std.repeat(len(mean), 1)`.
 
 The rule does not flag:
 
@@ -83,7 +83,9 @@ from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import (
     is_one,
     single_dimensions,
 )
+from rlint.rules.networks.rl325_repeated_to_read.stacked_copies import stacked_tensor
 
+_STACKS = frozenset({"stack", "cat", "concat", "concatenate"})
 _OF_ARRAYS = 2
 """Maximum number of arguments of `repeat` of numpy: the counts and the axis."""
 _OF_ROWS = 2
@@ -102,12 +104,15 @@ class RepeatedToRead(Rule):
     claims = ("time", "mem")
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset({"repeat", "tile", "repeat_interleave"})
-    triggers = (".repeat(", ".tile(", "repeat_interleave(")
+    callees = frozenset({"repeat", "tile", "repeat_interleave", "stack", "cat", "concat", "concatenate"})
+    triggers = (".repeat(", ".tile(", "repeat_interleave(", "stack(", "cat(", "concat(", "concatenate(")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for copies along dimensions of size 1 that are only read."""
         assert isinstance(node, ast.Call)
+        if last_name(node.func) in _STACKS:
+            yield from self.check_stacked(node, model)
+            return
         is_function = model.names.qualified(node.func) == "torch.tile" and len(node.args) > 1
         counts = counts_of(node, node.args[1:] if is_function else node.args)
         if last_name(node.func) == "repeat_interleave":
@@ -132,6 +137,22 @@ class RepeatedToRead(Rule):
             advice=f"Use a view: `expand({', '.join(sizes)})`",
             assumes=assumption(tensor, counts, model, is_tensor=is_sure),
             minor=why_small(uses, counts, model),
+        )
+
+    def check_stacked(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for one tensor that is stacked several times, whose copies are only read."""
+        stacked = stacked_tensor(call, model)
+        uses = reads_of(call, model) if stacked is not None else []
+        if stacked is None or Read.READ not in uses or runs_in_few_steps(call, model):
+            return
+        tensor, count = stacked
+        yield self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` copies `{shortened(model.source.text(tensor))}` for each "
+            "repetition, though it is only read",
+            advice="Use a view: `expand`, after `unsqueeze` for a new dimension",
+            minor=why_small(uses, [count] if count is not None else [], model),
         )
 
     def check_interleaved(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:

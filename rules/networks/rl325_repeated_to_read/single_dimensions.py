@@ -9,6 +9,8 @@ from rlint.rule import SemanticModel, Trait, TypeTag, last_name, models, observa
 _DEPTH = 3
 _MATRIX = 2
 _SAME_SHAPE = models.having(Trait.KEEPS_VALUES | Trait.ELEMENTWISE, TypeTag.TENSOR)
+_SIZED = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
+"""Functions whose arguments are the sizes of a new tensor."""
 _PARAMETERS = models.having(Trait.PARAMETERS, "torch.nn")
 
 
@@ -57,6 +59,8 @@ def single_dimensions(tensor: ast.expr, rank: int, model: SemanticModel, depth: 
             ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=[ast.Tuple(elts=sizes)])
             | ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes)
         ) if len(sizes) == rank:
+            return {index for index, size in enumerate(sizes) if is_one(size)}
+        case ast.Call(args=sizes) if len(sizes) == rank and model.names.qualified(tensor.func) in _SIZED:
             return {index for index, size in enumerate(sizes) if is_one(size)}
         case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _SAME_SHAPE:
             return single_dimensions(inner, rank, model, depth)

@@ -8,7 +8,11 @@ variables, `softmax`, scaling, and several slices. The models are:
 - causal language models of `transformers`, whose `logits_to_keep` limits the positions (`num_logits_to_keep`
   in older versions);
 - networks of the project whose `forward` has such a parameter;
-- models of unknown class in files that process tokens (likely).
+- models of unknown class in files that process tokens (likely);
+- networks of the project that embed tokens and return logits, if what is read is a distribution (likely).
+
+Also flags models of `transformers` that are called with `output_hidden_states=True` if only the hidden states
+are read.
 
 The rule does not flag calls that pass `labels`, `past_key_values` or the number of logits already, outputs
 that are returned or passed on as a whole, and classifiers.
@@ -98,11 +102,13 @@ from rlint.rule import (
 from rlint.rules.networks._shared.last_positions import is_causal_model
 from rlint.rules.networks._shared.seldom import runs_in_few_steps
 from rlint.rules.networks.rl327_unused_logits.kept_positions import KeptPositions, LogitsRead, reads_of_logits
+from rlint.rules.networks.rl327_unused_logits.other_outputs import reads_only_hidden_states
+from rlint.rules.networks.rl327_unused_logits.own_heads import reads_of_own_network
 
 _LIMITS = ("logits_to_keep", "num_logits_to_keep")
 _NEEDS_ALL = frozenset({*_LIMITS, "labels", "past_key_values"})
 _REASON = "the model must have this parameter, and its result may differ in the last bits"
-_WORDS = frozenset({"softmax", "log_softmax", "argmax", "topk"})
+_WORDS = frozenset({"softmax", "log_softmax", "argmax", "topk", "Categorical", "multinomial"})
 
 
 class UnusedLogits(Rule):
@@ -115,7 +121,7 @@ class UnusedLogits(Rule):
     heat = Heat.COLD  # loops over prompts outside of training, see `is_repeated`
     mended_with = ("RL328",)
     visits = (ast.Call,)
-    triggers = ("logits",)
+    triggers = ("logits", "hidden_states", "softmax", "argmax", "topk", "Categorical", "Embedding")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a language model of whose logits only some positions are read."""
@@ -128,10 +134,16 @@ class UnusedLogits(Rule):
             return
         parameter = limit_of(node, model)
         if parameter is None:
+            yield from self.check_own(node, model)
+            return
+        if reads_only_hidden_states(node, model) and is_repeated(node, model):
+            yield self.without_logits(node, parameter, model)
             return
         reads = reads_of_logits(node, model)
         if not reads or not is_repeated(node, model):
             return
+        if any(each.position is KeptPositions.ONE for each in reads):
+            return  # libraries limit the positions from the last on
         is_sure = parameter != ""
         if not is_sure and not (model.program.handles_tokens() and all(is_of_words(r, model) for r in reads)):
             return
@@ -147,6 +159,34 @@ class UnusedLogits(Rule):
             fix=build_fix(node, parameter, model) if is_sure and only_last and not is_open else None,
             advice=f"Pass `{parameter or _LIMITS[0]}`: {count}",
             assumes=None if is_sure else f"`{network}` is a causal language model of `transformers`",
+        )
+
+    def check_own(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a network of the project whose last layer need not run at all positions."""
+        reads = reads_of_own_network(call, model)
+        if not reads or not all(is_of_words(read, model) for read in reads) or not is_repeated(call, model):
+            return
+        network = " ".join(model.source.text(call.func).split())
+        read = " ".join(model.source.text(reads[0].at.slice).split())
+        yield self.finding(
+            model,
+            call,
+            f"`{network}` computes logits over the vocabulary at all positions, of which only `[{read}]` are "
+            "read",
+            advice="Let the network apply its last layer to the positions that are read alone",
+            assumes=f"the last layer of `{network}` is over a large vocabulary",
+        )
+
+    def without_logits(self, call: ast.Call, parameter: str, model: SemanticModel) -> Finding:
+        """Return the finding for a language model of which only the hidden states are read."""
+        network = " ".join(model.source.text(call.func).split())
+        return self.finding(
+            model,
+            call,
+            f"`{network}` computes logits over the vocabulary at all positions, but only the hidden states "
+            "are read",
+            advice=f"Call `{network}.base_model`, which has no last layer, and read `last_hidden_state`",
+            assumes=None if parameter else f"`{network}` is a causal language model of `transformers`",
         )
 
 
@@ -202,7 +242,9 @@ def is_repeated(call: ast.Call, model: SemanticModel) -> bool:
 
 def is_of_words(read: LogitsRead, model: SemanticModel) -> bool:
     """Whether what a read keeps of logits is a distribution over a vocabulary: by its axes or use."""
-    if read.over_words:
+    if read.over_words or any(
+        isinstance(part, ast.Call) and last_name(part.func) in _WORDS for part in descendants(read.at.value)
+    ):
         return True
     for use in model.dataflow.uses(read.at):
         match use.at:

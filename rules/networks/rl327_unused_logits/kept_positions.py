@@ -22,6 +22,8 @@ class KeptPositions(Enum):
     LAST = "last"
     SOME = "some"
     """Not the first ones: `logits[:, start:]`."""
+    ONE = "one"
+    """A position that a variable tells: `logits[:, length - 1]`."""
 
 
 @frozen
@@ -45,6 +47,16 @@ def reads_of_logits(call: ast.Call, model: SemanticModel) -> list[LogitsRead]:
     try:
         for use in model.dataflow.uses(call):
             _read_output(use, found, model)
+    except _AllReadError:
+        return []
+    return found
+
+
+def own_reads(call: ast.Call, model: SemanticModel) -> list[LogitsRead]:
+    """Return the same for a network whose whole result is logits."""
+    found: list[LogitsRead] = []
+    try:
+        _read_logits(call, found, model, in_batch=False)
     except _AllReadError:
         return []
     return found
@@ -143,4 +155,6 @@ def position_of(axis: ast.expr, model: SemanticModel) -> KeptPositions | None:
             return None if number is not None and number.value in (0, 1) else KeptPositions.SOME
         case ast.UnaryOp(op=ast.USub()):
             return KeptPositions.SOME
+        case ast.Name() | ast.BinOp() if model.types.type_of(axis).tag is TypeTag.INT:
+            return KeptPositions.ONE
     return None

@@ -7,7 +7,7 @@ input: `ids = torch.cat([ids, token], dim=1)`, `tokens.append(token)`, `ids[:, t
 network runs in a function of the same file that the loop calls, or gets only the last tokens that fit into
 its context.
 
-`generate(..., use_cache=False)` is flagged, too.
+`generate(..., use_cache=False)` and `GenerationConfig(use_cache=False)` are flagged, too.
 
 For models of `transformers` that are loaded as causal language models, the finding is certain. For all other
 networks, it is likely: results at earlier positions must not depend on later tokens. The rule does not flag:
@@ -102,7 +102,7 @@ class UncachedDecoding(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a network that runs over a sequence which its result extends."""
         assert isinstance(node, ast.Call)
-        if is_generated_without_cache(node):
+        if is_generated_without_cache(node, model):
             yield self.without_cache(node, model)
             return
         loops = loops_of(node, model)
@@ -124,10 +124,11 @@ class UncachedDecoding(Rule):
     def without_cache(self, node: ast.Call, model: SemanticModel) -> Finding:
         """Return the finding for `model.generate(ids, use_cache=False)`."""
         name = " ".join(model.source.text(node.func).split())
+        runs = "makes `generate` run" if last_name(node.func) in vocabulary.GENERATION_SETTINGS else "runs"
         return self.finding(
             model,
             node,
-            f"`{name}` runs over all tokens so far for each new token, because of `use_cache=False`",
+            f"`{name}` {runs} over all tokens so far for each new token, because of `use_cache=False`",
             advice="Remove `use_cache=False`",
         )
 
@@ -153,16 +154,38 @@ class UncachedDecoding(Rule):
         )
 
 
-def is_generated_without_cache(call: ast.Call) -> bool:
-    """Whether a call generates tokens without a cache of keys and values."""
-    if last_name(call.func) not in vocabulary.GENERATES:
+def is_generated_without_cache(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call generates tokens without a cache of keys and values, or creates the settings for it."""
+    name = last_name(call.func)
+    if name not in vocabulary.GENERATES and name not in vocabulary.GENERATION_SETTINGS:
         return False
     return any(
-        keyword.arg == "use_cache"
-        and isinstance(keyword.value, ast.Constant)
-        and keyword.value.value is False
+        _is_false(keyword.value) if keyword.arg == "use_cache" else _has_no_cache(keyword, model)
         for keyword in call.keywords
     )
+
+
+def _has_no_cache(keyword: ast.keyword, model: SemanticModel) -> bool:
+    """Whether `**options` unpacks a dict that is written in the function, with `use_cache` false."""
+    if keyword.arg is not None:
+        return False
+    value: ast.expr | None = keyword.value
+    if isinstance(value, ast.Name):
+        bindings = model.dataflow.definitions(value)
+        value = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
+    match value:
+        case ast.Dict(keys=keys, values=values):
+            named = zip(keys, values, strict=True)
+            return any(
+                isinstance(k, ast.Constant) and k.value == "use_cache" and _is_false(v) for k, v in named
+            )
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=given):
+            return any(each.arg == "use_cache" and _is_false(each.value) for each in given)
+    return False
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def is_of_library(call: ast.Call, model: SemanticModel) -> bool:

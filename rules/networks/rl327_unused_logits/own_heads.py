@@ -1,0 +1,23 @@
+"""Networks of the project that return logits over a vocabulary at each position of a sequence."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel
+from rlint.rules.networks.rl327_unused_logits.kept_positions import LogitsRead, own_reads
+
+_EMBEDS, _ENDS = "torch.nn.Embedding", "torch.nn.Linear"
+
+
+def reads_of_own_network(call: ast.Call, model: SemanticModel) -> list[LogitsRead]:
+    """Return the reads of the result of a network of the project that embeds tokens, if none needs all
+    positions; else an empty list.
+    """
+    run = model.nn.network_run(call)
+    if run is None or run[1] != "forward" or not model.types.call_targets(call):
+        return []
+    layers: dict[str, bool] = model.nn.architecture(run[0]).layers
+    if not (layers.get(_EMBEDS) and layers.get(_ENDS)):
+        return []
+    return own_reads(call, model)
