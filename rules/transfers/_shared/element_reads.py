@@ -9,6 +9,7 @@ from rlint.rule import (
     COMPREHENSIONS,
     Binding,
     BindingKind,
+    Device,
     SemanticModel,
     Trait,
     TypeTag,
@@ -74,7 +75,9 @@ def read_in(part: ast.expr, model: SemanticModel) -> TensorRead | None:
     for leaf in _leaves(operand, _DEPTH):
         read = _element(leaf, part, changing, model)
         if read is not None:
-            return read
+            is_index = isinstance(model.parent(part), ast.Subscript)
+            on_host = model.types.type_of(read.tensor).device is Device.HOST
+            return None if is_index and on_host else read
     return None
 
 
@@ -252,9 +255,9 @@ def _counter(name: ast.Name, model: SemanticModel) -> Binding | None:
 def _has_many_single_steps(counted: ast.Call) -> bool:
     match counted.args:
         case [ast.Constant(value=int(limit))]:
-            return limit >= FEWEST
+            return bool(limit >= FEWEST)
         case [_, _, step]:
-            return bool(ast.unparse(step) == "-1")
+            return ast.unparse(step) == "-1"
     return True
 
 

@@ -3,9 +3,9 @@
 ## What it does
 Flags `.item()`, `float()`, `int()` and `bool()` of each element of a tensor, in comprehensions and in
 loops: `[x.item() for x in tensor]`, `[tensor[i].item() for i in range(n)]`, `list(map(float, tensor))`,
-`for reward, done in zip(rewards, dones): total += reward.item()`. The tensor may be indexed by several numbers
-(`scores[row, column].item()`), by a counter that goes backwards or that a `while` loop increases, or read by a
-function passed to `map`. Conditions and indices read their numbers, too: `if done[i]:`,
+`for reward, done in zip(rewards, dones): total += reward.item()`. The tensor may be indexed by several
+numbers (`scores[row, column].item()`), by a counter that goes backwards or that a `while` loop increases, or
+read by a function passed to `map`. Conditions and indices read their numbers, too: `if done[i]:`,
 `sum(int(x > 0) for x in errors)`, `[names[i] for i in order]`.
 
 The rule does not flag arrays and lists, single reads, and a loop with a small literal count.

@@ -4,10 +4,9 @@
 Flags a boolean mask that indexes several tensors on the same path of hot code: `values[mask]`,
 `advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten
 from a tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each
-time (`values[~done]`, `returns[~done]`), and the tensors may be indexed or passed to `torch.masked_select`. An item, attribute or
-parameter that is named like a mask (`batch["done"]`)
-likely is one. What a loop stores under each name in turn (`state[name][done] = fresh[name]`) likely is a
-tensor.
+time (`values[~done]`, `returns[~done]`), and `torch.masked_select` counts like an index. An item, attribute
+or parameter that is named like a mask (`batch["done"]`) likely is one. What a loop stores under each name in
+turn (`state[name][done] = fresh[name]`) likely is a tensor.
 
 The rule does not flag:
 
