@@ -42,9 +42,13 @@ def moved_one_by_one(move: ast.Call, model: SemanticModel) -> MovedWeights | Non
 
 
 def _is_other_rule(move: ast.Call, model: SemanticModel) -> bool:
-    """Whether a copy is the source of `copy_`, or fills what is loaded: both copy from any device."""
-    parent = model.parent(move)
-    return isinstance(parent, ast.Call) and last_name(parent.func) in ("copy_", "load_state_dict")
+    """Whether a copy is the source of `copy_`, or part of what is loaded: both copy from any device."""
+    for above in model.ancestors(move):
+        if isinstance(above, ast.stmt):
+            return False
+        if isinstance(above, ast.Call) and last_name(above.func) in ("copy_", "load_state_dict"):
+            return True
+    return False
 
 
 def _without_casts(tensor: ast.expr) -> ast.expr:
