@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import COMPREHENSIONS, SemanticModel, TypeTag, frozen, last_name, vocabulary
+from rlint.rule import COMPREHENSIONS, SemanticModel, Trait, TypeTag, frozen, last_name, models, vocabulary
 from rlint.rules.transfers.rl203_blocking_publish.published import Moved, move_in
 
 _ALL_WEIGHTS = frozenset({"parameters", "named_parameters", "state_dict", "buffers", "named_buffers"})
 _PAIRS = frozenset({"items", "values"})
 _CASTS = frozenset({"float", "half", "bfloat16", "clone", "double", "contiguous", "detach"})
+_COMPUTES = models.names_having(
+    Trait.REDUCES | Trait.DIFFERS | Trait.HASHES, "torch", TypeTag.TENSOR, "hashlib", "zlib"
+) | {"copy_", "load_state_dict", "item", "tobytes"}
 _DEPTH = 3
 
 
@@ -42,11 +45,15 @@ def moved_one_by_one(move: ast.Call, model: SemanticModel) -> MovedWeights | Non
 
 
 def _is_other_rule(move: ast.Call, model: SemanticModel) -> bool:
-    """Whether a copy is the source of `copy_`, or part of what is loaded: both copy from any device."""
+    """Whether a copy is the source of `copy_`, or part of what is loaded: both copy from any device. Or
+    whether something is only computed from it (`(mine.cpu() - theirs).norm()`), or compared.
+    """
     for above in model.ancestors(move):
         if isinstance(above, ast.stmt):
-            return False
-        if isinstance(above, ast.Call) and last_name(above.func) in ("copy_", "load_state_dict"):
+            return isinstance(above, ast.AugAssign)
+        if isinstance(above, (ast.BinOp, ast.Compare)):
+            return True
+        if isinstance(above, ast.Call) and last_name(above.func) in _COMPUTES:
             return True
     return False
 

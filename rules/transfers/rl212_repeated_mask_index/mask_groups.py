@@ -83,6 +83,14 @@ def _variables(place: ast.Subscript | ast.Call, model: SemanticModel) -> list[as
     return [part for part in parts if isinstance(part, ast.Name)]
 
 
+def _is_plain(statement: ast.AST) -> bool:
+    """Whether a statement assigns to one variable: `mask = values > 0`."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()]):
+            return True
+    return False
+
+
 def _by_value(function: Function, model: SemanticModel) -> dict[tuple[str, _Made], list[MaskUse]]:
     """Return the places that variables index, by name and the bindings that reach them, in order."""
     found: dict[tuple[str, _Made], list[MaskUse]] = {}
@@ -93,8 +101,7 @@ def _by_value(function: Function, model: SemanticModel) -> dict[tuple[str, _Made
             made = model.dataflow.definitions(variable)
             if not made or any(each.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) for each in made):
                 continue
-            plain = len(made) == 1 and made[0].kind is BindingKind.ASSIGN and not made[0].path
-            if plain and isinstance(made[0].statement, ast.Assign) and len(made[0].statement.targets) == 1:
+            if len(made) == 1 and _is_plain(made[0].statement):
                 continue
             last = max((each.node for each in made), key=lambda node: getattr(node, "lineno", 0))
             use = use_of(place, variable, last, model)
