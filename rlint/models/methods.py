@@ -291,7 +291,7 @@ _TENSOR: Table = table(
         Trait.COMPARES | Trait.PAIRWISE,
     ),
     methods(PURE, NEW_TENSOR, "isfinite isinf isnan logical_not", Trait.ELEMENTWISE | Trait.COMPARES),
-    methods(PURE, NEW_TENSOR, "masked_select", Trait.MOSTLY_ONE_KIND),
+    methods(PURE, NEW_TENSOR, "masked_select", Trait.SELECTS_BY_MASK | Trait.MOSTLY_ONE_KIND),
     methods(
         PURE,
         NEW_TENSOR,

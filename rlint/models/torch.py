@@ -167,10 +167,11 @@ _TENSORS: Table = table(
         conv_transpose2d corrcoef cosine_embedding_loss cov cross cumprod cumsum cumulative_trapezoid det
         diag_embed diagflat diff embedding ger group_norm hardshrink hinge_embedding_loss histc igamma
         index_add index_copy index_fill index_put inner inverse kron layer_norm lerp log_softmax
-        logcumsumexp logdet masked_scatter masked_select matmul matrix_exp matrix_power mm msort mv
+        logcumsumexp logdet masked_scatter matmul matrix_exp matrix_power mm msort mv
         nanquantile outer pdist pinverse prelu quantile renorm scatter scatter_add scatter_reduce softmax
         take take_along_dim tensordot threshold trace trapezoid trapz vander vdot""",
     ),
+    facts("torch", PURE, NEW_TENSOR, "masked_select", Trait.SELECTS_BY_MASK),
     facts("torch", PURE, NEW_TENSOR, "clamp", Trait.LIMITS),
     facts("torch", PURE, NEW_TENSOR, "amax amin", Trait.REDUCES, since="1.7"),
     facts("torch", PURE, NEW_TENSOR, "logsumexp prod", Trait.REDUCES),

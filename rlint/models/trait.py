@@ -217,6 +217,9 @@ class Trait(IntFlag):
     HOLDS = 1 << 91
     """Returns an object that holds its arguments or refers to their memory: `memoryview`, `partial`."""
 
+    SELECTS_BY_MASK = 1 << 95
+    """Returns the elements that a boolean mask selects: `masked_select`."""
+
     # Combinations of several traits.
     LIKE = FILLS_LIKE | DRAWS_LIKE
     """Allocates an array of the shape of the first argument."""

@@ -11,9 +11,8 @@ from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.threads.contexts import Runners, WorkerStart
 from rlint.semantics.threads.locks import LockSection
-from rlint.semantics.threads.queues import ChannelMaker
+from rlint.semantics.threads.queues import ChannelMaker, name_of_channel
 from rlint.semantics.threads.spawn import makes_worker
-from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 
 
@@ -102,7 +101,7 @@ class ThreadQueries:
         return self._program.channels.carries(self._shared_names(queue), self._symbols.module.module)
 
     def _shared_names(self, shared: ast.expr) -> set[str]:
-        name = last_name(shared)
+        name = name_of_channel(shared)
         if name is None:
             return set()
         is_parameter = isinstance(shared, ast.Name) and any(

@@ -3,7 +3,8 @@
 ## What it does
 Flags a blocking `put` (`block=True`, a `timeout`, or neither argument) in the loop of an actor or learner,
 if the queue is known to be bounded and carries only metrics: the queue or the item has a name like
-`metrics`, `log` or `stats`, and no code puts observations, actions, weights or tasks into it.
+`metrics`, `log` or `stats`, or the item is a dict that names only metrics. No code may put observations,
+actions, weights or tasks into the queue.
 
 rlint finds the construction of a queue by its name, through arguments and across the files of the program.
 It does not flag a queue without `maxsize`, whose `put` never blocks, or a queue whose construction it
@@ -76,6 +77,8 @@ from rlint.rule import (
 
 _LOOPS = (ast.For, ast.While)
 _FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Exception", "_queue.Full"})
+
+_FEWEST_NAMES = 2
 
 _SELDOM = "it puts one item for many steps, which fills a queue only if its reader has stopped"
 
@@ -154,9 +157,22 @@ def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bo
     cargo = model.threads.queue_content(queue)
     if cargo == queues.DATA:
         return False
-    named = queues.is_named_for_metrics(last_name(queue) or "")
-    item = last_name(call.args[0]) or ""
-    return named or (cargo == queues.METRICS and queues.is_named_for_metrics(item))
+    named = queues.is_named_for_metrics(queues.name_of_channel(queue) or "")
+    if named or cargo != queues.METRICS:
+        return named
+    item = call.args[0]
+    return queues.is_named_for_metrics(last_name(item) or "") or has_only_metrics(item, model)
+
+
+def has_only_metrics(item: ast.expr, model: SemanticModel) -> bool:
+    """Whether an item is a dict that names at least two metrics, and nothing that is computed with."""
+    if isinstance(item, ast.Name):
+        made = model.dataflow.definitions(item)
+        values = [binding.value for binding in made if not binding.path]
+        return len(values) == 1 and isinstance(values[0], ast.Dict) and has_only_metrics(values[0], model)
+    if isinstance(item, ast.Tuple):
+        return any(isinstance(part, ast.Dict) and has_only_metrics(part, model) for part in item.elts)
+    return isinstance(item, ast.Dict) and len(item.keys) >= _FEWEST_NAMES
 
 
 def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix | None:

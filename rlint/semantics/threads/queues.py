@@ -29,7 +29,7 @@ UNSURE = "unsure"
 _METRIC_WORD = regex(
     r"loss|reward|return|score|episode|fps|sps|entropy|kl|epsilon|eps|grad_norm|lr|learning_rate|time|step"
     r"|length|metric|stat|accuracy|mean|std|min|max|info|name|tag|value|worker|rank|actor|id|message|msg"
-    r"|count|iteration|iter|epoch|update|frame|q_?val|td_?error|win|rate"
+    r"|count|iteration|iter|epoch|update|frame|q_?val|td_?error|win|rate|total|avg|average|kind|^(ret|pg|vf|pi|k|t|n)$"
 )
 _METRICS_NAME = regex(
     r"(^|_)(logs?|logger|logging|metrics?|stats?|statistics|monitor|monitoring|tb|tensorboard|wandb|scalars?"
@@ -111,7 +111,7 @@ def _names_of(call: ast.Call, analysis: FileAnalysis) -> list[str]:
     for parent in analysis.syntax.ancestors(call):
         targets = targets_of(node, analysis.syntax.parents)
         if targets:
-            return [name for target in targets if (name := _bound_name(target))]
+            return [name for target in targets if (name := name_of_channel(target))]
         match parent:
             case ast.List() | ast.Tuple() | ast.ListComp() | ast.DictComp() | ast.IfExp():
                 node = parent
@@ -128,7 +128,8 @@ def _names_of(call: ast.Call, analysis: FileAnalysis) -> list[str]:
     return []
 
 
-def _bound_name(target: ast.expr) -> str | None:
+def name_of_channel(target: ast.expr) -> str | None:
+    """Return the name of a queue or shared value: of its variable or attribute, or its key in a dict."""
     match target:
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             return name
@@ -145,7 +146,7 @@ def carried_in(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
         match call.func:
             case ast.Attribute(value=owner) if call.args or call.keywords:
                 tag = analysis.types.type_of(owner).tag
-                name = last_name(owner)
+                name = name_of_channel(owner)
                 if name and tag in (TypeTag.QUEUE, TypeTag.UNKNOWN):
                     found[name, cargo_of(call, analysis)] = None
     return tuple(found)

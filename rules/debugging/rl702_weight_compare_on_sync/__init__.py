@@ -4,7 +4,8 @@
 Flags comparisons of weights with weights in code that runs repeatedly (differences, `allclose`, `equal`,
 sums of both sides, hashes of a `state_dict`), if the result is only printed, logged, used in a warning, or
 unused. The weights may be those of networks, of single layers, or of two networks whose parameters a loop
-iterates over.
+iterates over. A function of the same file that does nothing else counts like the comparison
+(`print(drift(net, target))`).
 
 The rule does not flag comparisons that the program acts on: the result is returned, stored, added to a
 loss, stops the training, or is an `assert`. Copies made for the comparison are reported by RL701.
@@ -101,6 +102,8 @@ class WeightCompareOnSync(Rule):
             traced = comparisons.traced(node, name, model)
             if traced is not None:
                 trace, fix = traced
+                if isinstance(comparison, ast.Call) and comparisons.is_by_helper(comparison, model):
+                    fix = None
                 ends = "the result is only logged" if trace.logs else "the result is unused"
                 yield self._found(node, comparison, ends, fix, model)
             return

@@ -5,14 +5,26 @@ from __future__ import annotations
 import ast
 import itertools
 
-from rlint.rule import Applicability, Binding, Fix, SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import (
+    Applicability,
+    Binding,
+    BindingKind,
+    Fix,
+    Function,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    last_name,
+    models,
+)
 from rlint.rules.debugging._shared import copies, log_calls, removal, traces
 
 _COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.testing", TypeTag.TENSOR)
 # operations on weights that return weights, or one number for all of them
 _CHAIN = models.having(
     Trait.KEEPS_VALUES | Trait.RESHAPES | Trait.REDUCES | Trait.TO_HOST, TypeTag.TENSOR, TypeTag.NDARRAY
-) | {"abs", "square"}
+) | {"abs", "square", "detach"}
 _WRAPPERS = (
     models.having(Trait.REDUCES | Trait.COPIES, "copy", "torch", "numpy")
     | {"builtins.float", "builtins.sum", "numpy.linalg.norm", "torch.linalg.norm"}
@@ -21,6 +33,8 @@ _WRAPPERS = (
 )
 _HASHES = models.having(Trait.HASHES, "binascii", "builtins", "hashlib", "zlib")
 _MAY_COMPARE = frozenset({ast.BinOp, ast.Compare, ast.Call})
+_DISTANCES = "torch.nn.functional."
+_CHANGES = frozenset({"step", "backward", "load_state_dict", "copy_", "append", "add_"})
 _DEPTH = 8
 
 
@@ -51,6 +65,10 @@ def _is_comparison(node: ast.AST, model: SemanticModel) -> bool:
 def _is_comparing_call(call: ast.Call, model: SemanticModel) -> bool:
     func, first = call.func, call.args[0]
     qualified = model.names.qualified(func)
+    if is_by_helper(call, model):
+        return True
+    if qualified is not None and qualified.startswith(_DISTANCES) and len(call.args) > 1:
+        return _are_weights(first, call.args[1], model)
     if qualified in _HASHES:
         parts = (part for part in descendants(first) if isinstance(part, ast.expr))
         return any(copies.is_weights(part, model) for part in parts)
@@ -59,6 +77,38 @@ def _is_comparing_call(call: ast.Call, model: SemanticModel) -> bool:
     if len(call.args) > 1:
         return qualified is not None and _are_weights(first, call.args[1], model)
     return _are_weights(func.value, first, model)
+
+
+def is_by_helper(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call runs a function of this file that compares weights: `same_weights(net, target)`."""
+    if call.keywords or not call.args or not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return False
+    targets = model.types.call_targets(call)
+    made = [model.types.definition(target) for target in targets]
+    return bool(made) and all(each is not None and model.once(_only_compares, each) for each in made)
+
+
+def _only_compares(function: Function, model: SemanticModel) -> bool:
+    """Whether a function compares weights, and calls no other code that does something with networks."""
+    if not any(map(_is_return, descendants(function))):
+        return False
+    found = False
+    for node in descendants(function):
+        if isinstance(node, ast.Call) and last_name(node.func) in _CHANGES:
+            return False
+        if node.__class__ in _MAY_COMPARE and not (
+            isinstance(node, ast.Call) and _calls_itself(node, function)
+        ):
+            found = found or _is_comparison(node, model)
+    return found
+
+
+def _is_return(node: ast.AST) -> bool:
+    return isinstance(node, ast.Return) and node.value is not None
+
+
+def _calls_itself(call: ast.Call, function: Function) -> bool:
+    return last_name(call.func) == function.name
 
 
 def _are_weights(left: ast.expr, right: ast.expr, model: SemanticModel) -> bool:
@@ -84,6 +134,16 @@ def _comes_of_weights(value: ast.expr, model: SemanticModel, depth: int) -> bool
             bound = [binding.value for binding in model.dataflow.definitions(value)]
             if len(bound) == 1 and bound[0] is not None and copies.copy_of(bound[0], model) is not None:
                 return True
+            if len(bound) == 1 and isinstance(bound[0], ast.Call):
+                made = model.dataflow.definitions(value)[0]
+                if made.kind is BindingKind.ASSIGN and not made.path:
+                    return _comes_of_weights(bound[0], model, depth - 1)
+        case ast.Subscript(value=ast.Name() as state):
+            bound = [each.value for each in model.dataflow.definitions(state) if not each.path]
+            if len(bound) == 1 and bound[0] is not None and copies.is_parameters(bound[0], model):
+                return True
+        case ast.Call(func=ast.Attribute(value=owner, attr="get_parameter")):
+            return model.types.type_of(owner).tag is TypeTag.MODULE
     weights: bool = copies.is_weights(value, model)
     return weights
 
@@ -173,7 +233,7 @@ def is_only_logged(
         others = [
             piece for piece in pieces if piece not in informative and not log_calls.identifies_step(piece)
         ]
-        if log_calls.complains(log):
+        if log_calls.complains(log) or (isinstance(comparison, ast.Call) and is_by_helper(comparison, model)):
             return True, None
         edits = (
             removal.trimmed(dict.fromkeys(informative, log), model)

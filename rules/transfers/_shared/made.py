@@ -41,8 +41,9 @@ CASTS = {
 """Methods that change the dtype, and the new dtype."""
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
 VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
-_COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
-_COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS, "torch") | {"torch.normal"}
+_PICKS_PARTS = Trait.SAME_KIND | Trait.MIRRORS
+_COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | _PICKS_PARTS, TypeTag.TENSOR)
+_COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS | _PICKS_PARTS, "torch") | {"torch.normal"}
 _VIEW = models.having(Trait.RESHAPES, "torch")
 _JOIN = models.having(Trait.JOINS, "torch")
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
@@ -54,6 +55,7 @@ _KEYWORDS = frozenset(
 )
 _EXACT_IN_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye", "torch.arange"})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
+_NO_MASK = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _ON_CONDITION = (
     *(ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
@@ -253,7 +255,11 @@ def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
             return replace(made, is_named=True) if made is not None else None
         case ast.BinOp(left=left, right=right):
             return _computed([left, right], model, depth)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
+        case ast.Compare(left=left, ops=[operator], comparators=[right]) if not isinstance(
+            operator, _NO_MASK
+        ):
+            return _computed([left, right], model, depth)
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
             return _computed([operand], model, depth)
         case ast.Subscript(value=owner, slice=index) if is_view(index):
             return made_by(owner, model, depth - 1)

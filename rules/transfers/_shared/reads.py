@@ -13,16 +13,18 @@ FEWEST = 8
 
 @frozen
 class TensorRead:
-    """A call that reads one element of `tensor`, in each iteration of `loop` (a `for` or a comprehension).
+    """An expression that reads one element of `tensor`, in each iteration of `loop`.
 
     Either `element` is the loop's own variable, bound by `binding`, or the tensor is indexed by it.
     """
 
-    call: ast.Call
+    call: ast.expr
     tensor: ast.expr
     loop: ast.AST
     binding: Binding
     is_indexed: bool
+    is_plain: bool = True
+    """Whether it reads the element itself, by the counter alone: the form that fixes rewrite."""
 
 
 def operand_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
@@ -51,8 +53,8 @@ def read_of(call: ast.Call, model: SemanticModel) -> TensorRead | None:
     """Return the read of a call, if it is one of a loop over the elements of a tensor."""
     operand = operand_of(call, model)
     if isinstance(operand, ast.Name):
-        binding = _loop_variable(operand, model)
-        tensor = _iterated(binding, model) if binding is not None else None
+        binding = loop_variable(operand, model)
+        tensor = iterated(binding, model) if binding is not None else None
         if binding is None or tensor is None or model.types.type_of(tensor).tag is not TypeTag.TENSOR:
             return None
         return TensorRead(call, tensor, binding.statement, binding, is_indexed=False)
@@ -60,18 +62,18 @@ def read_of(call: ast.Call, model: SemanticModel) -> TensorRead | None:
         case ast.Subscript(value=tensor, slice=ast.Name() as index) if (
             model.types.type_of(tensor).tag is TypeTag.TENSOR
         ):
-            binding = _loop_variable(index, model)
+            binding = loop_variable(index, model)
             if (
                 binding is None
                 or not _counts(binding, model)
-                or _is_made_inside(tensor, binding, call, model)
+                or was_made_inside(tensor, binding.value, call, model)
             ):
                 return None
             return TensorRead(call, tensor, binding.statement, binding, is_indexed=True)
     return None
 
 
-def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
+def loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
     """Return the only loop or comprehension of the same function that binds a name at its position."""
     made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].kind not in (BindingKind.FOR, BindingKind.COMPREHENSION):
@@ -84,7 +86,7 @@ def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
     return made[0] if model.function(name) is model.function(statement) else None
 
 
-def _iterated(binding: Binding, model: SemanticModel) -> ast.expr | None:
+def iterated(binding: Binding, model: SemanticModel) -> ast.expr | None:
     """Return the expression whose elements a loop binds to a name, inside of `enumerate` and `zip`."""
     value, path = binding.value, binding.path
     while isinstance(value, ast.Call) and path:
@@ -110,12 +112,13 @@ def _counts(binding: Binding, model: SemanticModel) -> bool:
     return False
 
 
-def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the indexed tensor is another one in each iteration, or written to in the loop."""
-    start = binding.value
+def was_made_inside(tensor: ast.expr, start: ast.expr | None, read: ast.expr, model: SemanticModel) -> bool:
+    """Whether the indexed tensor is another one in each iteration of a loop, which evaluates `start` before
+    the first, or written to in the loop.
+    """
     return start is None or (
-        not model.dataflow.unchanged_between(tensor, start, call)
-        and model.dataflow.doubts_between(tensor, start, call) is None
+        not model.dataflow.unchanged_between(tensor, start, read)
+        and model.dataflow.doubts_between(tensor, start, read) is None
     )
 
 
@@ -173,23 +176,6 @@ def all_reads(read: TensorRead, model: SemanticModel) -> list[ast.Call] | None:
                 return None
             found.append(call)
     return found
-
-
-def is_first(read: TensorRead, model: SemanticModel) -> bool:
-    """Whether this is the first call of the loop that reads elements of the tensor. Its finding names the
-    others.
-    """
-    wanted = ast.dump(read.tensor)
-    for node in descendants(read.loop):
-        if (
-            isinstance(node, ast.Call)
-            and node is not read.call
-            and model.source.span(node) < model.source.span(read.call)
-        ):
-            other = read_of(node, model)
-            if other is not None and other.loop is read.loop and ast.dump(other.tensor) == wanted:
-                return False
-    return True
 
 
 def comprehension_of(read: TensorRead) -> ast.ListComp | ast.GeneratorExp | None:

@@ -16,6 +16,7 @@ from rlint.rule import (
     models,
     vocabulary,
 )
+from rlint.rules.transfers._shared.element_reads import conditions
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, original
 from rlint.rules.transfers.rl202_host_round_trip import hidden_reads
 
@@ -78,9 +79,9 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-        return [HostRead(part, tested(part, model), "if") for part in _conditions(node.test)]
+        return [HostRead(part, tested(part, model), "if") for part in conditions(node.test)]
     if isinstance(node, ast.comprehension):
-        return [HostRead(part, part, "if") for test in node.ifs for part in _conditions(test)]
+        return [HostRead(part, part, "if") for test in node.ifs for part in conditions(test)]
     if isinstance(node, ast.BinOp):
         shown = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
         return _read_by_format(node.left, shown, model) if isinstance(node.op, ast.Mod) else []
@@ -227,18 +228,6 @@ def _read_by_format(text: ast.expr, values: list[ast.expr], model: SemanticModel
         for value in values
         if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
     ]
-
-
-def _conditions(test: ast.expr) -> list[ast.expr]:
-    """Return the values whose truth a condition tests."""
-    match test:
-        case ast.BoolOp(values=values):
-            return [part for value in values for part in _conditions(value)]
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _conditions(operand)
-        case ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn(), *_]) | ast.Constant():
-            return []
-    return [test]
 
 
 def is_forced(method: ast.Attribute, model: SemanticModel) -> bool:

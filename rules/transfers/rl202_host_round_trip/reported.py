@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import AnyLoop, SemanticModel
-from rlint.rules.transfers._shared.reads import read_of
+from rlint.rules.transfers._shared.element_reads import read_in
 from rlint.rules.transfers._shared.there_and_back import ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips
 from rlint.rules.transfers.rl202_host_round_trip.graph_copies import differentiated_copies
@@ -25,9 +25,9 @@ def is_others(read: HostRead, model: SemanticModel) -> bool:
     """Whether a read is the first half of a round trip, a copy with its graph, or covered by
     item-per-element.
     """
+    if _by_parts(read) and read_in(read.node, model) is not None:
+        return True
     if isinstance(read.node, ast.Call):
-        if read_of(read.node, model) is not None:
-            return True
         function = model.function(read.node)
         if read.method == "cpu" and function is not None:
             return read.node in model.once(ways_back, function) or read.node in model.once(
@@ -35,6 +35,11 @@ def is_others(read: HostRead, model: SemanticModel) -> bool:
             )
     parent = model.parent(read.node)
     return isinstance(parent, ast.Call) and round_trips.round_trip(parent, model) is not None
+
+
+def _by_parts(read: HostRead) -> bool:
+    """Whether item-per-element looks at this form of a read."""
+    return isinstance(read.node, (ast.Call, ast.Name)) or read.method == "if"
 
 
 def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:

@@ -7,7 +7,9 @@ The dict may be written in the call, or assigned to a variable that is used for 
 the dict, there is only advice.
 
 Also flags a dict of weights that each gradient step copies to the host to return, store or send it: `return
-{k: v.cpu() for k, v in self.net.state_dict().items()}`. Actors read weights less often than they change.
+{k: v.cpu() for k, v in self.net.state_dict().items()}`. The same goes for loops that copy one weight
+after the other (`queue.put((name, weight.cpu()))`), functions that are mapped over the weights, and
+`copy.deepcopy(net).cpu()`. Actors read weights less often than they change.
 
 The rule does not flag:
 
@@ -96,6 +98,7 @@ from rlint.rule import (
     made_networks,
     weight_sync,
 )
+from rlint.rules.transfers.rl203_blocking_publish.moved_weights import moved_one_by_one
 from rlint.rules.transfers.rl203_blocking_publish.published import (
     Moved,
     filled_by_loop,
@@ -112,7 +115,7 @@ class BlockingPublish(Rule):
     claims = ("time:cuda",)
     heat = Heat.WARM
     visits = (ast.Call, ast.DictComp, ast.ListComp)
-    callees = frozenset({"load_state_dict", "copy_"})
+    callees = frozenset({"load_state_dict", "copy_", "cpu", "to"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(node, (ast.DictComp, ast.ListComp)):
@@ -124,6 +127,8 @@ class BlockingPublish(Rule):
                 yield from self.check_load(node, model)
             case ast.Attribute(value=target, attr="copy_"):
                 yield from self.check_copy(node, target, model)
+            case ast.Attribute(attr="cpu" | "to"):
+                yield from self.check_moved(node, model)
 
     def check_load(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the state that a network loads."""
@@ -151,16 +156,33 @@ class BlockingPublish(Rule):
             return
         if is_loaded(node, model):
             return
-        beat = model.frequency.cadence(node)
-        if beat is None or Driver.GRADIENT_STEP not in beat.drivers:
-            model.silent("no gradient step is known to copy {}", node)
+        if not is_each_gradient_step(node, model):
             return
-        if not all(guard.is_usual or guard.kind is GuardKind.OTHER for guard in beat.guards):
+        yield self._published(node, node, moved.shown, moved.owner, model)
+
+    def check_moved(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for the weights that each gradient step copies to the host in another form."""
+        found = moved_one_by_one(node, model)
+        if found is None or model.frequency.heat_of(node).level is not Heat.HOT:
             return
-        yield self.finding(
+        around = found.around
+        if isinstance(around, (ast.DictComp, ast.ListComp)) and moved_weights(around, model) is not None:
+            return
+        if isinstance(around, ast.expr) and is_loaded(around, model):
+            return
+        if isinstance(around, ast.For) and fills_loaded(around, model):
+            return
+        if not is_each_gradient_step(around.iter if isinstance(around, ast.For) else around, model):
+            return
+        yield self._published(node, around, found.move.shown, found.owner, model)
+
+    def _published(
+        self, node: ast.expr, around: ast.AST, shown: str, owner: ast.expr, model: SemanticModel
+    ) -> Finding:
+        return self.finding(
             model,
-            node,
-            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to the host in every "
+            around if isinstance(around, ast.expr) else node,
+            f"`{shown}` copies each tensor of `{model.source.text(owner)}` to the host in every "
             f"gradient step, and each synchronises with the device",
             advice="Publish the weights every few steps, as one tensor: "
             "`torch.nn.utils.parameters_to_vector(...)`",
@@ -183,6 +205,24 @@ class BlockingPublish(Rule):
             fix=build_fix(moved, "the two tensors must not overlap", model),
             advice="Copy directly from the tensor",
         )
+
+
+def is_each_gradient_step(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether each gradient step runs a node, under no condition that holds only for some of them."""
+    beat = model.frequency.cadence(node)
+    if beat is None or Driver.GRADIENT_STEP not in beat.drivers:
+        model.silent("no gradient step is known to copy {}", node)
+        return False
+    return all(guard.is_usual or guard.kind is GuardKind.OTHER for guard in beat.guards)
+
+
+def fills_loaded(loop: ast.For, model: SemanticModel) -> bool:
+    """Whether the function of a loop loads a state, which the loop may fill."""
+    function = model.function(loop)
+    return function is not None and any(
+        isinstance(call, ast.Call) and last_name(call.func) == "load_state_dict"
+        for call in descendants(function)
+    )
 
 
 def is_loaded(state: ast.expr, model: SemanticModel) -> bool:

@@ -6,7 +6,9 @@ Flags these ways to create a tensor from a NumPy array, or a tensor, in hot code
 - `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), with an
   array that the function only creates and fills, or neither writes to nor stores, or in a statement that only
   copies the tensor (`target.copy_(torch.tensor(rows[:n]))`);
-- `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored;
+- `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored,
+  also of a view or copy of it (`state[None]`, `np.asarray(state)`);
+- `torch.tensor(self.frames[index])` in the `__getitem__` of a data set that never writes to the array;
 - `torch.tensor(x)` of a tensor, which copies it and warns;
 - `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an
   observation: a result of `env.step()` or `env.reset()`, a variable with such a name, or what a method that
@@ -111,6 +113,7 @@ from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import (
 )
 from rlint.rules.transfers.rl208_copy_into_tensor.likely_arrays import is_likely_array, is_used_up
 from rlint.rules.transfers.rl208_copy_into_tensor.memory_order import may_be_in_other_order
+from rlint.rules.transfers.rl208_copy_into_tensor.views import holder, is_loaded_sample
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
@@ -228,9 +231,10 @@ def of_observation(
     """Return the finding for `torch.tensor(state)` of an observation of unknown type, without a fix: if it is
     no array, nothing is gained.
     """
-    if call.keywords or not isinstance(array, ast.Name) or not observations.is_from_environment(array, model):
+    held = holder(array, model)
+    if call.keywords or not isinstance(held, ast.Name) or not observations.is_from_environment(held, model):
         return None
-    if is_written_to(array, model) or is_kept(call, model):
+    if is_written_to(held, model) or is_kept(call, model):
         return None
     message = f"`{model.source.text(call.func)}` copies {shown(array, model)} in each step"
     return message, "Write `torch.as_tensor(...)`, which shares the memory of an array", None
@@ -272,7 +276,9 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
     if kind.tag is not TypeTag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
         return None
     new = is_new(array, call, model)
-    is_shared = isinstance(array, ast.Name) and is_left_alone(array, model)
+    held = holder(array, model)
+    is_shared = isinstance(held, ast.Name) and is_left_alone(held, model)
+    is_shared = is_shared or is_loaded_sample(call, array, model)
     filled = not new and is_filled(array, call, model)
     if not new and not filled and not is_shared and not is_used_up(call, model):
         return None
@@ -284,7 +290,8 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
     function = legacy_tensors.torch_name(call, "as_tensor", model)
     if function is not None and model.edit.is_relocatable(call.func):
         edit = model.edit.replace(call.func, function)
-    if edit is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
+    is_view = not new and not filled and held is not array and not is_used_up(call, model)
+    if edit is None or is_view or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         fix = None
     else:
         reason = legacy_tensors.sharing_doubt(model)

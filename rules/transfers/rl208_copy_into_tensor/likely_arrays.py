@@ -17,6 +17,7 @@ from rlint.rule import (
 )
 
 _DRAWS = models.having(Trait.DRAWS_SHAPE, "numpy.random")
+_PER_ELEMENT = models.having(Trait.ELEMENTWISE, "numpy") | models.having(Trait.PAIRWISE, "numpy")
 _NUMBER = regex(r"step|eps|time|count|index|^(t|n|i|k)$|num|noise|deterministic|train|explor")
 _VIEWS = models.having(Trait.RESHAPES, TypeTag.TENSOR)
 
@@ -34,6 +35,8 @@ def is_likely_array(value: ast.expr, model: SemanticModel) -> bool:
                 and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None)
                 for keyword in keywords
             )
+        case ast.Call(func=func) if model.names.qualified(func) in _PER_ELEMENT:
+            return True  # of a number, the legacy constructors fail
     is_seen: bool = observations.is_observation(value, model)
     return is_seen or (isinstance(value, ast.Name) and _is_taken_to_act(value, model))
 

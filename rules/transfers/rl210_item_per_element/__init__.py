@@ -3,7 +3,10 @@
 ## What it does
 Flags `.item()`, `float()`, `int()` and `bool()` of each element of a tensor, in comprehensions and in
 loops: `[x.item() for x in tensor]`, `[tensor[i].item() for i in range(n)]`, `list(map(float, tensor))`,
-`for reward, done in zip(rewards, dones): total += reward.item()`.
+`for reward, done in zip(rewards, dones): total += reward.item()`. The tensor may be indexed by several
+numbers (`scores[row, column].item()`), by a counter that goes backwards or that a `while` loop increases, or
+read by a function passed to `map`. Conditions and indices read their numbers, too: `if done[i]:`,
+`sum(int(x > 0) for x in errors)`, `[names[i] for i in order]`.
 
 The rule does not flag arrays and lists, single reads, and a loop with a small literal count.
 
@@ -70,7 +73,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, last_names
-from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, is_first, read_of
+from rlint.rules.transfers._shared.element_reads import is_first, mapped_read, parts_read, read_in
+from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
     WARNS,
@@ -88,36 +92,39 @@ class ItemPerElement(Rule):
     name = "item-per-element"
     claims = ("time", "sync:cuda")
     heat = Heat.WARM
-    visits = (ast.Call,)
+    visits = (
+        ast.Call,
+        ast.If,
+        ast.While,
+        ast.IfExp,
+        ast.Assert,
+        ast.comprehension,
+        ast.Subscript,
+    )
     callees = last_names("item", "map", *CONVERSIONS)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        assert isinstance(node, ast.Call)
         match node:
-            case ast.Call(func=ast.Attribute(attr="item"), args=[], keywords=[]):
-                pass
-            case ast.Call(func=ast.Name(id="float" | "int" | "bool"), args=[ast.Name() | ast.Subscript()]):
-                pass
             case ast.Call(func=ast.Name(id="map"), args=[_, _], keywords=[]):
                 yield from self.mapped(node, model)
                 return
-            case _:
-                return
-        read = read_of(node, model)
-        if read is None or not is_first(read, model):
-            return
-        yield self.finding(
-            model,
-            node,
-            message(node, read.tensor, model),
-            fix=build_fix(read, model),
-            advice=advice(read, model),
-        )
+        for part in parts_read(node, model):
+            read = read_in(part, model)
+            if read is None or not is_first(read, model):
+                continue
+            yield self.finding(
+                model,
+                part,
+                message(part, read.tensor, model),
+                fix=build_fix(read, model) if read.is_plain else None,
+                advice=advice(read, model),
+            )
 
     def mapped(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `map(float, tensor)`."""
         function, tensor = node.args
-        if model.names.qualified(function) not in CONVERSIONS:
+        is_plain = model.names.qualified(function) in CONVERSIONS
+        if not is_plain and not mapped_read(function, model):
             return
         kind = model.types.type_of(tensor)
         if kind.tag is not TypeTag.TENSOR or model.names.qualified(node.func) != "builtins.map":
@@ -130,8 +137,8 @@ class ItemPerElement(Rule):
         if reason is None and may_warn(function, tensor, kind, model):
             reason = WARNS.format(model.source.text(tensor))
         fix = None
-        if is_listed(node, model) and model.edit.is_relocatable(
-            tensor
+        if (
+            is_plain and is_listed(node, model) and model.edit.is_relocatable(tensor)
         ):  # else it may be modified before it is read
             safety = Applicability.UNSAFE if reason else Applicability.SAFE
             fix = Fix(TITLE, safety, (model.edit.replace(tensor, listed),), reason)
@@ -140,7 +147,9 @@ class ItemPerElement(Rule):
             node,
             message(node, tensor, model),
             fix=fix,
-            advice=f"Map over `{model.edit.parenthesized(tensor)}.tolist()`",
+            advice=f"Map over `{model.edit.parenthesized(tensor)}.tolist()`"
+            if is_plain
+            else "Read all numbers at once with `tolist()`",
         )
 
 
@@ -155,10 +164,11 @@ def is_listed(node: ast.Call, model: SemanticModel) -> bool:
     )
 
 
-def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
+def message(call: ast.expr, tensor: ast.expr, model: SemanticModel) -> str:
     """Return the message: what is read, and what it costs here."""
     shown, source = (model.source.text(part) for part in (call, tensor))
-    shown = shown if len(shown) <= LONGEST_SHOWN and "\n" not in shown else "item()"
+    otherwise = "`item()`" if isinstance(call, ast.Call) else "The condition"
+    shown = f"`{shown}`" if len(shown) <= LONGEST_SHOWN and "\n" not in shown else otherwise
     source = source if len(source) <= LONGEST_SHOWN and "\n" not in source else "a tensor"
     source = source if source == "a tensor" else f"`{source}`"
     waits = (
@@ -166,7 +176,7 @@ def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
         if model.types.type_of(tensor).device is Device.HOST
         else ", and synchronises with a device for each"
     )
-    return f"`{shown}` reads {source} number by number{waits}"
+    return f"{shown} reads {source} number by number{waits}"
 
 
 def advice(read: TensorRead, model: SemanticModel) -> str:

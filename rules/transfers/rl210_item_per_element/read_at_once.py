@@ -225,7 +225,7 @@ def whole(read: TensorRead, listed: str, model: SemanticModel) -> list[Edit]:
             return []
     elif read.binding.value is not read.tensor:
         return []
-    if isinstance(read.call.func, ast.Name):
+    if not isinstance(read.call, ast.Call) or isinstance(read.call.func, ast.Name):
         return []  # `int(x)` stays: the dtype may rest on an annotation that numbers of a file contradict
     if isinstance(loop, ast.ListComp):
         return [model.edit.replace(loop, listed)]

@@ -4,9 +4,9 @@
 Flags a boolean mask that indexes several tensors on the same path of hot code: `values[mask]`,
 `advantages[mask]`, `log_probs[mask]`. With two tensors, the impact is low. Elements that are overwritten
 from a tensor count as well (`reward[mask] += bonus`). The mask may be a variable, or the same expression each
-time (`values[~done]`, `returns[~done]`). An item or attribute that is named like a mask (`batch["done"]`)
-likely is one. What a loop stores under each name in turn (`state[name][done] = fresh[name]`) likely is a
-tensor.
+time (`values[~done]`, `returns[~done]`), and `torch.masked_select` counts like an index. An item, attribute
+or parameter that is named like a mask (`batch["done"]`) likely is one. What a loop stores under each name in
+turn (`state[name][done] = fresh[name]`) likely is a tensor.
 
 The rule does not flag:
 
@@ -84,16 +84,16 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
 )
+from rlint.rules.transfers.rl212_repeated_mask_index.mask_groups import uses_of_equal_masks, uses_of_variable
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
+    SELECTS,
     MaskUse,
     is_item_for_each,
     is_mask,
     is_named_mask,
-    on_one_path,
-    statement_before,
-    uses_of_equal_masks,
     uses_of_mask,
 )
+from rlint.rules.transfers.rl212_repeated_mask_index.paths_of_uses import on_one_path, statement_before
 
 _FEWEST = 2
 _TWO = "with two uses, only one synchronisation is saved"
@@ -109,13 +109,16 @@ class RepeatedMaskIndex(Rule):
     name = "repeated-mask-index"
     claims = ("time:cuda", "sync:cuda")
     one_change_mends = CodeExtent.FUNCTION
-    visits = (ast.Assign, ast.Subscript)
+    visits = (ast.Assign, ast.Subscript, ast.Call)
+    callees = SELECTS
     triggers = ("torch",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the uses of a mask that is assigned to a variable, or computed each time."""
-        if isinstance(node, ast.Subscript):
-            yield from self._by_expression(node, model)
+        if isinstance(node, (ast.Subscript, ast.Call)):
+            yield from self._by_expression(uses_of_equal_masks(node, model), model)
+            if not isinstance(node, ast.Subscript) or isinstance(node.slice, (ast.Name, ast.Tuple)):
+                yield from self._by_expression(uses_of_variable(node, model), model)
             return
         match node:
             case ast.Assign(targets=[ast.Name() as mask], value=value):
@@ -124,7 +127,8 @@ class RepeatedMaskIndex(Rule):
                 return
         if sum(use.times for use in uses) < _FEWEST:
             return
-        if not is_mask(value, model) and not is_named_mask(value, model, uses[0].index):
+        selects = any(isinstance(use.place, ast.Call) for use in uses)
+        if not selects and not is_mask(value, model) and not is_named_mask(value, model, uses[0].index):
             return
         uses = on_one_path(uses, node, model)
         count = sum(use.times for use in uses)
@@ -136,33 +140,36 @@ class RepeatedMaskIndex(Rule):
         times = "in every iteration" if any(use.is_in_loop for use in uses) else f"{count} times"
         yield self.finding(
             model,
-            uses[0].subscript,
+            uses[0].place,
             f"`{mask.id}` is converted to indices {times}, once for each tensor that it indexes; each time "
             f"synchronises with an accelerator",
             fix=build_fix(mask, value, uses, model),
             advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
-            related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            related=[(use.place, "also indexed by the mask") for use in uses[1:]],
             assumes=assumption(mask, value, uses, model),
             minor=_TWO if count == _FEWEST else None,
         )
 
-    def _by_expression(self, node: ast.Subscript, model: SemanticModel) -> Iterator[Finding]:
+    def _by_expression(self, uses: list[MaskUse], model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first of several places that the same mask expression indexes."""
-        uses = uses_of_equal_masks(node, model)
         count = sum(use.times for use in uses)
         if count < _FEWEST or not is_of_tensors(uses[0].index, uses, model):
             return
+        selects = any(isinstance(use.place, ast.Call) for use in uses)
+        if not selects and isinstance(uses[0].index, ast.Name) and not is_mask(uses[0].index, model):
+            return
         text = " ".join(model.source.text(uses[0].index).split())
-        is_read = is_named_mask(uses[0].index, model)
-        computed = "" if is_read else "computed and "
+        is_read = not selects and is_named_mask(uses[0].index, model)
+        computed = "" if is_read or isinstance(uses[0].index, ast.Name) else "computed and "
+        times = "in every iteration" if any(use.is_in_loop for use in uses) else f"{count} times"
         mask, whole = (f"`{text}`", text) if len(text) < _LONG else ("The same mask", "mask")
         yield self.finding(
             model,
-            node,
-            f"{mask} is {computed}converted to indices {count} times, once for each tensor that it indexes; "
+            uses[0].place,
+            f"{mask} is {computed}converted to indices {times}, once for each tensor that it indexes; "
             f"each time synchronises with an accelerator",
             advice=f"Compute the indices once: `kept = ({whole}).nonzero(as_tuple=True)`",
-            related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
+            related=[(use.place, "also indexed by the mask") for use in uses[1:]],
             assumes=f"`{text}` holds booleans" if is_read else None,
             minor=_TWO if count == _FEWEST else None,
         )
@@ -170,10 +177,11 @@ class RepeatedMaskIndex(Rule):
 
 def assumption(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> str | None:
     """Return what a finding about a mask in a variable depends on, if that is not known."""
-    if is_named_mask(value, model, uses[0].index):
+    selects = any(isinstance(use.place, ast.Call) for use in uses)
+    if not selects and is_named_mask(value, model, uses[0].index):
         return f"`{mask.id}` holds booleans"
     for use in uses:
-        store = model.parent(use.subscript)
+        store = model.parent(use.place)
         if isinstance(store, ast.Assign) and is_item_for_each(store.value, model):
             return f"`{model.source.text(store.value)}` is a tensor"
     return None
@@ -183,9 +191,10 @@ def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) ->
     """Whether the mask, or something that it indexes, is a tensor, and nothing is an array or in host
     memory.
     """
-    parts = [value, *(use.index for use in uses), *(use.subscript.value for use in uses)]
+    parts = [value, *(use.index for use in uses), *(use.indexed for use in uses)]
     kinds = [model.types.type_of(part) for part in parts]
     tags = [kind.tag for kind in kinds]
+    tags += [TypeTag.TENSOR for use in uses if isinstance(use.place, ast.Call)]
     if any(kind.tag is TypeTag.TENSOR and kind.device is Device.HOST for kind in kinds):
         return False
     return TypeTag.TENSOR in tags and TypeTag.NDARRAY not in tags
@@ -196,7 +205,7 @@ def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: Seman
     known = model.types.type_of(value)
     if known.tag is not TypeTag.TENSOR or known.optional or known.rank == 0:
         return None
-    first = statement_before([use.subscript for use in uses], mask, model)
+    first = statement_before([use.place for use in uses], mask, model)
     if first is None or not all(use.is_alone for use in uses):
         return None
     if model.dataflow.use_of(value).escape_level is EscapeLevel.CHANGED:

@@ -46,6 +46,7 @@ _SHOWN_BY_METHOD |= dict.fromkeys(_OF_MODES, PLAIN[TypeTag.MODULE])
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 _FLOAT = Choice(PLAIN[TypeTag.FLOAT], is_read=True)
 _INT = Choice(PLAIN[TypeTag.INT], is_read=True)
+_ARRAY = Choice(PLAIN[TypeTag.NDARRAY], is_read=True)
 
 
 class UseEvidence:
@@ -67,6 +68,8 @@ class UseEvidence:
             return number
         if not self._concerned:
             return None
+        if isinstance(expression, ast.Call) and self._gives_array(expression):
+            return _ARRAY
         if isinstance(expression, ast.Name):
             return self._of_name(expression)
         shown = self._shown_by(expression)
@@ -86,6 +89,23 @@ class UseEvidence:
                     return None
                 found = found or (kind, use.lineno)
         return found
+
+    def _gives_array(self, call: ast.Call) -> bool:
+        """Whether a call likely gives an array: `np.load(path)` of plain numbers, and `x.astype(np.float32)`
+        in a file without data frames.
+        """
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        if call.func.attr == "load":
+            return self._names.qualified(call.func) == "numpy.load" and not any(
+                word.arg in ("allow_pickle", None) for word in call.keywords
+            )
+        if call.func.attr != "astype" or len(call.args) != 1 or "pandas" in self._syntax.text:
+            return False
+        dtype = call.args[0]
+        if isinstance(dtype, ast.Constant):
+            return isinstance(dtype.value, str)
+        return (self._names.qualified(dtype) or "").startswith(("numpy.", "builtins.float", "builtins.int"))
 
     @cached_property
     def _concerned(self) -> bool:
