@@ -2,10 +2,11 @@
 
 ## What it does
 Flags `x.pop(0)`, `del x[0]`, `x.insert(0, item)`, `x = x[1:]` and `x = x[-limit:]` in hot code, also written
-as `x.remove(x[0])`, `x[:] = x[1:]`, `x[:1] = []`, `first, *x = x`, `x = [*x[1:], item]`, `x = [item] + x[:limit]`
-or `del x[: len(x) - limit]`, on a list that is kept long: the same function compares its length with a limit that is large, or that has a name like a
-capacity (`if len(self.buffer) > self.capacity`), or a test around the operation compares a list beside it, a
-counter or the length of the object (`len(self)`) with one. The list may be an entry of a dict
+as `x.remove(x[0])`, `x[:] = x[1:]`, `x[:1] = []`, `first, *x = x`, `x = [*x[1:], item]`,
+`x = [item] + x[:limit]` or `del x[: len(x) - limit]`, on a list that is kept long: the same function compares
+its length with a limit that is large, or that has a name like a capacity
+(`if len(self.buffer) > self.capacity`), or a test around the operation compares a list beside it, a counter
+or the length of the object (`len(self)`) with one. The list may be an entry of a dict
 (`self.rows["state"].pop(0)`).
 
 Also flags loops that remove the first item until the list is empty, and add none (`while data: … del

@@ -25,9 +25,7 @@ def removed_first(call: ast.Call) -> ast.Name | ast.Attribute | ast.Subscript | 
     """Return the list of `x.remove(x[0])` and `x.__delitem__(0)`."""
     match call:
         case ast.Call(
-            func=ast.Attribute(
-                value=(ast.Name() | ast.Attribute() | ast.Subscript()) as held, attr="remove"
-            ),
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute() | ast.Subscript()) as held, attr="remove"),
             args=[ast.Subscript(value=source, slice=ast.Constant(value=0))],
             keywords=[],
         ) if array_growth.same_place(held, source):
@@ -100,7 +98,7 @@ class _Rest:
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    """Return what a new list is concatenated from: `[item]` and `x[1:]` for `[item] + x[1:]`, `[item, *x[1:]]`."""
+    """Return what a new list is concatenated from: `[item]` and `x` for `[item] + x`, `[item, *x]`."""
     match value:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return [*_parts(left), *_parts(right)]
@@ -122,8 +120,7 @@ def _rest_of(target: ast.expr, part: ast.expr, model: SemanticModel) -> _Rest | 
         case ast.Call(func=func, args=[source, *bounds], keywords=[]):
             name = model.names.qualified(func)
             if name == "builtins.list" and not bounds:
-                rest = _rest_of(target, source, model)
-                return rest
+                return _rest_of(target, source, model)
             skips = len(bounds) > 1 and isinstance(bounds[0], ast.Constant) and bounds[0].value == 1
             if name == "itertools.islice" and skips and array_growth.same_place(target, source):
                 return _Rest(drops=True)
@@ -159,9 +156,9 @@ def kept_by(held: ast.expr, removed: ast.expr) -> ast.expr | None:
     limit)`.
     """
     match removed:
-        case ast.BinOp(
-            left=ast.Call(func=ast.Name(id="len"), args=[counted]), op=ast.Sub(), right=limit
-        ) if array_growth.same_place(counted, held):
+        case ast.BinOp(left=ast.Call(func=ast.Name(id="len"), args=[counted]), op=ast.Sub(), right=limit) if (
+            array_growth.same_place(counted, held)
+        ):
             return limit
         case ast.UnaryOp(op=ast.USub(), operand=limit):
             return limit

@@ -192,7 +192,11 @@ def is_emptied_from_front(front: QueueFront, model: SemanticModel) -> bool:
     """
     wanted = dump_as_read(front.held)
     loop = next((around for around in model.ancestors(front.node) if isinstance(around, ast.While)), None)
-    if loop is None or front.shown not in ("pop(0)", "del", "slice") or loop not in model.frequency.loops(front.node):
+    if (
+        loop is None
+        or front.shown not in ("pop(0)", "del", "slice")
+        or loop not in model.frequency.loops(front.node)
+    ):
         return False
     match loop.test:
         case ast.Compare(left=tested, ops=[ast.Gt() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
@@ -217,7 +221,9 @@ def is_used_up(front: QueueFront, model: SemanticModel) -> bool:
     uses = model.names.attribute_uses(held.attr)
     stores = [use for use in uses if not isinstance(use.ctx, ast.Load)]
     made = [model.parent(use) for use in stores]
-    if not made or not all(isinstance(each, ast.Assign) and _copies_given(each.value, model) for each in made):
+    if not made or not all(
+        isinstance(each, ast.Assign) and _copies_given(each.value, model) for each in made
+    ):
         return False
     return not model.program.is_read_in_other_file(held.attr, of=held) and not any(
         isinstance(method := model.parent(use), ast.Attribute) and method.attr in (*_PLAIN, "insert")
