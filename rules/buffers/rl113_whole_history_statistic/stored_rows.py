@@ -8,7 +8,6 @@ from rlint.rule import FUNCTIONS, Heat, SemanticModel, Trait, TypeTag, descendan
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.store_size import LARGE, counts_a_store
 
-
 _PRIORITIES = regex(r"priorit|(^|_)prios?(_|$)|td_err")
 _TREES = regex(r"tree|fenwick|priorit")
 _ALLOCATES = models.having(Trait.ALLOCATES, "numpy", "torch")
