@@ -102,6 +102,9 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
             ):
                 return True
             cls = model.class_of(expression)
+            returned = _property(expression, cls, model)
+            if returned is not None:
+                return counts_a_store(returned, model, depth - 1)
             counts = bool(_ROWS.search(attr.lower())) or (
                 cls is not None
                 and (_is_length(expression, cls, model) or attr in model.once(_saturating_counts, cls))
@@ -203,6 +206,16 @@ def _is_length(attribute: ast.Attribute, cls: ast.ClassDef, model: SemanticModel
         and (method.name, [model.source.text(statement) for statement in method.body]) == returned
         for method in cls.body
     )
+
+
+def _property(attribute: ast.Attribute, cls: ast.ClassDef | None, model: SemanticModel) -> ast.expr | None:
+    """Return what a property of the same class computes: `min(self.n, self.capacity)` for `self.size`."""
+    if cls is None or not model.names.is_self(attribute.value):
+        return None
+    match model.method(cls, attribute.attr):
+        case ast.FunctionDef(decorator_list=[ast.Name(id="property")], body=[*_, ast.Return(value=value)]):
+            return value
+    return None
 
 
 def _returns_length(method: str, cls: ast.ClassDef | None, model: SemanticModel) -> bool:

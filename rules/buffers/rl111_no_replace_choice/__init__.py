@@ -11,8 +11,8 @@ Flags draws in hot code whose population is a replay buffer:
   work, also by way of `.numpy()` or `.to(device)`;
 - orders of a random number for each index, `np.argsort(np.random.rand(n))[:k]`, `torch.rand(n).topk(k)`,
   `sorted(range(n), key=lambda _: random.random())[:k]`, and `torch.multinomial(torch.ones(n), k)`;
-- scikit-learn's `resample(rows, n_samples=k, replace=False)`, and `dataset.shuffle().select(range(k))` of
-  Hugging Face (likely);
+- scikit-learn's `resample(rows, n_samples=k, replace=False)`, and `table.sample(k)` of pandas and
+  `dataset.shuffle().select(range(k))` of Hugging Face (both likely);
 - `random.sample(list(range(n)), k)`, where the range itself would serve, and ranges that are shuffled to
   take the first `k`;
 - `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions.

@@ -61,8 +61,8 @@ def random_order(call: ast.Call, model: SemanticModel) -> RandomOrder | None:
 
 
 def library_draw(call: ast.Call, model: SemanticModel) -> RandomOrder | None:
-    """Return the draw of `resample(rows, n_samples=k, replace=False)` of scikit-learn, and that of
-    `dataset.shuffle().select(range(k))`, which permute all rows.
+    """Return the draw of `resample(rows, n_samples=k, replace=False)` of scikit-learn, `table.sample(k)` of
+    pandas, and of `dataset.shuffle().select(range(k))`, which permute all rows.
     """
     given = {each.arg: each.value for each in call.keywords}
     name = model.names.qualified(call.func) or ""
@@ -70,6 +70,11 @@ def library_draw(call: ast.Call, model: SemanticModel) -> RandomOrder | None:
         replace = given.get("replace")
         once = name == _RESAMPLES[1] or (isinstance(replace, ast.Constant) and replace.value is False)
         return RandomOrder(call, call.args[0], given["n_samples"]) if once else None
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "sample":
+        table, sizes = call.func.value, [*call.args[:1], *(given[key] for key in ("n",) if key in given)]
+        plain = bool(sizes) and "replace" not in given and "weights" not in given
+        is_table = model.types.type_of(table).tag is TypeTag.DATAFRAME
+        return RandomOrder(call, table, sizes[0]) if plain and is_table else None
     select = model.parent(call)
     match call.func, select, model.parent(select) if select is not None else None:
         case (
@@ -113,7 +118,7 @@ def _cut(order: ast.expr, count: ast.expr | None, model: SemanticModel) -> Rando
 
 
 def taken_of(order: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """Return `k` if only the first or last `k` of an order are used: `order[:k]`, `order[0:k]`, `order[-k:]`."""
+    """Return `k` if only the first or last `k` of an order are used: `order[:k]`, `order[-k:]`."""
     match model.parent(order):
         case ast.Subscript(value=value, slice=ast.Slice(lower=lower, upper=upper, step=None)) if (
             value is order
