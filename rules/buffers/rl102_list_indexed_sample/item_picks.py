@@ -30,6 +30,9 @@ _CONVERTS = (
     models.having(Trait.FROM_DATA, "numpy", "torch")
     | {"builtins.float", "builtins.int", "builtins.bool", "torch.from_numpy"}
 )  # fmt: skip
+_CONVERSIONS = models.methods_of(TypeTag.TENSOR) & models.having(
+    Trait.CASTS | Trait.DETACHES | Trait.COPIES | Trait.TO_HOST, TypeTag.TENSOR
+)
 _CHOOSES = frozenset({"random.choice", "numpy.random.choice"})
 _PLACES = frozenset({"randrange", "randint", "integers", "random_integers"})
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
@@ -119,7 +122,7 @@ def _item(element: ast.expr, index: str, model: SemanticModel) -> tuple[ast.expr
             return element, held, True
         case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.BoolOp(values=[inner, *_]):
             return _item(inner, index, model)
-        case ast.Call(func=ast.Attribute(value=inner), args=[]):
+        case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in _CONVERSIONS:
             return _item(inner, index, model)
         case ast.Call(func=func, args=[inner, *_]) if not _reads(func, index):
             return _item(inner, index, model)
@@ -158,6 +161,8 @@ def rows_join(pick: ItemPick, model: SemanticModel) -> ast.Call | None:
     """Return the call that stacks picked rows of an array to one again, with conversions of each at most."""
     if pick.drawn_each or is_counted(pick.indices, model) or _is_few(pick, model):
         return None
+    if is_drawn(pick.indices, model) and drawn_by(pick.indices, model) is None:
+        return None  # of another kind than integers, such as a mask
     kind = model.types.type_of(pick.held)
     if kind.tag not in _ARRAYS or kind.dtype == element_types.OBJECT or kind.optional:
         return None
