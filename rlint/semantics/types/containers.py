@@ -85,10 +85,6 @@ def _added(uses: list[ast.expr], model: SemanticModel) -> list[ast.expr] | None:
         match owner, outer:
             case ast.AugAssign(), _:
                 return None
-            case ast.Subscript(slice=index, ctx=ast.Store()), ast.Assign(targets=[target], value=value) if (
-                target is owner and not isinstance(index, (ast.Slice, ast.Tuple))
-            ):
-                found.append(value)
             case ast.Subscript(ctx=ast.Store()), _:
                 return None
             case ast.Attribute(attr=name), ast.Call(args=arguments) if outer.func is owner:
