@@ -142,6 +142,7 @@ def test_attributes_are_unpacked_from_what_a_call_returns() -> None:
         ("d = {'x': 1, 'y': 'a'}\nd[k] = 2\nprint(d['y'])", "d['y']", TypeTag.UNKNOWN),
         ("d = {**load(), 'y': 'a'}\nprint(d['y'])", "d['y']", TypeTag.UNKNOWN),
         ("d = {}\nd['x'] = 1\nd['y'] = 'a'\nprint(d['x'])", "d['x']", TypeTag.INT),
+        ("from collections import defaultdict\nd = defaultdict(list)\nprint(d['x'])", "d['x']", TypeTag.LIST),
         ("def f():\n    return {'x': 1, 'y': 'a'}\nd = f()\nprint(d['y'])", "d['y']", TypeTag.STR),
     ],
 )  # fmt: skip

@@ -31,7 +31,12 @@ _OF_SEQUENCES = frozenset(
 )
 _OF_INDICES = frozenset({"numpy.r_", "numpy.c_"})
 _BY_INDEX = frozenset({"r_", "c_", "*"})
-_FUNCTIONS = _OF_SEQUENCES | {"numpy.append", "pandas.concat"}
+_TWO_ARRAYS = {
+    "numpy.append": ("arr", "values", "axis"),
+    "numpy.insert": ("arr", "obj", "values", "axis"),
+}
+"""Functions that add values to an array, with the names of their arguments."""
+_FUNCTIONS = _OF_SEQUENCES | {*_TWO_ARRAYS, "pandas.concat"}
 _OF_BATCHES = frozenset({"cat", "concat", "concatenate"})
 """Methods of classes that hold several arrays, such as batches: `Batch.cat([old, new])`."""
 _JOINING = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
@@ -103,6 +108,8 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
             if function == "numpy.append" and len(args) in (2, 3) and not _is_starred(args):
                 axis, plain = _axis(args[2:], keywords)
                 return ArrayJoin(node, function, tuple(args[:2]), None, axis, plain)
+            if function in _TWO_ARRAYS:
+                return _join_of_two(node, function)
             if function in _OF_SEQUENCES:
                 named = [keyword for keyword in keywords if keyword.arg in _SEQUENCE_KEYWORDS]
                 sequence = args[0] if args else (named[0].value if named else None)
@@ -115,6 +122,32 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
                     )
             return _join_of_class(node, function, model)
     return None
+
+
+def _join_of_two(call: ast.Call, function: str) -> ArrayJoin | None:
+    """Return the concatenation of `np.append(arr=rows, values=row)` and `np.insert(rows, len(rows), row)`."""
+    names = _TWO_ARRAYS[function]
+    if _is_starred(call.args) or len(call.args) > len(names):
+        return None
+    given = dict(zip(names, call.args, strict=False))
+    given.update({each.arg: each.value for each in call.keywords if each.arg is not None})
+    rows, row, place = given.get("arr"), given.get("values"), given.get("obj")
+    if rows is None or row is None:
+        return None
+    parts = (rows, row)
+    match place:
+        case ast.Constant(value=0):
+            parts = (row, rows)
+        case (
+            ast.Call(func=ast.Name(id="len"), args=[counted])
+            | ast.Attribute(value=counted, attr="size")
+            | ast.Subscript(value=ast.Attribute(value=counted, attr="shape"))
+        ):
+            if not same_place(counted, rows):
+                return None
+        case ast.expr():
+            return None
+    return ArrayJoin(call, function.replace("numpy.", "np."), parts, None, given.get("axis"), plain=False)
 
 
 def _join_of_class(call: ast.Call, function: str | None, model: SemanticModel) -> ArrayJoin | None:

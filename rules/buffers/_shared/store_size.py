@@ -15,6 +15,7 @@ from rlint.rule import (
     numbers,
     regex,
 )
+from rlint.rules.buffers._shared.kept_items import kept_attributes, loaded_attributes
 from rlint.rules.buffers._shared.store_class import is_store_class
 
 LARGE = 1000
@@ -101,13 +102,100 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
             ):
                 return True
             cls = model.class_of(expression)
+            returned = _property(expression, cls, model)
+            if returned is not None:
+                return counts_a_store(returned, model, depth - 1)
             counts = bool(_ROWS.search(attr.lower())) or (
                 cls is not None
                 and (_is_length(expression, cls, model) or attr in model.once(_saturating_counts, cls))
             )
             of_labels = cls is not None and _LABELLED.search(cls.name)
-            return counts and not of_labels and is_store_class(cls, model)
+            if of_labels or cls is None:
+                return False
+            return (counts and is_store_class(cls, model)) or (
+                model.names.is_self(expression.value) and attr in model.once(_counts_of_kept, cls)
+            )
+        case ast.Subscript(slice=ast.Constant(value=str())):
+            return dump_as_read(expression) in model.once(_saturating_entries, model.syntax.module)
     return False
+
+
+def _counts_of_kept(cls: ast.ClassDef, model: SemanticModel) -> frozenset[str]:
+    """Return the attributes that count the items of a class from which batches are drawn: `self.n = len(
+    self.pairs)`, `self.n += 1`, `self.n = min(self.n + 1, self.capacity)`.
+    """
+    kept, loaded = kept_attributes(cls, model), loaded_attributes(cls, model)
+    if not kept and not loaded:
+        return frozenset()
+    found: set[str] = set()
+    for node in descendants(cls):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)],
+                value=ast.Call(func=ast.Name(id="len"), args=[counted]),
+            ):
+                if loaded or (isinstance(counted, ast.Attribute) and counted.attr in kept):
+                    found.add(attr)
+            case ast.AugAssign(
+                target=ast.Attribute(value=ast.Name(id="self"), attr=attr), op=ast.Add(), value=ast.Constant()
+            ) if kept and _ROWS.search(attr.lower()):
+                found.add(attr)
+    return frozenset(found | (model.once(_saturating_counts, cls) if kept else frozenset()))
+
+
+def _saturating_entries(_: ast.Module, model: SemanticModel) -> frozenset[str]:
+    """Return the entries of dicts that a file counts up to a capacity: `table["n"] = min(table["n"] + 1,
+    capacity)`.
+    """
+    found: set[str] = set()
+    for node in model.syntax.of_type(ast.Assign):
+        match node:
+            case ast.Assign(
+                targets=[ast.Subscript() as count],
+                value=ast.Call(func=ast.Name(id="min"), args=[first, second]),
+            ):
+                read = dump_as_read(count)
+                sums = [part for part in (first, second) if isinstance(part, ast.BinOp)]
+                if any(
+                    isinstance(part.op, ast.Add) and read in (ast.dump(part.left), ast.dump(part.right))
+                    for part in sums
+                ):
+                    found.add(read)
+    return frozenset(found)
+
+
+def _is_long_sequence(cls: ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether `len` of an object counts items that are added to it, and of which batches are drawn."""
+    for method in cls.body:
+        match method:
+            case ast.FunctionDef(name="__len__", body=[*_, ast.Return(value=value)]):
+                match value:
+                    case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(attr=attr)]):
+                        drawn = kept_attributes(cls, model) | loaded_attributes(cls, model)
+                        return attr in drawn or attr in model.once(_added_and_indexed, cls)
+                    case ast.Attribute(attr=attr):
+                        return attr in model.once(_counts_of_kept, cls)
+    return False
+
+
+def _added_and_indexed(cls: ast.ClassDef, _: SemanticModel) -> frozenset[str]:
+    """Return the attributes to which methods append, and whose items `__getitem__` returns."""
+    read = {
+        node.value.attr
+        for method in cls.body
+        if isinstance(method, FUNCTIONS) and method.name == "__getitem__"
+        for node in descendants(method)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)
+    }
+    added = {
+        node.func.value.attr
+        for node in descendants(cls)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, ast.Attribute)
+    }
+    return frozenset(read & added)
 
 
 def _is_length(attribute: ast.Attribute, cls: ast.ClassDef, model: SemanticModel) -> bool:
@@ -118,6 +206,16 @@ def _is_length(attribute: ast.Attribute, cls: ast.ClassDef, model: SemanticModel
         and (method.name, [model.source.text(statement) for statement in method.body]) == returned
         for method in cls.body
     )
+
+
+def _property(attribute: ast.Attribute, cls: ast.ClassDef | None, model: SemanticModel) -> ast.expr | None:
+    """Return what a property of the same class computes: `min(self.n, self.capacity)` for `self.size`."""
+    if cls is None or not model.names.is_self(attribute.value):
+        return None
+    match model.method(cls, attribute.attr):
+        case ast.FunctionDef(decorator_list=[ast.Name(id="property")], body=[*_, ast.Return(value=value)]):
+            return value
+    return None
 
 
 def _returns_length(method: str, cls: ast.ClassDef | None, model: SemanticModel) -> bool:
@@ -227,9 +325,12 @@ def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     name = (last_name(held) or "").lower()
     of_store: bool = is_store_class(model.class_of(held), model)
     if isinstance(held, ast.Name) and name == "self":
-        return of_store
+        return of_store or (cls is not None and model.once(_is_long_sequence, cls))
     if _FEW.search(name):
         return False
+    if isinstance(held, ast.Attribute) and model.names.is_self(held.value) and name:
+        kept = kept_attributes(cls, model) | loaded_attributes(cls, model)
+        of_store = of_store or held.attr in kept
     return bool(_STORE.search(name)) or (of_store and isinstance(held, ast.Attribute))
 
 

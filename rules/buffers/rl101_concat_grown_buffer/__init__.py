@@ -3,9 +3,10 @@
 ## What it does
 Flags an array or tensor that is repeatedly assigned the concatenation of itself and new parts: in a loop,
 or in a method that is called per step. The rule recognises `np.concatenate`, `np.append`, `np.vstack`,
-`np.hstack`, `np.r_`, `torch.cat` and similar functions, also `pd.concat` and the methods by which classes of
-batches concatenate (`Batch.cat([batch, step])`, likely). The array may be a variable, an attribute, an entry
-of a dict or an alias of these, and a helper function may return the concatenation.
+`np.hstack`, `np.r_`, `np.insert` at an end, `torch.cat` and similar functions, also `pd.concat` and the
+methods by which classes of batches concatenate (`Batch.cat([batch, step])`, likely). The array may be a
+variable, an attribute, an entry of a dict or an alias of these, and a helper function may return the
+concatenation.
 
 The rule does not flag:
 
@@ -145,7 +146,7 @@ class ConcatGrownBuffer(Rule):
         Heat.COLD
     )  # n rows cost n * n in any loop; outside of loops the code must be warm, see _growth_cost
     visits = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
-    triggers = ("concat", "append", "stack", "r_", "c_", "cat")
+    triggers = ("append", "insert", "stack", "r_", "c_", "cat")
 
     def concerns(self, model: SemanticModel) -> bool:
         """Whether a file concatenates arrays at all."""

@@ -5,9 +5,14 @@ Flags draws in hot code whose population is a replay buffer:
 
 - `np.random.choice(n, k, replace=False)` and `RandomState.choice`, where `n` is the number of transitions:
   `len(self.buffer)`, also returned by a method of the buffer, `min(self.mem_cntr, self.mem_size)`, a `size`
-  of a replay memory, or a `range(n)` or `np.arange(n)` of one of these;
-- `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work, also by way of
-  `.numpy()` or `.to(device)`;
+  of a replay memory, the number of items of any attribute to which one method adds and from which another
+  draws, or a `range(n)` or `np.arange(n)` of one of these;
+- `np.random.permutation(n)[:k]`, `rng.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same
+  work, also by way of `.numpy()` or `.to(device)`;
+- orders of a random number for each index, `np.argsort(np.random.rand(n))[:k]`, `torch.rand(n).topk(k)`,
+  `sorted(range(n), key=lambda _: random.random())[:k]`, and `torch.multinomial(torch.ones(n), k)`;
+- scikit-learn's `resample(rows, n_samples=k, replace=False)`, and `table.sample(k)` of pandas and
+  `dataset.shuffle().select(range(k))` of Hugging Face (both likely);
 - `random.sample(list(range(n)), k)`, where the range itself would serve, and ranges that are shuffled to
   take the first `k`;
 - `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions.
@@ -104,9 +109,16 @@ from rlint.rule import (
 from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
 from rlint.rules.buffers._shared.store_class import is_store_class
-from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
+from rlint.rules.buffers._shared.store_size import counts_a_store, holds_transitions, is_kept_small
 from rlint.rules.buffers.rl111_no_replace_choice.listed import ListedIndices, listed_to_draw
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
+from rlint.rules.buffers.rl111_no_replace_choice.random_orders import (
+    ORDERS,
+    RandomOrder,
+    library_draw,
+    random_order,
+    taken_of,
+)
 
 TREE = "Keep the priorities in a sum tree, which finds an index in logarithmic time"
 GENERATOR = (
@@ -130,16 +142,17 @@ class NoReplaceChoice(Rule):
     claims = ("time", "exp")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = last_names(*PERMUTATIONS, "choice", "sample", "shuffle")
+    callees = last_names(*PERMUTATIONS, "choice", "sample", "shuffle", "resample") | ORDERS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a draw whose cost grows with the buffer."""
         assert isinstance(node, ast.Call)
-        if (
-            isinstance(node.func, (ast.Name, ast.Attribute))
-            and model.names.qualified(node.func) in PERMUTATIONS
-        ):
+        if is_permutation(node, model):
             found = self.cut_permutation(node, model)
+        elif (drawn := library_draw(node, model)) is not None:
+            found = self.by_library(drawn, model)
+        elif last_name(node.func) in ORDERS:
+            found = self.ordered(random_order(node, model), model)
         elif (listed := listed_to_draw(node, model)) is not None:
             found = self.list_of_all(node, listed, model)
         else:
@@ -157,20 +170,13 @@ class NoReplaceChoice(Rule):
             return None
         kept = only_use(call, model)
         order = converted(kept if kept is not None else call, model)
-        match model.parent(order):
-            case (
-                ast.Subscript(
-                    value=value, slice=ast.Slice(lower=None, upper=ast.expr() as size, step=None)
-                ) as cut
-            ):
-                if value is not order:
-                    return None
-            case _:
-                return None
+        size, cut = taken_of(order, model), model.parent(order)
+        if size is None or not isinstance(cut, ast.Subscript):
+            return None
         count = call.args[0]
         numbers = listed_by(count, model)
         count = numbers or count
-        if isinstance(size, ast.UnaryOp) or not self.is_worth_it(count, call, model):
+        if not self.is_worth_it(count, call, model):
             return None
         message = shuffles(model.source.text(call.func), count, f"`{shown(size, model)}`", model)
         rows = model.sizes.number(count)
@@ -178,9 +184,42 @@ class NoReplaceChoice(Rule):
             return self.finding(model, cut, message, advice=TORCH, size=rows)
         fix = None
         in_place = order is call and numbers is None and not call.keywords and len(call.args) == 1
+        in_place = in_place and _is_begun_at_first(cut.slice, size)
+        in_place = in_place and model.names.qualified(call.func) in PERMUTATIONS
         if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR, size=rows)
+
+    def ordered(self, found: RandomOrder | None, model: SemanticModel) -> Finding | None:
+        """Return a finding for an order of all indices by random numbers, of which few are used."""
+        if found is None or not self.is_worth_it(found.count, found.node, model):
+            return None
+        count, size = shown(found.count, model), shown(found.size, model)
+        function = shown(found.node.func, model) if isinstance(found.node, ast.Call) else ""
+        of_torch = "torch" in function or (model.types.type_of(found.node).tag is TypeTag.TENSOR)
+        return self.finding(
+            model,
+            found.node,
+            f"`{function}` orders random numbers for all `{count}` indices to use `{size}` of them",
+            advice=TORCH if of_torch else GENERATOR,
+            size=model.sizes.number(found.count),
+        )
+
+    def by_library(self, found: RandomOrder, model: SemanticModel) -> Finding | None:
+        """Return a finding for a function of another library that permutes all rows to take a few."""
+        if model.frequency.heat_of(found.node).level < self.heat or not isinstance(found.node, ast.Call):
+            return None
+        rows, size = shown(found.count, model), shown(found.size, model)
+        is_method = isinstance(found.node.func, ast.Attribute) and found.node.func.value is found.count
+        if not is_method and not holds_transitions(found.count, model):
+            return None
+        return self.finding(
+            model,
+            found.node,
+            f"`{shown(found.node.func, model)}` permutes all rows of `{rows}` to use `{size}` of them",
+            advice=GENERATOR,
+            assumes=f"`{rows}` holds thousands of rows" if is_method else None,
+        )
 
     def list_of_all(self, call: ast.Call, listed: ListedIndices, model: SemanticModel) -> Finding | None:
         """Return a finding for a list of all indices of a buffer."""
@@ -238,6 +277,22 @@ class NoReplaceChoice(Rule):
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat
+
+
+def _is_begun_at_first(part: ast.expr, size: ast.expr) -> bool:
+    """Whether a slice is written `[:size]`."""
+    return isinstance(part, ast.Slice) and part.upper is size and part.lower is None
+
+
+def is_permutation(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call permutes all of a range: `np.random.permutation(n)`, `rng.permutation(n)`."""
+    if not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return False
+    if model.names.qualified(call.func) in PERMUTATIONS:
+        return True
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "permutation":
+        return False
+    return model.types.type_of(call.func.value).tag is TypeTag.RANDOM_GENERATOR
 
 
 def is_off_by_default(replace: ast.expr | None, model: SemanticModel) -> bool:

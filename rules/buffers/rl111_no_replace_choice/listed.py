@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, frozen
+from rlint.rule import BindingKind, SemanticModel, TypeTag, frozen
+from rlint.rules.buffers.rl111_no_replace_choice.random_orders import taken_of
 
 _LISTS = ("builtins.list", "builtins.sorted")
 _RANGES = ("builtins.range", "numpy.arange", "torch.arange")
@@ -28,18 +29,19 @@ def listed_to_draw(call: ast.Call, model: SemanticModel) -> ListedIndices | None
     `np.random.shuffle(order)` if code reads nothing of `order` after it except `order[:k]`.
     """
     name = model.names.qualified(call.func)
+    shuffles = name in _SHUFFLES or _is_shuffled_by_generator(call, model)
     size: ast.expr | None
     match call.args:
         case [indices, size] if name == _SAMPLES and not call.keywords:
             made = _created(indices, model)
-        case [ast.Name() as indices] if name in _SHUFFLES:
+        case [ast.Name() as indices] if shuffles:
             made = _created(indices, model)
             size = _first_taken(indices, model)
         case _:
             return None
     if made is None or size is None:
         return None
-    is_list = name in _SHUFFLES or model.names.qualified(made.func) in _LISTS
+    is_list = shuffles or model.names.qualified(made.func) in _LISTS
     count = _count_of(made, model)
     return ListedIndices(made, count, size) if is_list and count is not None else None
 
@@ -75,7 +77,12 @@ def _first_taken(shuffled: ast.Name, model: SemanticModel) -> ast.expr | None:
     others = [use for use in uses if isinstance(use.ctx, ast.Load) and use is not shuffled]
     if len(others) != 1 or model.frequency.loops(others[0]) != model.frequency.loops(shuffled):
         return None
-    match model.parent(others[0]):
-        case ast.Subscript(slice=ast.Slice(lower=None, upper=ast.expr() as size, step=None)):
-            return None if isinstance(size, ast.UnaryOp) else size
-    return None
+    size: ast.expr | None = taken_of(others[0], model)
+    return size
+
+
+def _is_shuffled_by_generator(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call is the `shuffle` of a generator: `rng.shuffle(order)`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "shuffle":
+        return False
+    return model.types.type_of(call.func.value).tag is TypeTag.RANDOM_GENERATOR

@@ -1,14 +1,17 @@
 """A long list whose first item is repeatedly removed or inserted.
 
 ## What it does
-Flags `x.pop(0)`, `del x[0]`, `x.insert(0, item)`, `x = x[1:]` and `x = x[-limit:]` in hot code, on a list
-that is kept long: the same function compares its length with a limit that is large, or that has a name like a
-capacity (`if len(self.buffer) > self.capacity`), or a test around the operation compares a list beside it, a
-counter or the length of the object (`len(self)`) with one. The list may be an entry of a dict
+Flags `x.pop(0)`, `del x[0]`, `x.insert(0, item)`, `x = x[1:]` and `x = x[-limit:]` in hot code, also written
+as `x.remove(x[0])`, `x[:] = x[1:]`, `x[:1] = []`, `first, *x = x`, `x = [*x[1:], item]`,
+`x = [item] + x[:limit]` or `del x[: len(x) - limit]`, on a list that is kept long: the same function compares
+its length with a limit that is large, or that has a name like a capacity
+(`if len(self.buffer) > self.capacity`), or a test around the operation compares a list beside it, a counter
+or the length of the object (`len(self)`) with one. The list may be an entry of a dict
 (`self.rows["state"].pop(0)`).
 
 Also flags loops that remove the first item until the list is empty, and add none (`while data: … del
-data[0]`), which is likely a list of many items.
+data[0]`), which is likely a list of many items, and code that uses up a copy of given items from the front
+(`self.todo = list(prompts)`, `self.todo.pop(0)`, likely).
 
 The rule does not flag lists with a small limit or with a limit named like a window of frames or steps,
 other lists of unknown length (such as the queue of a search), objects that may not be lists, and code that
@@ -95,6 +98,7 @@ from rlint.rules.buffers.rl112_list_as_queue.queue import (
     is_emptied_from_front,
     is_kept_long,
     is_list,
+    is_used_up,
 )
 
 ADVICE = (
@@ -113,8 +117,7 @@ class ListAsQueue(Rule):
     claims = ("time", "exp")
     heat = Heat.WARM
     visits = (ast.Call, ast.Delete, ast.Assign)
-    callees = frozenset({"pop", "insert"})
-    triggers = ("pop", "del", "insert", "append")
+    callees = frozenset({"pop", "insert", "remove", "__delitem__"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an operation at the front of a long list."""
@@ -125,7 +128,7 @@ class ListAsQueue(Rule):
             return
         level = model.frequency.heat_of(node).level
         if not is_kept_long(front, model):
-            if level is Heat.HOT and is_emptied_from_front(front, model):
+            if level is Heat.HOT and (is_emptied_from_front(front, model) or is_used_up(front, model)):
                 yield self.finding(
                     model,
                     node,
@@ -142,7 +145,10 @@ class ListAsQueue(Rule):
 def message_for(front: QueueFront, model: SemanticModel) -> str:
     """Return the message: which operation moves or copies the list."""
     if isinstance(front.node, ast.Assign):
-        return f"`{model.source.text(front.node)}` copies all other items to a new list"
+        shown = " ".join(model.source.text(front.node).split())
+        in_place = isinstance(front.node.targets[0], ast.Subscript) and front.shown == "slice"
+        does = "moves all other items of the list" if in_place else "copies all other items to a new list"
+        return f"`{shown}` {does}"
     held = model.source.text(front.held)
     shown = model.source.text(front.node) if isinstance(front.node, ast.Delete) else f"{held}.{front.shown}"
     return f"`{shown}` moves all other items of the list"

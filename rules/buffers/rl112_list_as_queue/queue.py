@@ -14,6 +14,7 @@ from rlint.rule import (
     UseKind,
     array_growth,
     descendants,
+    dump_as_read,
     frozen,
     last_name,
     numbers,
@@ -21,12 +22,14 @@ from rlint.rule import (
 )
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.rules.buffers.rl112_list_as_queue.deque_doubts import doubt
+from rlint.rules.buffers.rl112_list_as_queue.front_forms import kept_by, removed_first, rewritten_front
 
 SHORT = 256
 """In a list of fewer items, moving the others costs nothing."""
 
 _LONG = regex(
-    r"capacity|limit|max_?(size|len|length|mem|memory|buffer)|maxlen|(buffer|memory|mem|replay|queue|pool)_(size|len)"
+    r"capacity|limit|max_?(size|len|length|mem|memory|buffer|items|entries|rows)|maxlen|(^|_)cap$"
+    r"|(buffer|memory|mem|replay|queue|pool)_(size|len)"
 )
 _WINDOW = regex(r"window|step|stack|frame|horizon|lookback|seq|context|patience|past")
 _BUFFER = regex(r"replay|buffer|memory")
@@ -45,6 +48,8 @@ class QueueFront:
     shown: str
     edit: Edit | None = None
     """None where the list is copied without its first items."""
+    limit: ast.expr | None = None
+    """The number of items that the statement itself keeps."""
 
 
 def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
@@ -74,15 +79,33 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
                 return QueueFront(
                     node, held, "del", model.edit.replace(node, f"{model.edit.code(held)}.popleft()")
                 )
-            if isinstance(first, ast.Slice) and first.lower is None and _is_number(first.upper):
-                return QueueFront(node, held, "del")
+            if isinstance(first, ast.Slice) and _starts_at_front(first) and first.upper is not None:
+                limit = kept_by(held, first.upper)
+                if _is_number(first.upper) or limit is not None:
+                    return QueueFront(node, held, "del", limit=limit)
         case ast.Assign(
             targets=[ast.Name() | ast.Attribute() | ast.Subscript() as held],
             value=ast.Subscript(value=source, slice=ast.Slice(lower=ast.expr() as lower, upper=None)),
         ):
             if array_growth.same_place(held, source) and _is_end_of_list(lower, model):
                 return QueueFront(node, held, "slice")
-    return None
+    return _otherwise_written(node, model)
+
+
+def _otherwise_written(node: ast.AST, model: SemanticModel) -> QueueFront | None:
+    """Return the operation of `x.remove(x[0])`, and of an assignment that moves or copies the other items."""
+    if isinstance(node, ast.Call):
+        removed = removed_first(node)
+        shown = model.source.text(node.func).rpartition(".")[2] if removed is not None else ""
+        return QueueFront(node, removed, f"{shown}(…)") if removed is not None else None
+    found = rewritten_front(node, model) if isinstance(node, ast.Assign) else None
+    if found is None or not isinstance(node, ast.Assign):
+        return None
+    return QueueFront(node, found.held, "slice" if found.removes else "prepend", limit=found.limit)
+
+
+def _starts_at_front(part: ast.Slice) -> bool:
+    return part.lower is None or is_zero(part.lower)
 
 
 def _is_number(value: ast.expr | None) -> bool:
@@ -110,9 +133,11 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
     counter: `if len(self) >= self.capacity`.
     """
     function = model.function(front.node)
-    wanted = ast.dump(front.held)
+    wanted = dump_as_read(front.held)
     if isinstance(front.node, ast.Assign) and _is_cut_to_length(front.node):
         return True  # has been compared already
+    if front.limit is not None and is_large(_about(front.limit), model):
+        return True
     tests = {
         inner
         for around in model.ancestors(front.node)
@@ -131,6 +156,14 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
             if counted and is_large(limit, model) and not _is_window(value):
                 return True
     return False
+
+
+def _about(limit: ast.expr) -> ast.expr:
+    """Return `limit` of `limit - 1`."""
+    match limit:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+            return left
+    return limit
 
 
 def _is_cut_to_length(assign: ast.Assign) -> bool:
@@ -157,9 +190,13 @@ def is_emptied_from_front(front: QueueFront, model: SemanticModel) -> bool:
     """Whether the operation is in a loop that runs until the list is empty, and adds no items to it: `while
     data: … del data[0]`.
     """
-    wanted = ast.dump(front.held)
+    wanted = dump_as_read(front.held)
     loop = next((around for around in model.ancestors(front.node) if isinstance(around, ast.While)), None)
-    if loop is None or front.shown not in ("pop(0)", "del") or loop not in model.frequency.loops(front.node):
+    if (
+        loop is None
+        or front.shown not in ("pop(0)", "del", "slice")
+        or loop not in model.frequency.loops(front.node)
+    ):
         return False
     match loop.test:
         case ast.Compare(left=tested, ops=[ast.Gt() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
@@ -168,7 +205,44 @@ def is_emptied_from_front(front: QueueFront, model: SemanticModel) -> bool:
             is_tested = _is_length_of(loop.test, wanted, model)
         case _:
             is_tested = ast.dump(loop.test) == wanted
-    return is_tested and not any(_adds_items(node, front.held) for node in descendants(loop))
+    own = set(descendants(front.node))
+    return is_tested and not any(
+        _adds_items(node, front.held) for node in descendants(loop) if node not in own
+    )
+
+
+def is_used_up(front: QueueFront, model: SemanticModel) -> bool:
+    """Whether the list is an attribute that holds a copy of given items, to which no code of the file adds
+    any: `self.todo = list(prompts)`, `self.todo.pop(0)`.
+    """
+    held = front.held
+    if front.shown not in ("pop(0)", "del") or not isinstance(held, ast.Attribute):
+        return False
+    uses = model.names.attribute_uses(held.attr)
+    stores = [use for use in uses if not isinstance(use.ctx, ast.Load)]
+    made = [model.parent(use) for use in stores]
+    if not made or not all(
+        isinstance(each, ast.Assign) and _copies_given(each.value, model) for each in made
+    ):
+        return False
+    return not model.program.is_read_in_other_file(held.attr, of=held) and not any(
+        isinstance(method := model.parent(use), ast.Attribute) and method.attr in (*_PLAIN, "insert")
+        for use in uses
+    )
+
+
+def _copies_given(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a list is made of all items of a parameter."""
+    match value:
+        case ast.Call(func=func, args=[ast.Name() as given, *_]):
+            names = ("builtins.list", "builtins.sorted")
+            bindings = model.dataflow.definitions(given)
+            is_given = bool(bindings) and all(b.kind is BindingKind.PARAMETER for b in bindings)
+            return model.names.qualified(func) in names and is_given
+        case ast.ListComp(generators=[ast.comprehension(iter=ast.Name() as given)]):
+            bindings = model.dataflow.definitions(given)
+            return bool(bindings) and all(b.kind is BindingKind.PARAMETER for b in bindings)
+    return False
 
 
 def _adds_items(node: ast.AST, held: ast.expr) -> bool:

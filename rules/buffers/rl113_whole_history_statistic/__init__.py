@@ -2,11 +2,12 @@
 
 ## What it does
 Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.mean`,
-`np.array(scores).mean()`, a comprehension over the whole list) in each step or episode of training, where
-the list is created once and only grows. The list may be a local or global variable, an attribute, or an
-entry of such a dict (`log["loss"]`); no code empties, cuts or replaces it. Also flags statistics of all rows
-of a replay buffer, such as `self.rewards[: self.size].std()` in `sample`, or `self.priorities.max()` for each
-new transition.
+`np.array(scores).mean()`, `sorted(scores)[-1]`, `wins.count(True)`, a comprehension over the whole list) in
+each step or episode of training, where the list is created once and only grows. The list may be a local or
+global variable, an attribute, an entry of such a dict (`log["loss"]`), the argument of a function that
+computes the statistic, or an array that grows by concatenation; no code empties, cuts or replaces it. Also
+flags statistics of all rows of a replay buffer, such as `self.rewards[: self.size].std()` in `sample`,
+`self.priorities.max()` for each new transition, or `sum(self.leaves)` of a sum tree.
 
 A list that an attribute holds from the constructor on, and that grows in each step, is also flagged where it
 is read once per episode or at intervals, with low impact.
@@ -79,49 +80,23 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
-    Trait,
     TypeTag,
     descendants,
     last_names,
-    models,
 )
 from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     History,
+    given_history,
     history_of,
     is_read_again,
     is_worth_it,
     sum_edits,
 )
+from rlint.rules.buffers.rl113_whole_history_statistic.statistics_read import METHODS, STATISTICS, statistic
 from rlint.rules.buffers.rl113_whole_history_statistic.stored_rows import all_rows_of_store, whole_ring
 
-STATISTICS = {
-    name: name.rpartition(".")[2]
-    for name in (
-        models.having(Trait.REDUCES, "numpy")
-        - models.having(Trait.GIVES_INDEX | Trait.COMPARES, "numpy")
-        - {"numpy.all", "numpy.any"}
-        - {"numpy.nanprod", "numpy.prod", "numpy.ptp"}
-        | {"numpy.percentile", "numpy.quantile"}
-        | models.having(Trait.SUMMARISES, "torch") - {"torch.norm"}
-        | {"torch.max", "torch.median", "torch.min"}
-        | {"builtins.max", "builtins.min", "builtins.sum"}
-        | models.having(Trait.REDUCES, "statistics")
-    )
-} | {"math.fsum": "sum"}
-"""Functions that read all of their first argument, with a description of the result."""
 MEANS = frozenset({"numpy.mean", "numpy.average", "statistics.mean", "statistics.fmean"})
 SUMS = frozenset({"numpy.sum", "builtins.sum"})
-CONVERTS = frozenset(
-    f"{module}.{name}"
-    for module, names in (
-        ("numpy", "array asarray stack concatenate"),
-        ("torch", "tensor as_tensor stack cat FloatTensor Tensor"),
-        ("pandas", "Series"),
-    )
-    for name in names.split()
-)
-METHODS = models.having(Trait.SUMMARISES, TypeTag.TENSOR) - {"norm"} | {"max", "median", "min"}
-_ELEMENTWISE = models.having(Trait.ELEMENTWISE, "numpy", "torch")
 LATEST = "use only the latest items (`deque(maxlen=...)`) if that is intended"
 _SQUARES = "Keep running sums of the items and of their squares"
 ADVICE = {
@@ -131,6 +106,10 @@ ADVICE = {
     **dict.fromkeys(("min", "amin", "nanmin"), "Keep the smallest item so far"),
     **dict.fromkeys(("std", "var", "nanstd", "nanvar"), _SQUARES),
     **dict.fromkeys(("stdev", "pstdev", "variance", "pvariance"), _SQUARES),
+    "count": "Count when items are added",
+    "set": "Keep a set of the items beside the list",
+    "unique": "Keep a set of the items beside the list",
+    **dict.fromkeys(("sorted", "sort"), "Keep the largest items so far, or insert each with `bisect.insort`"),
 }
 
 
@@ -145,7 +124,7 @@ class WholeHistoryStatistic(Rule):
     claims = ("time", "exp")
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = last_names(*STATISTICS) | METHODS
+    callees = last_names(*STATISTICS) | METHODS | {"count"}
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that reads all of a list that only grows."""
@@ -160,10 +139,11 @@ class WholeHistoryStatistic(Rule):
         record = looked_at.value if isinstance(looked_at, ast.Subscript) else looked_at
         if not each_pass and not isinstance(record, ast.Attribute):
             return
-        history = history_of(looked_at, model)
+        history = given_history(looked_at, model) or history_of(looked_at, model)
         if history is None or not is_worth_it(history, node, model):
             return
-        if not each_pass and not is_read_again(history, node, model):
+        of_array = any(isinstance(growth, ast.Assign) for growth in history.growths)
+        if not each_pass and (of_array or not is_read_again(history, node, model)):
             return
         loops = model.frequency.loops(node)
         function = model.function(node)
@@ -173,7 +153,7 @@ class WholeHistoryStatistic(Rule):
         yield self.finding(
             model,
             node,
-            f"`{shown}` reads all items of `{model.source.text(looked_at)}`, which only grows, {where}",
+            f"`{shown}` reads all items of `{model.source.text(history.holder)}`, which only grows, {where}",
             fix=build_fix(node, looked_at, history, model),
             advice=f"{ADVICE.get(what, 'Compute it once after the loop')}, or {LATEST}",
             minor=None if each_pass or holds_arrays(looked_at, model) else _MINOR,
@@ -197,77 +177,6 @@ class WholeHistoryStatistic(Rule):
         )
 
 
-def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr] | None:
-    """Return what a call computes, its text, and the variable or attribute whose items it reads."""
-    match call.func:
-        case ast.Attribute(value=ast.Name() as rows, attr=method) if method in METHODS:
-            items = _converted_to(rows, model)
-            if items is not None:
-                return method, f"{rows.id}.{method}()", items
-    if not call.args:
-        match call.func:
-            case ast.Attribute(value=ast.Call(func=convert, args=[items, *_]), attr=method):
-                looked_at = whole(items, model)
-                if method in METHODS and looked_at is not None and model.names.qualified(convert) in CONVERTS:
-                    return method, f"{method}()", looked_at
-        return None
-    qualified = model.names.qualified(call.func) or ""
-    what = STATISTICS.get(qualified)
-    if what is None or (qualified in ("builtins.max", "builtins.min") and len(call.args) > 1):
-        return None
-    items = _elements(call.args[0], model)
-    match items:
-        case ast.Call(func=convert, args=[inner, *_]) if model.names.qualified(convert) in CONVERTS:
-            items = inner
-    looked_at = whole(items, model)
-    return (what, model.source.text(call.func), looked_at) if looked_at is not None else None
-
-
-def _converted_to(rows: ast.Name, model: SemanticModel) -> ast.expr | None:
-    """Return the attribute whose items a variable holds as an array (`rows = np.array(self.visited)`), if
-    this is the first statistic of them.
-    """
-    definitions = model.dataflow.definitions(rows)
-    if len(definitions) != 1 or definitions[0].path:
-        return None
-    for other in model.names.reads(rows.id, model.names.scope(rows)):
-        user = model.parent(other)
-        same = isinstance(user, ast.Attribute) and user.attr in METHODS
-        earlier = (other.lineno, other.col_offset) < (rows.lineno, rows.col_offset)
-        if same and earlier and model.dataflow.definitions(other) == definitions:
-            return None
-    match definitions[0].value:
-        case ast.Call(func=convert, args=[ast.Attribute() as items, *_]) if (
-            model.names.qualified(convert) in CONVERTS
-        ):
-            return whole(items, model)
-    return None
-
-
-def _elements(items: ast.expr, model: SemanticModel) -> ast.expr:
-    """Return what a function is applied to element by element: `errors` of `np.abs(errors)`."""
-    match items:
-        case ast.Call(func=func, args=[inner]) if model.names.qualified(func) in _ELEMENTWISE:
-            return inner
-    return items
-
-
-def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """Return the variable or attribute that is read as a whole: itself, or by a comprehension."""
-    match items:
-        case ast.Name() | ast.Attribute(value=ast.Name()):
-            return items if model.names.qualified(items) is None else None
-        case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
-            return whole(generator.iter, model)
-        case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=None)):
-            return whole(value, model)
-        case ast.Subscript(
-            value=ast.Name() | ast.Attribute(value=ast.Name()), slice=ast.Constant(value=str())
-        ):
-            return items  # of a dict of lists
-    return None
-
-
 def holds_arrays(items: ast.expr, model: SemanticModel) -> bool:
     """Whether a list contains arrays, which are concatenated each time."""
     item = model.types.type_of(items).item
@@ -277,7 +186,7 @@ def holds_arrays(items: ast.expr, model: SemanticModel) -> bool:
 def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: SemanticModel) -> Fix | None:
     """Keep a running sum beside the list."""
     qualified = model.names.qualified(call.func)
-    plain = len(call.args) == 1 and not call.keywords and call.args[0] is looked_at
+    plain = len(call.args) == 1 and not call.keywords and call.args[0] is looked_at is history.holder
     if (
         not plain
         or (qualified not in MEANS and qualified not in SUMS)

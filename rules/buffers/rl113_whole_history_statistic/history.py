@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import (
+    FUNCTIONS,
     BindingKind,
     Heat,
     SemanticModel,
@@ -26,6 +27,9 @@ _SHRINKS = models.having(Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DIC
     "__delitem__",
 }
 _CHANGES_DICT = models.mutators(TypeTag.DICT)
+_ALLOCATES = models.having(Trait.ALLOCATES, "numpy", "torch") | models.having(
+    Trait.FROM_DATA, "numpy", "torch"
+)
 _LONG = 2_000
 """A list that is read fewer times than this, in a loop that does not extend it, costs little."""
 
@@ -71,6 +75,30 @@ def _is_history(found: History, holder: ast.Name | ast.Attribute, model: Semanti
     return any(model.frequency.heat_of(growth).level > Heat.COLD for growth in found.growths)
 
 
+def given_history(parameter: ast.expr, model: SemanticModel) -> History | None:
+    """Return the history that a call of the file passes for a parameter: `report(self.scores)`."""
+    if not isinstance(parameter, ast.Name):
+        return None
+    function = model.function(parameter)
+    bindings = model.dataflow.definitions(parameter)
+    if not isinstance(function, FUNCTIONS) or [b.kind for b in bindings] != [BindingKind.PARAMETER]:
+        return None
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    if parameter.id not in names:
+        return None
+    for call in model.names.calls_by_name.get(function.name, ()):
+        if not any(model.types.definition(target) is function for target in model.types.call_targets(call)):
+            continue
+        place = names.index(parameter.id) - int(isinstance(call.func, ast.Attribute) and names[0] == "self")
+        given = dict(enumerate(call.args)).get(place)
+        given = given or next((each.value for each in call.keywords if each.arg == parameter.id), None)
+        if isinstance(given, (ast.Name, ast.Attribute, ast.Subscript)):
+            found = history_of(given, model)
+            if found is not None and model.frequency.runs_each_pass(call):
+                return found
+    return None
+
+
 def _history_of_entry(
     entry: ast.Subscript, record: ast.Name | ast.Attribute, key: str, model: SemanticModel
 ) -> History | None:
@@ -101,7 +129,8 @@ def _keeps_entry(use: ast.Name | ast.Attribute, key: str, found: History, model:
             if isinstance(item.ctx, ast.Load):
                 return _understood(item, found, model)
             outer = model.parent(item)
-            if isinstance(outer, ast.AugAssign) and isinstance(outer.op, ast.Add):
+            adds = isinstance(outer, ast.AugAssign) and isinstance(outer.op, ast.Add)
+            if outer is not None and (adds or _grows(outer, model)):
                 found.growths.append(outer)
                 return True
             return False
@@ -176,6 +205,12 @@ def _understood(use: ast.Name | ast.Attribute | ast.Subscript, found: History, m
     match parent:
         case ast.Assign(targets=[target], value=value) if target is use and _is_empty(value, model):
             found.starts.append(parent)
+        case ast.Assign(targets=[target]) if target is use and _grows(parent, model):
+            found.growths.append(parent)
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Slice() | ast.Tuple())], value=value) if (
+            value is use
+        ):
+            pass  # the items are copied
         case ast.Tuple(elts=targets, ctx=ast.Store()):
             statement = model.parent(parent)
             match statement:
@@ -210,6 +245,12 @@ def _understood(use: ast.Name | ast.Attribute | ast.Subscript, found: History, m
     return True
 
 
+def _grows(statement: ast.AST, model: SemanticModel) -> bool:
+    """Whether an assignment concatenates an array with new rows, and cuts none: `x = np.append(x, row)`."""
+    growth = array_growth.growth_of(statement, model) if isinstance(statement, ast.Assign) else None
+    return growth is not None and not growth.bounds
+
+
 def _is_made_once(start: ast.stmt, holder: ast.Name | ast.Attribute, model: SemanticModel) -> bool:
     """Whether the list is created at the start of the training: in code that runs once, for an attribute with
     its object.
@@ -227,6 +268,8 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
     match value:
         case ast.List(elts=[]):
             return True
+        case ast.Call(func=func, args=[size, *_]) if model.names.qualified(func) in _ALLOCATES:
+            return _is_zero(size)
         case ast.Call(func=func, args=[] | [ast.List(elts=[])], keywords=[]):
             return model.names.qualified(func) in _MAKES
         case ast.Name(id=name):
@@ -235,6 +278,16 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
             given = all(binding.kind is BindingKind.PARAMETER for binding in bindings)
             default = defaults_of(function.args).get(name) if function is not None and given else None
             return default is not None and _is_empty(default, model)
+    return False
+
+
+def _is_zero(size: ast.expr) -> bool:
+    """Whether an array of this size, or of this list, has no rows: `np.zeros((0, 4))`, `np.array([])`."""
+    match size:
+        case ast.Constant(value=0) | ast.List(elts=[]):
+            return True
+        case ast.Tuple(elts=[first, *_]):
+            return _is_zero(first)
     return False
 
 

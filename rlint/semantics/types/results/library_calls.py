@@ -105,6 +105,8 @@ class ResultInference(DtypeInference):
                 return batches.collated(item_of(self.type_of(node.args[0])))
             case "builtins.dict":
                 return self._dict_of(node, result)
+            case "collections.defaultdict" if len(node.args) == 1 and not node.keywords:
+                return result._replace(item=known_item(self.called(node.args[0]).aged()))
             case "builtins.zip":
                 return self._zipped(node, result)
         if not node.args or isinstance(node.args[0], ast.Starred):
