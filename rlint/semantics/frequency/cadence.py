@@ -106,6 +106,18 @@ class Cadences(CallerWalk[Cadence]):
                     updating=_of_updates(inside, function),
                 )
         once, many = self._heat.driven_by(function)
+        hook = self._heat.hook(function)
+        if hook is not None:
+            return Cadence(
+                hook.drivers,
+                hook.nested,
+                guards,
+                header=hook.header,
+                resets=hook.resets,
+                within=hook.within,
+                repeated=_repeats(function, place.loops),
+                updating=_of_updates(guards, function),
+            )
         if _plays_episode(function):
             once -= {Driver.ENVIRONMENT_STEP}  # `reset` begins with a step
         if not once and self._heat.learns_by_role(function):
