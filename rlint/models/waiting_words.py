@@ -45,3 +45,29 @@ RateLimiter:`.
 
 OWN = frozenset("param params parameter inference policy replay weight weights learner actor".split())
 """Words for servers that belong to the program itself: `parameter_server.ready()`."""
+
+PAUSES = {
+    "anyio.sleep": 1.0,
+    "asyncio.sleep": 1.0,
+    "eventlet.sleep": 1.0,
+    "gevent.sleep": 1.0,
+    "pygame.time.delay": 1e-3,
+    "pygame.time.wait": 1e-3,
+    "time.sleep": 1.0,
+    "trio.sleep": 1.0,
+}
+"""Functions that pause for a given time, with the unit of their argument in seconds."""
+
+FRAME_CLOCKS = {"pygame.time.Clock": ("tick", "tick_busy_loop")}
+"""Classes with methods that wait for the next frame, given the number of frames per second."""
+
+EVENTS = frozenset({"asyncio.Event", "multiprocessing.Event", "threading.Condition", "threading.Event"})
+"""Classes whose `wait` ends at its timeout if no other code has the object: `Event().wait(0.1)`."""
+
+RUN_COMMANDS = frozenset(
+    "os.system subprocess.call subprocess.check_call subprocess.check_output subprocess.run".split()
+)
+"""Functions that run a command of the shell and wait for its end."""
+
+SIMULATED = frozenset("Box2D mujoco mujoco_py pybullet pybullet_envs pymunk".split())
+"""Packages that simulate bodies as fast as the processor allows: `pybullet.stepSimulation()`."""

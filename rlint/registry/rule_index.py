@@ -91,7 +91,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL607", "debug-mode-left-on", "environments/rl607_debug_mode_left_on.py", False, ("time",), "unsafe", "gains"),
     ("RL608", "replot-per-episode", "environments/rl608_replot_per_episode/__init__.py", False, ("time", "mem"), "none", "gains"),
     ("RL609", "rebuilt-per-update", "environments/rl609_rebuilt_per_update.py", False, ("time",), "unsafe", "gains"),
-    ("RL610", "sleep-in-training", "environments/rl610_sleep_in_training.py", False, ("time",), "unsafe", "gains"),
+    ("RL610", "sleep-in-training", "environments/rl610_sleep_in_training/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL701", "debug-weight-clone", "debugging/rl701_debug_weight_clone.py", False, ("time", "mem"), "safe, unsafe", "gains"),
     ("RL702", "weight-compare-on-sync", "debugging/rl702_weight_compare_on_sync/__init__.py", False, ("time", "sync:cuda"), "unsafe", "gains"),
     ("RL801", "mixed-accessor-names", "consistency/rl801_mixed_accessor_names/__init__.py", True, (), "unsafe", "not measured"),

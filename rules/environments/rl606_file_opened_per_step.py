@@ -75,9 +75,8 @@ from rlint.rule import (
     descendants,
     last_names,
     models,
-    roles,
 )
-from rlint.rules.environments._shared.steps import held_back, step_of, unguarded_step
+from rlint.rules.environments._shared.steps import step_of_own_environment, unguarded_step
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
@@ -129,19 +128,6 @@ class FileOpenedPerStep(Rule):
                 message = f"`{called}` writes the whole file again {each}"
         advice = _LATER if flushes else _BEFORE if reads else _ONCE
         yield self.finding(model, node, message, advice=advice)
-
-
-def step_of_own_environment(node: ast.AST, model: SemanticModel) -> Driver | None:
-    """Return the environment step if a node always runs in the steps of an environment of the project,
-    whatever trains on it.
-    """
-    beat, function = model.frequency.cadence(node), model.function(node)
-    cls = model.class_of(function) if function is not None else None
-    if beat is None or cls is None or held_back(beat.guards) or step_of(beat) is not Driver.ENVIRONMENT_STEP:
-        return None
-    is_environment = model.method(cls, "step") is not None and model.method(cls, "reset") is not None
-    looks_on = roles.looks_on(cls.name) or model.frequency.loops(node)
-    return Driver.ENVIRONMENT_STEP if is_environment and not looks_on else None
 
 
 def is_flush(call: ast.Call, model: SemanticModel) -> bool:

@@ -70,6 +70,21 @@ def unguarded_step(
     return step_of(beat)
 
 
+def step_of_own_environment(
+    node: ast.AST, model: SemanticModel, *, in_loops: bool = False
+) -> Driver | None:
+    """Return the environment step if a node always runs in the steps of an environment of the project,
+    whatever trains on it. If `in_loops`, also in loops of its own.
+    """
+    beat, function = model.frequency.cadence(node), model.function(node)
+    cls = model.class_of(function) if function is not None else None
+    if beat is None or cls is None or held_back(beat.guards) or step_of(beat) is not Driver.ENVIRONMENT_STEP:
+        return None
+    is_environment = model.method(cls, "step") is not None and model.method(cls, "reset") is not None
+    looks_on = roles.looks_on(cls.name) or (not in_loops and model.frequency.loops(node))
+    return Driver.ENVIRONMENT_STEP if is_environment and not looks_on else None
+
+
 def tests_existence(guard: Guard, name: str) -> bool:
     """Whether a condition tests if an object of a name exists: `writer is not None`."""
     return guard.kind is GuardKind.PRESENT and name in guard.text.replace(".", " ").split()
