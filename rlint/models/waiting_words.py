@@ -1,4 +1,6 @@
-"""Words for waiting: conventional names of awaited, polled and external objects."""
+"""Words for waiting: conventional names of awaited, polled and external objects, and functions that pause or
+draw in a window.
+"""
 
 from __future__ import annotations
 
@@ -71,3 +73,28 @@ RUN_COMMANDS = frozenset(
 
 SIMULATED = frozenset("Box2D mujoco mujoco_py pybullet pybullet_envs pymunk".split())
 """Packages that simulate bodies as fast as the processor allows: `pybullet.stepSimulation()`."""
+
+DRAWS_WINDOW = frozenset("cv2.imshow glfw.swap_buffers pygame.display.flip pygame.display.update".split())
+"""Functions that draw a frame in a window: `cv2.imshow("camera", frame)`."""
+
+VIEWER_METHODS = frozenset({"render", "swap_buffers", "sync"})
+"""Methods with which viewers draw a frame: `viewer.sync()`."""
+
+WINDOW_OPTIONS: dict[str, tuple[object, ...]] = {
+    "gui": (True,),
+    "has_renderer": (True,),
+    "headless": (False,),
+    "no_graphics": (False,),
+    "render_mode": ("human",),
+    "show_gui": (True,),
+    "use_gui": (True,),
+}
+"""Keywords of calls that create environments, with the values for which each step is drawn in a window."""
+
+RECORD_TRIGGERS = frozenset({"episode_trigger", "record_video_trigger", "step_trigger", "video_callable"})
+"""Keywords with a function that says which episodes a wrapper records: `RecordVideo(env, folder,
+episode_trigger=is_last)`.
+"""
+
+FILMS = ("film", "gif", "mimsave", "mimwrite", "video", "ImageSequenceClip", "ArtistAnimation")
+"""Parts of the names of functions that write frames to a video: `imageio.mimsave("episode.gif", frames)`."""

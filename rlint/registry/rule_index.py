@@ -82,7 +82,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL508", "numpy-on-scalar", "computation/rl508_numpy_on_scalar/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL509", "draw-per-element", "computation/rl509_draw_per_element/__init__.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL510", "class-made-per-call", "computation/rl510_class_made_per_call.py", False, ("time",), "none", "gains"),
-    ("RL601", "render-in-training", "environments/rl601_render_in_training.py", False, ("time",), "unsafe", "gains"),
+    ("RL601", "render-in-training", "environments/rl601_render_in_training/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL602", "single-env-rollout", "environments/rl602_single_env_rollout/__init__.py", True, ("time",), "none", "gains"),
     ("RL603", "env-built-in-loop", "environments/rl603_env_built_in_loop.py", False, ("time",), "unsafe", "gains"),
     ("RL604", "log-every-step", "environments/rl604_log_every_step/__init__.py", False, ("time",), "unsafe", "gains"),

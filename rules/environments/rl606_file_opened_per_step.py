@@ -65,7 +65,6 @@ from collections.abc import Iterator
 from rlint.rule import (
     Binding,
     BindingKind,
-    Driver,
     Finding,
     Heat,
     Rule,

@@ -27,6 +27,9 @@ _CHOOSES = regex(
 _WATCHES = regex(
     r"render|show|display|watch|test|eval|play|demo|debug|verbos|human|visual|plot|log|video|window"
 )
+_OF_STEP = frozenset("action observation reward step step_wait".split())
+"""Methods of environments and wrappers that are called for each step."""
+_ENVIRONMENTS = regex(r"(^|Gym|Vec|Parallel|Multi\w*)(Env|Environment)$|Wrapper$")
 _FEWEST_RESULTS = 2
 _MISSING = regex(r"^self\.\w+ is None$")
 _LARGE_MODELS = frozenset(
@@ -70,19 +73,29 @@ def unguarded_step(
     return step_of(beat)
 
 
-def step_of_own_environment(
-    node: ast.AST, model: SemanticModel, *, in_loops: bool = False
-) -> Driver | None:
+def step_of_own_environment(node: ast.AST, model: SemanticModel, *, in_loops: bool = False) -> Driver | None:
     """Return the environment step if a node always runs in the steps of an environment of the project,
     whatever trains on it. If `in_loops`, also in loops of its own.
     """
-    beat, function = model.frequency.cadence(node), model.function(node)
+    function = model.function(node)
     cls = model.class_of(function) if function is not None else None
-    if beat is None or cls is None or held_back(beat.guards) or step_of(beat) is not Driver.ENVIRONMENT_STEP:
+    if function is None or cls is None or not is_environment_class(cls, model):
         return None
-    is_environment = model.method(cls, "step") is not None and model.method(cls, "reset") is not None
-    looks_on = roles.looks_on(cls.name) or (not in_loops and model.frequency.loops(node))
-    return Driver.ENVIRONMENT_STEP if is_environment and not looks_on else None
+    if roles.looks_on(cls.name) or (not in_loops and model.frequency.loops(node)):
+        return None
+    beat = model.frequency.cadence(node)
+    if beat is not None:
+        steps = not held_back(beat.guards) and step_of(beat) is Driver.ENVIRONMENT_STEP
+    else:
+        steps = function.name in _OF_STEP and not held_back(model.frequency.conditions(node))
+    return Driver.ENVIRONMENT_STEP if steps else None
+
+
+def is_environment_class(cls: ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether a class is an environment, or wraps one, judging by its methods and bases."""
+    if model.method(cls, "step") is not None and model.method(cls, "reset") is not None:
+        return True
+    return any(_ENVIRONMENTS.search(last_name(base) or "") for base in cls.bases)
 
 
 def tests_existence(guard: Guard, name: str) -> bool:

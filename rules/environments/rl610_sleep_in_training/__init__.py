@@ -98,9 +98,7 @@ class SleepInTraining(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset(
-        {"sleep", *last_names(*waiting_words.PAUSES, *waiting_words.RUN_COMMANDS), *_WAITS}
-    )
+    callees = frozenset({"sleep", *last_names(*waiting_words.PAUSES, *waiting_words.RUN_COMMANDS), *_WAITS})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an unconditional pause in a training loop."""

@@ -93,7 +93,10 @@ _LIBRARY = _hooks(
 
 _FRAMEWORK = regex(r"Callbacks?$|Hook$|Lightning(Data)?Module$|Plugin$|^(transformers|trl)\..*Trainer$")
 _LISTENS = regex(r"(?i)(callback|hook|listener|observer|plugin|reporter|monitor)s?$")
-_WHEN = r"^_*(on|after|before|post|pre)_((?:every|each|the|train|training|env|environment|gradient|optimi[sz]er|opt|agent|learner)_)*"
+_WHEN = (
+    r"^_*(on|after|before|post|pre)_"
+    r"((every|each|the|train|training|env|environment|gradient|optimi[sz]er|opt|agent|learner)_)*"
+)
 _THEN = r"(_(start|started|begin|end|ended|done|taken|finished|complete|completed))?$"
 _NAMED = (
     (regex(rf"{_WHEN}(update|backward|batch|minibatch|iter|iteration|substep|learn){_THEN}"), _EACH_UPDATE),
