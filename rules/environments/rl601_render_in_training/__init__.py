@@ -149,9 +149,8 @@ class RenderInTraining(Rule):
 
     def check_render(self, call: ast.Call, env: ast.expr, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `env.render()`, if no code needs the frame except for a video."""
-        if not frames.is_environment(env, model) and not (
-            model.names.is_self(env) and draws_always(call, model)
-        ):
+        draws = draws_always(call, model) if model.names.is_self(env) else frames.is_environment(env, model)
+        if not draws:
             return
         kept, is_statement = frames.kept_for_video(call, model), isinstance(model.parent(call), ast.Expr)
         function, statement = model.function(call), model.syntax.statement(call)
