@@ -98,3 +98,11 @@ episode_trigger=is_last)`.
 
 FILMS = ("film", "gif", "mimsave", "mimwrite", "video", "ImageSequenceClip", "ArtistAnimation")
 """Parts of the names of functions that write frames to a video: `imageio.mimsave("episode.gif", frames)`."""
+
+SAVING_OPTIONS = frozenset({"every_n_train_steps", "save_freq", "save_steps"})
+"""Keywords with the number of steps between two checkpoints: `CheckpointCallback(save_freq=1000)`."""
+
+SAVING_PACKAGES = frozenset(
+    "keras lightning pytorch_lightning sb3_contrib stable_baselines3 tensorflow transformers trl".split()
+)
+"""Packages whose callbacks and settings have such keywords."""
