@@ -319,7 +319,7 @@ _AROUND: Table = table(
     facts("requests", _NETWORK, NEW, "delete get post put request"),
     facts("cloudpickle", READS, BYTES, "dumps"),
     facts("cloudpickle", Effect(EffectKind.UNKNOWN, "runs what the pickle says"), NEW, "loads"),
-    facts("h5py", FILE_IO, NEW, "File"),
+    facts("h5py", FILE_IO, Type(TypeTag.INSTANCE, of="h5py.File"), "File"),
     facts("joblib", FILE_IO, ANYTHING, "dump"),
     facts("joblib", FILE_IO, ANYTHING, "load", Trait.LOADS),
     facts("psutil", READS, NEW, "Process cpu_count disk_usage virtual_memory"),

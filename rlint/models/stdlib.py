@@ -400,7 +400,8 @@ _SYSTEM: Table = table(
     facts("logging", READS, ANYTHING, "getLevelName"),
     makers("argparse", PURE, TypeTag.INSTANCE, "ArgumentParser"),
     facts("argparse", PURE, NEW, "Namespace", Trait.HOLDS),
-    facts("sqlite3", FILE_IO, ANYTHING, "connect"),
+    facts("sqlite3", FILE_IO, Type(TypeTag.INSTANCE, of="sqlite3.Connection"), "connect"),
+    facts("shelve", FILE_IO, Type(TypeTag.INSTANCE, of="shelve.Shelf"), "open"),
 )
 
 _CONCURRENCY: Table = table(

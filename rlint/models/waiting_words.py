@@ -106,3 +106,16 @@ SAVING_PACKAGES = frozenset(
     "keras lightning pytorch_lightning sb3_contrib stable_baselines3 tensorflow transformers trl".split()
 )
 """Packages whose callbacks and settings have such keywords."""
+
+OPENS = frozenset(
+    """aiofiles.open builtins.open bz2.open codecs.open gzip.open h5py.File io.open lzma.open pandas.HDFStore
+    tarfile.open zipfile.ZipFile""".split()
+)
+"""Functions that open a file, whose second argument is the `mode`."""
+
+FLUSHES = {
+    "h5py.File": ("flush",),
+    "shelve.Shelf": ("sync",),
+    "sqlite3.Connection": ("commit",),
+}
+"""Classes of open files with the methods that write all that waits in memory."""
