@@ -309,6 +309,7 @@ _AROUND: Table = table(
     facts("matplotlib.pyplot", _WINDOW, _FIGURE_AND_AXES, "subplots"),
     facts("matplotlib.pyplot", _WINDOW, _AXES, "axes gca subplot subplot2grid"),
     facts("matplotlib.pyplot", _WINDOW, ANYTHING, "tight_layout title xlabel xlim ylabel ylim"),
+    facts("visdom", _NETWORK, Type(TypeTag.INSTANCE, of="visdom.Visdom"), "Visdom"),
     facts("pygame.time", CLOCK, _FRAME_CLOCK, "Clock"),
     facts("pygame.time", SLEEPS, INT, "delay wait"),
     facts("scipy.signal", PURE, NEW_ARRAY, "convolve lfilter"),

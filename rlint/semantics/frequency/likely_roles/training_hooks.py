@@ -12,6 +12,9 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _GRADIENT, _ENVIRONMENT = frozenset({Driver.GRADIENT_STEP}), frozenset({Driver.ENVIRONMENT_STEP})
 
+OF_FRAMEWORK = "framework.train"
+"""Stands for the function with the training loop, which no visible code defines."""
+
 
 @frozen
 class Hook:
@@ -25,15 +28,32 @@ class Hook:
     called: str
     drivers: frozenset[Driver] = frozenset()
     nested: frozenset[Driver] = frozenset()
-    within: str = "train"
+    within: str = OF_FRAMEWORK
     header: str = ""
     resets: bool = False
 
 
-_EACH_UPDATE = Hook(Heat.HOT, "is called in each gradient step", "for each gradient step", _GRADIENT)
-_EACH_STEP = Hook(Heat.HOT, "is called on each step", "for each environment step", _ENVIRONMENT)
+_EACH_UPDATE = Hook(
+    Heat.HOT,
+    "is called in each gradient step",
+    "for each gradient step",
+    _GRADIENT,
+    header="each gradient step",
+)
+_EACH_STEP = Hook(
+    Heat.HOT,
+    "is called on each step",
+    "for each environment step",
+    _ENVIRONMENT,
+    header="each environment step",
+)
 _EACH_EPISODE = Hook(
-    Heat.WARM, "is called for each episode", "for each episode", nested=_ENVIRONMENT, resets=True
+    Heat.WARM,
+    "is called for each episode",
+    "for each episode",
+    nested=_ENVIRONMENT,
+    header="each episode",
+    resets=True,
 )
 _EACH_ROLLOUT = Hook(
     Heat.WARM,
@@ -51,6 +71,7 @@ _EACH_EVALUATED = Hook(
     "for each batch of an evaluation",
     frozenset({Driver.BATCH}),
     within="",
+    header="each batch of an evaluation",
 )
 
 
