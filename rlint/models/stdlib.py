@@ -311,6 +311,7 @@ _CHANCE: Table = table(
     facts("time", PURE, FLOAT, "mktime"),
     facts("time", PURE, TUPLE, "strptime"),
     facts("time", SLEEPS, NOTHING, "sleep"),
+    facts("cProfile", PURE, Type(TypeTag.INSTANCE, of="cProfile.Profile"), "Profile"),
     facts("timeit", CLOCK, FLOAT, "default_timer"),
     facts("timeit", CLOCK, FLOAT, "repeat timeit", Trait.CALLS_BACK),
     facts("datetime", CLOCK, NEW, "date.today datetime.now datetime.today datetime.utcnow"),

@@ -119,3 +119,30 @@ FLUSHES = {
     "sqlite3.Connection": ("commit",),
 }
 """Classes of open files with the methods that write all that waits in memory."""
+
+TRACES_ALL: dict[str, tuple[str, tuple[str, ...]]] = {
+    "torch.cuda.memory._record_memory_history": (
+        "records the stack of every allocation on the GPU",
+        ("_dump_snapshot", "_snapshot"),
+    ),
+    "tracemalloc.start": (
+        "records the stack of every allocation, which takes longer than the allocation itself",
+        ("stop", "take_snapshot", "get_traced_memory"),
+    ),
+    "viztracer.VizTracer.start": ("records every call", ("stop", "save")),
+    "yappi.start": ("records every call", ("stop", "get_func_stats")),
+}
+"""Functions that record what a program does from then on, and functions that end it or read the records."""
+
+DEBUG_OPTIONS: dict[str, tuple[tuple[object, ...], str]] = {
+    "debug": (("underflow_overflow",), "checks the inputs, outputs and weights of each layer for NaN"),
+    "detect_anomaly": (
+        (True,),
+        "stores a traceback of each operation and checks every gradient for NaN",
+    ),
+    "profiler": (("advanced", "pytorch"), "records every call"),
+}
+"""Keywords of trainers that turn on debugging, with the values that do and what they do in each step."""
+
+TRAINER_PACKAGES = frozenset("lightning pytorch_lightning transformers trl".split())
+"""Packages whose trainers and settings have such keywords."""

@@ -88,7 +88,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL604", "log-every-step", "environments/rl604_log_every_step/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL605", "checkpoint-every-step", "environments/rl605_checkpoint_every_step.py", False, ("time",), "unsafe", "gains"),
     ("RL606", "file-opened-per-step", "environments/rl606_file_opened_per_step.py", False, ("time",), "none", "gains"),
-    ("RL607", "debug-mode-left-on", "environments/rl607_debug_mode_left_on.py", False, ("time",), "unsafe", "gains"),
+    ("RL607", "debug-mode-left-on", "environments/rl607_debug_mode_left_on/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL608", "replot-per-episode", "environments/rl608_replot_per_episode/__init__.py", False, ("time", "mem"), "none", "gains"),
     ("RL609", "rebuilt-per-update", "environments/rl609_rebuilt_per_update.py", False, ("time",), "unsafe", "gains"),
     ("RL610", "sleep-in-training", "environments/rl610_sleep_in_training/__init__.py", False, ("time",), "unsafe", "gains"),
