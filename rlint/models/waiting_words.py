@@ -121,7 +121,7 @@ FLUSHES = {
 """Classes of open files with the methods that write all that waits in memory."""
 
 TRACES_ALL: dict[str, tuple[str, tuple[str, ...]]] = {
-    "torch.cuda.memory._record_memory_history": (
+    "torch.cuda._record_memory_history": (
         "records the stack of every allocation on the GPU",
         ("_dump_snapshot", "_snapshot"),
     ),

@@ -94,7 +94,7 @@ from rlint.rules.environments._shared.steps import (
     step_of_own_environment,
     unguarded_step,
 )
-from rlint.rules.environments.rl601_render_in_training import frames, windows
+from rlint.rules.environments.rl601_render_in_training import drawn_windows, frames
 
 PERIOD = 100
 _NO_WINDOW = "no window is shown any more"
@@ -132,19 +132,19 @@ class RenderInTraining(Rule):
             yield from self.check_window(node, model)
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "render":
             yield from self.check_render(node, node.func.value, model)
-        elif node.keywords and windows.window_option(node) is not None:
+        elif node.keywords and drawn_windows.window_option(node) is not None:
             if not isinstance(next(iter(model.names.targets(node)), None), ast.Attribute):
                 found = list(self.check_mode(node, model))
                 yield from found or self.check_passed(node, model)
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "step":
-            for made in windows.created_for(node.func.value, model):
-                if windows.trained_step(made, model) is node and isinstance(
+            for made in drawn_windows.created_for(node.func.value, model):
+                if drawn_windows.trained_step(made, model) is node and isinstance(
                     call := model.names.assigned(made), ast.Call
                 ):
                     yield from self.check_mode(call, model)
-        elif windows.connects_to_window(node, model):
+        elif drawn_windows.connects_to_window(node, model):
             yield from self.check_simulator(node, model)
-        elif windows.records_everything(node):
+        elif drawn_windows.records_everything(node):
             yield from self.check_recorder(node, model)
 
     def check_render(self, call: ast.Call, env: ast.expr, model: SemanticModel) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ class RenderInTraining(Rule):
         first = tuple(
             guard for guard in guards if guard.kind is not GuardKind.ONCE
         )  # of several environments
-        if not is_free(first) or not windows.trains_here(call, model):
+        if not is_free(first) or not drawn_windows.trains_here(call, model):
             return
         yield self.finding(
             model,
@@ -241,18 +241,18 @@ class RenderInTraining(Rule):
 
     def check_mode(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `env = gymnasium.make(..., render_mode="human")`, if training steps use it."""
-        mode = windows.window_option(call)
+        mode = drawn_windows.window_option(call)
         match mode, model.names.targets(call):
             case ast.keyword(), [ast.Name() | ast.Attribute() as name]:
                 pass
             case _:
                 return
         shown = model.source.text(name)
-        if not windows.creates_environment(call, model) or windows.TO_WATCH.search(shown.lower()):
+        if not drawn_windows.creates_environment(call, model) or drawn_windows.TO_WATCH.search(shown.lower()):
             return
         if not is_free(model.frequency.conditions(call)):
             return
-        step = windows.trained_step(name, model)
+        step = drawn_windows.trained_step(name, model)
         if step is None or mode is None:
             return
         if model.frequency.heat_of(step).level is not Heat.HOT:
@@ -272,12 +272,14 @@ class RenderInTraining(Rule):
 
     def check_passed(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an environment with a window that is passed to code which likely trains."""
-        mode = windows.window_option(call)
-        if mode is None or not windows.creates_environment(call, model):
+        mode = drawn_windows.window_option(call)
+        if mode is None or not drawn_windows.creates_environment(call, model):
             return
-        if not is_free(model.frequency.conditions(call)) or not windows.is_place_of_training(call, model):
+        if not is_free(model.frequency.conditions(call)) or not drawn_windows.is_place_of_training(
+            call, model
+        ):
             return
-        receiver = windows.receiver_of(call, model)
+        receiver = drawn_windows.receiver_of(call, model)
         if receiver is None:
             return
         edit = without_window(call, mode, model)
@@ -309,7 +311,7 @@ def drawn_step(statement: ast.stmt, model: SemanticModel) -> Driver | None:
     environment of the project; None for other statements.
     """
     function, cls = model.function(statement), model.class_of(statement)
-    if cls is not None and windows.TO_WATCH.search(cls.name.lower()):
+    if cls is not None and drawn_windows.TO_WATCH.search(cls.name.lower()):
         return None  # what is wrapped in it is to be watched
     if function is not None and function.name in _METHODS:
         return step_of_own_environment(statement, model)

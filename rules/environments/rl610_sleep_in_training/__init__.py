@@ -77,7 +77,7 @@ from rlint.rule import (
     waiting_words,
 )
 from rlint.rules.environments._shared.steps import held_back, is_training, step_of_own_environment
-from rlint.rules.environments.rl610_sleep_in_training.pauses import pause_of
+from rlint.rules.environments.rl610_sleep_in_training.idle_pauses import pause_of
 
 _OUTSIDE = frozenset(
     """aiohttp boto3 carla dronekit gpiozero httpx mss naoqi pexpect playwright pyautogui pymavlink rclpy

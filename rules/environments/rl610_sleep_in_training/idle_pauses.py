@@ -12,7 +12,7 @@ _COMMAND = regex(r"^\s*sleep\s+(\d+(?:\.\d*)?|\.\d+)s?\s*$")
 
 
 @frozen
-class Pause:
+class IdlePause:
     """A pause of so many `seconds`, if they are known, which `assumes` something of a setting. It may be a
     limit: a clock only waits for what is left of the frame.
     """
@@ -22,13 +22,13 @@ class Pause:
     is_limit: bool = False
 
 
-def pause_of(call: ast.Call, model: SemanticModel) -> Pause | None:
+def pause_of(call: ast.Call, model: SemanticModel) -> IdlePause | None:
     """Return the pause that a call makes; None for other calls, for waits that an event ends earlier, and for
     durations that are computed or not known.
     """
     command = _seconds_of_command(call, model)
     if command is not None:
-        return Pause(command) if command else None
+        return IdlePause(command) if command else None
     given = _duration(call, model)
     if given is None:
         return None
@@ -38,7 +38,7 @@ def pause_of(call: ast.Call, model: SemanticModel) -> Pause | None:
         return _pause(number.value, unit)
     text = model.source.text(duration)
     if _is_constant_of_other_file(duration, model):
-        return Pause(assumes=f"`{text}` is not 0")
+        return IdlePause(assumes=f"`{text}` is not 0")
     value = number.value if number is not None else setting_of(duration, model)
     pause = _pause(value, unit) if value is not None else None
     if pause is None:
@@ -46,11 +46,11 @@ def pause_of(call: ast.Call, model: SemanticModel) -> Pause | None:
     return replace(pause, assumes=f"`{text}` is {value:g}, as by default")
 
 
-def _pause(value: float, unit: float) -> Pause | None:
+def _pause(value: float, unit: float) -> IdlePause | None:
     """Return the pause of a number of units; a negative unit is that of a rate."""
     if value <= 0:
         return None
-    return Pause(-unit / value, is_limit=True) if unit < 0 else Pause(value * unit)
+    return IdlePause(-unit / value, is_limit=True) if unit < 0 else IdlePause(value * unit)
 
 
 def _duration(call: ast.Call, model: SemanticModel) -> tuple[ast.expr, float] | None:
