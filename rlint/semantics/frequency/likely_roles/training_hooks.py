@@ -83,7 +83,7 @@ _LIBRARY = _hooks(
     (
         _EACH_UPDATE,  # of transformers, Lightning, Keras, fastai, Composer, mmengine, RLlib
         """on_step_begin on_step_end on_substep_end on_pre_optimizer_step on_optimizer_step
-        training_step training_step_end on_train_batch_start on_train_batch_end on_before_zero_grad
+        on_train_batch_start on_train_batch_end on_before_zero_grad
         on_before_backward on_after_backward on_before_optimizer_step optimizer_step optimizer_zero_grad
         lr_scheduler_step configure_gradient_clipping transfer_batch_to_device on_before_batch_transfer
         on_after_batch_transfer on_train_batch_begin on_batch_begin on_batch_start on_batch_end
@@ -110,9 +110,11 @@ _LIBRARY = _hooks(
         on_validation_batch_start on_validation_batch_end on_test_batch_start on_test_batch_end""",
     ),
 )
-"""Methods that frameworks call on classes derived from theirs."""
+"""Methods that frameworks call on classes derived from theirs. `training_step` has a role of its own, as it
+may hold the collection of rollouts (see roles.py).
+"""
 
-_FRAMEWORK = regex(r"Callbacks?$|Hook$|Lightning(Data)?Module$|Plugin$|^(transformers|trl)\..*Trainer$")
+_FRAMEWORK = regex(r"Callbacks?$|Hook$|Lightning(Data)?Module$|Plugin$")
 _LISTENS = regex(r"(?i)(callback|hook|listener|observer|plugin|reporter|monitor)s?$")
 _WHEN = (
     r"^_*(on|after|before|post|pre)_"
