@@ -99,7 +99,7 @@ from rlint.rules.environments.rl601_render_in_training import drawn_windows, fra
 PERIOD = 100
 _NO_WINDOW = "no window is shown any more"
 _METHODS = frozenset("render step reset observation reward close _render_frame render_frame".split())
-_ELSEWHERE = "Train without a window, and render a separate evaluation environment now and then"
+_SEPARATELY = "Train without a window, and render a separate evaluation environment now and then"
 
 
 class RenderInTraining(Rule):
@@ -267,7 +267,7 @@ class RenderInTraining(Rule):
             if edit
             else None,
             related=[(call, "creates it")],
-            advice=_ELSEWHERE,
+            advice=_SEPARATELY,
         )
 
     def check_passed(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -291,7 +291,7 @@ class RenderInTraining(Rule):
             fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), _NO_WINDOW)
             if edit
             else None,
-            advice=_ELSEWHERE,
+            advice=_SEPARATELY,
             assumes=f"`{receiver}` trains in it",
             throughout=TrainingStep.ENVIRONMENT,
         )
