@@ -7,6 +7,7 @@ from rlint.models.fact import (
     ANYTHING,
     BOOL,
     BYTES,
+    CLOCK,
     DRAWS,
     FILE_IO,
     FLOAT,
@@ -21,6 +22,7 @@ from rlint.models.fact import (
     PRINTS,
     SEEDS,
     SHAPE,
+    SLEEPS,
     STR,
     STRINGS,
     TENSOR,
@@ -61,6 +63,7 @@ _TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
 _WINDOW = Effect(EffectKind.OTHER, "draws on the screen")
 _FIGURE = Type(TypeTag.INSTANCE, of="matplotlib.figure.Figure")
 _AXES = Type(TypeTag.INSTANCE, of="matplotlib.axes.Axes")
+_FRAME_CLOCK = Type(TypeTag.INSTANCE, of="pygame.time.Clock")
 _FIGURE_AND_AXES = Type(TypeTag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one axes object, or an array
 _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
 _WEIGHTS = Effect(EffectKind.MUTATES, "changes weights")
@@ -306,6 +309,9 @@ _AROUND: Table = table(
     facts("matplotlib.pyplot", _WINDOW, _FIGURE_AND_AXES, "subplots"),
     facts("matplotlib.pyplot", _WINDOW, _AXES, "axes gca subplot subplot2grid"),
     facts("matplotlib.pyplot", _WINDOW, ANYTHING, "tight_layout title xlabel xlim ylabel ylim"),
+    facts("visdom", _NETWORK, Type(TypeTag.INSTANCE, of="visdom.Visdom"), "Visdom"),
+    facts("pygame.time", CLOCK, _FRAME_CLOCK, "Clock"),
+    facts("pygame.time", SLEEPS, INT, "delay wait"),
     facts("scipy.signal", PURE, NEW_ARRAY, "convolve lfilter"),
     facts("scipy.special", PURE, NEW, "expit log_softmax logsumexp softmax"),
     facts("ray", _TALKS, ANYTHING, "cancel get init kill put shutdown wait"),
@@ -314,7 +320,7 @@ _AROUND: Table = table(
     facts("requests", _NETWORK, NEW, "delete get post put request"),
     facts("cloudpickle", READS, BYTES, "dumps"),
     facts("cloudpickle", Effect(EffectKind.UNKNOWN, "runs what the pickle says"), NEW, "loads"),
-    facts("h5py", FILE_IO, NEW, "File"),
+    facts("h5py", FILE_IO, Type(TypeTag.INSTANCE, of="h5py.File"), "File"),
     facts("joblib", FILE_IO, ANYTHING, "dump"),
     facts("joblib", FILE_IO, ANYTHING, "load", Trait.LOADS),
     facts("psutil", READS, NEW, "Process cpu_count disk_usage virtual_memory"),

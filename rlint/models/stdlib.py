@@ -311,6 +311,7 @@ _CHANCE: Table = table(
     facts("time", PURE, FLOAT, "mktime"),
     facts("time", PURE, TUPLE, "strptime"),
     facts("time", SLEEPS, NOTHING, "sleep"),
+    facts("cProfile", PURE, Type(TypeTag.INSTANCE, of="cProfile.Profile"), "Profile"),
     facts("timeit", CLOCK, FLOAT, "default_timer"),
     facts("timeit", CLOCK, FLOAT, "repeat timeit", Trait.CALLS_BACK),
     facts("datetime", CLOCK, NEW, "date.today datetime.now datetime.today datetime.utcnow"),
@@ -400,7 +401,8 @@ _SYSTEM: Table = table(
     facts("logging", READS, ANYTHING, "getLevelName"),
     makers("argparse", PURE, TypeTag.INSTANCE, "ArgumentParser"),
     facts("argparse", PURE, NEW, "Namespace", Trait.HOLDS),
-    facts("sqlite3", FILE_IO, ANYTHING, "connect"),
+    facts("sqlite3", FILE_IO, Type(TypeTag.INSTANCE, of="sqlite3.Connection"), "connect"),
+    facts("shelve", FILE_IO, Type(TypeTag.INSTANCE, of="shelve.Shelf"), "open"),
 )
 
 _CONCURRENCY: Table = table(

@@ -146,7 +146,8 @@ WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
 """Methods of writers of event files, whose class programs seldom name: `writer.add_scalar("loss", loss)`."""
 
 LOGS_METRICS = frozenset(
-    words("log_dict log_metric log_metrics log_scalar log_scalars log_value report_scalar report_scalars")
+    words("""dump_tabular dumpkvs log_dict log_metric log_metrics log_scalar log_scalars log_value
+    report_scalar report_scalars""")
 )
 """Methods of loggers that frameworks hand out, which write at once: `logger.log_metrics(metrics, step)`."""
 

@@ -5,6 +5,10 @@ Flags `torch.save`, `save_pretrained`, `pickle.dump` of an agent or its memory, 
 (`agent.save()`), if they run once per environment step or gradient step without a condition: no interval,
 best score or end of an episode limits them, in the function, in its callers or in the method that saves.
 
+Also flags each update of a language model that generates its own samples, and settings of a framework that
+save after each few steps (`CheckpointCallback(save_freq=1)`, `TrainingArguments(save_steps=1)`,
+`ModelCheckpoint(every_n_train_steps=1)`).
+
 A condition that only depends on the counter of an outer loop (`if episode % 10 == 0:` in the loop over the
 steps) selects episodes, in each of whose steps the checkpoint is written.
 
@@ -63,6 +67,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    Driver,
     EffectKind,
     Finding,
     Fix,
@@ -70,15 +75,22 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    TrainingStep,
     descendants,
+    last_name,
     names_bound,
+    regex,
     variable_names,
+    waiting_words,
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
-from rlint.rules.environments._shared.steps import unguarded_step
+from rlint.rules.environments._shared.steps import held_back, trains_large_models, unguarded_step
 from rlint.rules.environments._shared.with_updates import takes_gradient_step
 
 PERIOD = 1000
+_MOST_STEPS = 10
+"""The longest interval between two checkpoints of a framework that is certainly too short."""
+_WRITES = regex(r"^(save|mk|make|print|log|info|join)")
 _WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO
 
 
@@ -89,21 +101,28 @@ class CheckpointEveryStep(Rule):
     name = "checkpoint-every-step"
     seeds = ("S1.IO2",)
     claims = ("time",)
-    heat = Heat.WARM
+    heat = Heat.COLD
     visits = (ast.Call,)
-    triggers = ("save", "dump")
+    triggers = ("save", "dump", "every_n_train_steps", "write")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for the call in the loop that leads to the file."""
+        """Yield a finding for the call in the loop that leads to the file, or for the settings of a
+        framework that make it save in each step.
+        """
         statement = model.parent(node)
-        if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
+        if not isinstance(node, ast.Call):
+            return
+        interval = short_interval(node, model)
+        if interval is not None:
+            yield self.of_framework(interval, node, model)
+        if not isinstance(statement, ast.Expr):
             return
         if not model.effects.writes_checkpoint(node) or takes_gradient_step(node):
             return  # the gradient step itself is the function with the call that saves
         beat = model.frequency.cadence(statement)
-        if beat is None or beat.calls:
+        if beat is None or beat.calls or model.frequency.heat_of(node).level is Heat.COLD:
             return
-        step = unguarded_step(statement, model)
+        step = unguarded_step(statement, model) or update_of_large_model(statement, model)
         if step is None:
             yield from self.in_some_episodes(node, statement, model)
             return
@@ -121,6 +140,20 @@ class CheckpointEveryStep(Rule):
             advice=f"Save {rarely}, when the score improves, and once after the loop",
         )
 
+    def of_framework(self, interval: ast.keyword, call: ast.Call, model: SemanticModel) -> Finding:
+        """Return the finding for settings with a short interval between two checkpoints."""
+        assert isinstance(interval.value, ast.Constant)
+        steps = interval.value.value
+        each = "every step" if steps == 1 else f"every {steps} steps"
+        return self.finding(
+            model,
+            interval.value,
+            f"`{model.source.text(call.func)}` with `{model.source.text(interval)}` writes a checkpoint in "
+            f"{each}, which is outdated after as many steps",
+            advice=f"Save every {PERIOD} steps, or when the score improves",
+            throughout=TrainingStep.ENVIRONMENT if interval.arg == "save_freq" else TrainingStep.GRADIENT,
+        )
+
     def in_some_episodes(
         self, call: ast.Call, statement: ast.stmt, model: SemanticModel
     ) -> Iterator[Finding]:
@@ -136,6 +169,61 @@ class CheckpointEveryStep(Rule):
                 f"for which `{chosen[0].text}` holds: the condition does not change from step to step",
                 advice="Save once, after the loop over the steps",
             )
+
+
+def short_interval(call: ast.Call, model: SemanticModel) -> ast.keyword | None:
+    """Return the keyword by which a framework saves a checkpoint after each few steps."""
+    for keyword in call.keywords:
+        if keyword.arg not in waiting_words.SAVING_OPTIONS or not isinstance(keyword.value, ast.Constant):
+            continue
+        steps, path = keyword.value.value, model.names.qualified(call.func) or ""
+        if type(steps) is int and 0 < steps <= _MOST_STEPS and not _saves_otherwise(call):
+            return keyword if path.partition(".")[0] in waiting_words.SAVING_PACKAGES else None
+    return None
+
+
+def _saves_otherwise(call: ast.Call) -> bool:
+    """Whether another keyword says that no number of steps decides when to save."""
+    return any(
+        keyword.arg == "save_strategy"
+        and not (isinstance(keyword.value, ast.Constant) and keyword.value.value == "steps")
+        for keyword in call.keywords
+    )
+
+
+def update_of_large_model(statement: ast.stmt, model: SemanticModel) -> Driver | None:
+    """Return the gradient step if a statement always runs with one of a language model, whose checkpoint
+    takes long to write even beside the generation of the texts that it learns from.
+    """
+    beat = model.frequency.cadence(statement)
+    if beat is None or held_back(beat.guards) or not trains_large_models(model):
+        return None
+    generates = Driver.GENERATION in beat.drivers | beat.nested
+    if not generates or Driver.GRADIENT_STEP not in beat.drivers or is_read_back(statement, model):
+        return None
+    return Driver.GRADIENT_STEP
+
+
+def is_read_back(statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether another call of the same loop gets the path of the checkpoint, such as that of an engine that
+    loads the new weights.
+    """
+    loop = model.frequency.driving_loop(statement)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if loop is None or not isinstance(call, ast.Call):
+        return False
+    paths = {model.source.text(argument) for argument in call.args}
+    return any(
+        isinstance(other, ast.Call)
+        and not _WRITES.search(last_name(other.func) or "")
+        and any(model.source.text(argument) in paths for argument in arguments(other))
+        for other in descendants(loop)
+    )
+
+
+def arguments(call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call, with and without a keyword."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def is_of_episode(guard: Guard, statement: ast.stmt, model: SemanticModel) -> bool:

@@ -65,7 +65,6 @@ from collections.abc import Iterator
 from rlint.rule import (
     Binding,
     BindingKind,
-    Driver,
     Finding,
     Heat,
     Rule,
@@ -75,11 +74,11 @@ from rlint.rule import (
     descendants,
     last_names,
     models,
-    roles,
+    waiting_words,
 )
-from rlint.rules.environments._shared.steps import held_back, step_of, unguarded_step
+from rlint.rules.environments._shared.steps import step_of_own_environment, unguarded_step
 
-_OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
+_OPENS = waiting_words.OPENS
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
 _SAVES = models.having(Trait.SAVES, "numpy")
@@ -87,6 +86,7 @@ _SAVES_FRAME = models.having(Trait.SAVES, TypeTag.DATAFRAME)
 _LOADS = models.having(Trait.LOADS | Trait.PARSES, "numpy", "torch", "json", "yaml") | {"pickle.load"}
 _READING = ("r", "rb", "rt")
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
+_FLUSHES = frozenset({"flush"}.union(*waiting_words.FLUSHES.values()))
 _ONCE = "Open it once before the loop, and flush it at the end of an episode"
 _BEFORE = "Read it once before the loop, and keep what it contains"
 _LATER = "Flush at the end of an episode, or let the buffer flush itself"
@@ -101,7 +101,7 @@ class FileOpenedPerStep(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", *_SAVES, *_SAVES_FRAME)
+    callees = last_names(*_OPENS, *_WRITES_WHOLE, *_FLUSHES, "fsync", *_SAVES, *_SAVES_FRAME)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a file that is opened for a few lines, or flushed."""
@@ -131,34 +131,23 @@ class FileOpenedPerStep(Rule):
         yield self.finding(model, node, message, advice=advice)
 
 
-def step_of_own_environment(node: ast.AST, model: SemanticModel) -> Driver | None:
-    """Return the environment step if a node always runs in the steps of an environment of the project,
-    whatever trains on it.
-    """
-    beat, function = model.frequency.cadence(node), model.function(node)
-    cls = model.class_of(function) if function is not None else None
-    if beat is None or cls is None or held_back(beat.guards) or step_of(beat) is not Driver.ENVIRONMENT_STEP:
-        return None
-    is_environment = model.method(cls, "step") is not None and model.method(cls, "reset") is not None
-    looks_on = roles.looks_on(cls.name) or model.frequency.loops(node)
-    return Driver.ENVIRONMENT_STEP if is_environment and not looks_on else None
-
-
 def is_flush(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call is `file.flush()`, `writer.flush()`, `os.fsync(file)`."""
+    """Whether a call is `file.flush()`, `writer.flush()`, `os.fsync(file)`, `connection.commit()`."""
     if model.names.qualified(call.func) in ("os.fsync", "sys.stdout.flush", "sys.stderr.flush"):
         return True
     match call:
-        case ast.Call(func=ast.Attribute(value=flushed, attr="flush"), args=[], keywords=[]):
-            return model.types.type_of(flushed).tag in _FLUSHED
+        case ast.Call(func=ast.Attribute(value=flushed, attr=name), args=[], keywords=[]) if name in _FLUSHES:
+            kind = model.types.type_of(flushed)
+            if kind.tag is TypeTag.INSTANCE:
+                return name in waiting_words.FLUSHES.get(kind.of, ())
+            return name == "flush" and kind.tag in _FLUSHED
     return False
 
 
 def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call opens a file for writing."""
     if model.names.qualified(call.func) in _OPENS:
-        modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
-        return any(is_writing(mode) for mode in modes)
+        return any(map(is_writing, modes_of(call)))
     if saves(call, model):
         return True
     if not isinstance(call.func, ast.Attribute):
@@ -186,7 +175,7 @@ def opens_to_read(call: ast.Call, model: SemanticModel) -> bool:
     """
     if model.names.qualified(call.func) not in _OPENS or not isinstance(model.parent(call), ast.withitem):
         return False
-    modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    modes = modes_of(call)
     if any(not isinstance(mode, ast.Constant) or mode.value not in _READING for mode in modes):
         return False
     statement = model.syntax.statement(call)
@@ -195,6 +184,11 @@ def opens_to_read(call: ast.Call, model: SemanticModel) -> bool:
         for node in descendants(statement)
     )
     return loads and not isinstance(next(iter(call.args), None), ast.JoinedStr)
+
+
+def modes_of(call: ast.Call) -> list[ast.expr]:
+    """Return the argument of a function that opens a file which says how it is used."""
+    return [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
 
 
 def is_writing(mode: ast.expr) -> bool:

@@ -29,6 +29,8 @@ _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm
     "wandb.run.log"
 }
 _ROWS = "writerow"
+_DUMPS = "dump"
+"""Writes all that a logger has recorded: `self.logger.dump(step)` of Stable-Baselines3."""
 _FLUSH = "flush"
 _SHOWN = regex(r"[\r\n]")
 """What makes a terminal show the text before it."""
@@ -40,7 +42,7 @@ NAMES = (
     | _REDRAWS
     | _LEVELS
     | vocabulary.LOGS_METRICS
-    | {"log", "print", "write"}
+    | {_DUMPS, "log", "print", "write"}
     | {path.rpartition(".")[2] for path in _TRACKERS}
 )
 """The last names of all library calls that may write to a log."""
@@ -78,7 +80,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
         return _redraws_bar(call, call.func, analysis)
     if method in POINTS or method == "print":
         return True
-    if method in vocabulary.LOGS_METRICS:
+    if method in vocabulary.LOGS_METRICS or (method == _DUMPS and len(call.args) <= 1):
         # of a logger that a framework hands out (`self.logger` of a Lightning module)
         return not analysis.types.type_of(call.func.value) and bool(
             vocabulary.LOGGER_NAME.search((last_name(call.func.value) or "").lower())

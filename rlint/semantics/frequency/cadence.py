@@ -12,6 +12,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCall
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
+from rlint.semantics.frequency.likely_roles.training_hooks import OF_FRAMEWORK
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ class Cadence:
     conditions `around` are outside of the loop, in the function that contains it. `calls` are the functions
     entered between the loop and the line, the line's own last; if empty, `loop` is the index of the loop in
     the line's function (-1 if there is none). `header` is the source of the loop header, if there is a loop.
-    It `resets` if each iteration calls `reset` outside of nested loops, and is `layered` if one of these
-    contains the loop over environment steps (epochs of episodes of steps). `inner` is what its inner loops
-    drive that run in each iteration and count (`range(n_steps)`, `while not done`) or learn from one batch
+    It `resets` if each iteration calls `reset` outside of nested loops, or a function that plays an episode
+    and begins with `reset`, and is `layered` if one of the nested loops contains the loop over environment
+    steps (epochs of episodes of steps). `inner` is what its inner loops drive that run in each iteration and
+    count (`range(n_steps)`, `while not done`) or learn from one batch
     after the other: the rest of `nested` may be the parts of a vectorised environment, or a few agents.
     `within` is the qualified name of the function that contains the loop. `updating` are the guards that
     govern the gradient steps of their function as well, so that the line runs with each of these. The line is
@@ -60,6 +62,11 @@ class Cadence:
     within: str = ""
     repeated: bool = False
     updating: tuple[Guard, ...] = ()
+
+    @property
+    def is_of_framework(self) -> bool:
+        """Whether the loop is that of a training framework, which calls a hook."""
+        return self.within == OF_FRAMEWORK
 
     @property
     def only_steps_environment(self) -> bool:
@@ -106,6 +113,18 @@ class Cadences(CallerWalk[Cadence]):
                     updating=_of_updates(inside, function),
                 )
         once, many = self._heat.driven_by(function)
+        hook = self._heat.hook(function)
+        if hook is not None:
+            return Cadence(
+                hook.drivers,
+                hook.nested,
+                guards,
+                header=hook.header,
+                resets=hook.resets,
+                within=hook.within,
+                repeated=_repeats(function, place.loops),
+                updating=_of_updates(guards, function),
+            )
         if _plays_episode(function):
             once -= {Driver.ENVIRONMENT_STEP}  # `reset` begins with a step
         if not once and self._heat.learns_by_role(function):
@@ -121,11 +140,16 @@ class Cadences(CallerWalk[Cadence]):
         )
 
     def _resets(self, function: FunctionSummary, loop: int) -> bool:
-        """Whether each iteration of a loop calls `reset` itself."""
+        """Whether each iteration of a loop calls `reset` itself, or a function that does so once."""
         loops = self._resetting.get(function.path)
         if loops is None:
-            loops = frozenset(call.loop for call in function.calls if call.method == "reset")
-            self._resetting[function.path] = loops
+            playing = (
+                edge.site.loop
+                for edge in self._heat.graph.calls(function.path)
+                if _plays_episode(edge.target) and _begins(edge.target)
+            )
+            own = (call.loop for call in function.calls if call.method == "reset")
+            loops = self._resetting[function.path] = frozenset((*own, *playing))
         return loop in loops
 
     def counts(self, call: IncomingCall) -> bool:
@@ -167,6 +191,11 @@ def _plays_episode(function: FunctionSummary) -> bool:
     if Driver.ENVIRONMENT_STEP in function.drivers:
         return False
     return any(Driver.ENVIRONMENT_STEP in loop.drivers for loop in function.loops)
+
+
+def _begins(function: FunctionSummary) -> bool:
+    """Whether a function calls `reset` outside of its loops."""
+    return any(call.method == "reset" and call.loop == -1 for call in function.calls)
 
 
 def _repeats(function: FunctionSummary, loops: Sequence[int]) -> bool:

@@ -33,9 +33,11 @@ from rlint.semantics.frequency.likely_roles.by_body import (
 )
 from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
+from rlint.semantics.frequency.likely_roles.training_hooks import Hook, Hooks
 from rlint.semantics.frequency.over_items.networks_on_items import NetworksOnItems
 from rlint.semantics.frequency.roles import (
     LEARNS,
+    Role,
     looks_on,
     role_of,
     role_of_learner,
@@ -77,6 +79,7 @@ class HeatMap:
         self._in_evaluation = InEvaluation(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
+        self._hooks = Hooks(index, self._calls)
         self._declared = DeclaredHeat(index)
         self._handing_out: dict[str, Frequency] = {}  # generators, as often as loops take their items
         self._on_items: NetworksOnItems | None = None  # only once all that is sure is known
@@ -388,6 +391,12 @@ class HeatMap:
             function.name in LEARNS and self._role(function).level is Heat.HOT and not self.callers(function)
         )
 
+    def hook(self, function: FunctionSummary) -> Hook | None:
+        """Return how a training calls a function that no visible code calls: a hook of a framework, or
+        likely one of the project.
+        """
+        return self._hooks.of(function)
+
     def is_test(self, function: FunctionSummary) -> bool:
         """Whether a function is part of a test, whose loops are ignored."""
         return function.path in self._in_tests
@@ -642,7 +651,10 @@ class HeatMap:
             role.heat, chain, GRANULARITIES[role.heat], f"`{function.shown}` is called {role.called}"
         )
 
-    def _likely_role(self, function: FunctionSummary) -> LikelyRole | None:
+    def _likely_role(self, function: FunctionSummary) -> LikelyRole | Hook | None:
+        hook = self._hooks.likely(function)
+        if hook is not None:
+            return hook
         calling = [site for site in self._bounds.unresolved(function) if function.takes(site)]
         may_be_called = bool(calling)
         once, many = self._once[function.path], self._many[function.path]
@@ -748,7 +760,9 @@ class HeatMap:
         tag = self._environments.tag_of(cls) if cls is not None else TypeTag.UNKNOWN
         many = self._many[function.path]
         bases = cls.bases if cls is not None else ()
-        role = role_of(function, owner if cls is not None else "", tag, many, bases)
+        role: Role | Hook | None = self._hooks.called_by_framework(function)
+        if role is None:
+            role = role_of(function, owner if cls is not None else "", tag, many, bases)
         if role is None and not self._calls.of(function):
             role = role_of_learner(function, many)
         return (

@@ -24,10 +24,16 @@ _TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)|^warm_?up($|_
 _CHOOSES = regex(
     r"""^(not )?([A-Z][A-Z0-9_]{2,}|(args|opt|config|cfg)\.train(ing)?)$|^[\w.]+ ?[=!]= ?["'][\w./-]+["']$"""
 )
+_PLAYS = regex(r"(^|_)play(s|_game|_episode|_out|_one_\w+)?($|_)")
+"""Names of functions that show a policy, or collect training data."""
 _WATCHES = regex(
     r"render|show|display|watch|test|eval|play|demo|debug|verbos|human|visual|plot|log|video|window"
 )
+_OF_STEP = frozenset("action observation reward step step_wait".split())
+"""Methods of environments and wrappers that are called for each step."""
+_ENVIRONMENTS = regex(r"(^|Gym|Vec|Parallel|Multi\w*)(Env|Environment)$|Wrapper$")
 _FEWEST_RESULTS = 2
+_TESTED = regex(r"^self\.(\w+)( is not None)?$")
 _MISSING = regex(r"^self\.\w+ is None$")
 _LARGE_MODELS = frozenset(
     """bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
@@ -63,11 +69,54 @@ def unguarded_step(
         guards = tuple(guard for guard in guards if not apart_from(guard))
     if needs:
         guards = tuple(guard for guard in guards if not tests_existence(guard, needs))
+    guards = tuple(guard for guard in guards if not is_set_later(guard, node, model))
     if beat is None or not is_training(node, model):
         return None
     if held_back(guards):
         return Driver.GRADIENT_STEP if runs_with_update(node, model) else None
     return step_of(beat)
+
+
+def step_of_own_environment(node: ast.AST, model: SemanticModel, *, in_loops: bool = False) -> Driver | None:
+    """Return the environment step if a node always runs in the steps of an environment of the project,
+    whatever trains on it. If `in_loops`, also in loops of its own.
+    """
+    function = model.function(node)
+    cls = model.class_of(function) if function is not None else None
+    if function is None or cls is None or not is_environment_class(cls, model):
+        return None
+    if roles.looks_on(cls.name) or (not in_loops and model.frequency.loops(node)):
+        return None
+    beat = model.frequency.cadence(node)
+    if beat is not None:
+        steps = not held_back(beat.guards) and step_of(beat) is Driver.ENVIRONMENT_STEP
+    else:
+        steps = function.name in _OF_STEP and not held_back(model.frequency.conditions(node))
+    return Driver.ENVIRONMENT_STEP if steps else None
+
+
+def is_environment_class(cls: ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether a class is an environment, or wraps one, judging by its methods and bases."""
+    if model.method(cls, "step") is not None and model.method(cls, "reset") is not None:
+        return True
+    return any(_ENVIRONMENTS.search(last_name(base) or "") for base in cls.bases)
+
+
+def is_set_later(guard: Guard, node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a condition only fails in the first step, as the same function then sets the attribute that it
+    tests: `if self.last is not None: ...`, and `self.last = weights` after it.
+    """
+    found = _TESTED.search(guard.text)
+    function = model.function(node) if found is not None else None
+    if found is None or function is None or guard.kind not in (GuardKind.PRESENT, GuardKind.OTHER):
+        return False
+    for statement in function.body:
+        match statement:
+            case ast.Assign(targets=[ast.Attribute(value=owner, attr=name)], value=value) if (
+                name == found[1] and statement.lineno > guard.line and model.names.is_self(owner)
+            ):
+                return not (isinstance(value, ast.Constant) and not value.value)
+    return False
 
 
 def tests_existence(guard: Guard, name: str) -> bool:
@@ -106,20 +155,21 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     beat = model.frequency.cadence(node)
     if beat is None or is_played(node, model):
         return False
-    if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
+    if Driver.GRADIENT_STEP in beat.drivers | beat.nested or (beat.is_of_framework and not beat.calls):
         return True
     called = [name for path in (beat.within, *beat.calls) for name in path.split(".")]
     function = model.function(node)
     if function is not None:
         called += model.syntax.qualname(function).split(".")
     called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
-    if any(roles.looks_on(name) for name in called):
+    stores = any(model.once(stores_transitions, loop) for loop in model.frequency.loops(node)[:1])
+    if any(roles.looks_on(name) and not (stores and _PLAYS.search(name.lower())) for name in called):
         return False
     return (
-        Driver.GRADIENT_STEP in model.frequency.drivers(node)
+        stores
+        or Driver.GRADIENT_STEP in model.frequency.drivers(node)
         or any(_TRAINS.search(name.lower()) for name in called)
         or any(map(is_for_training, model.usage.ways_from_training(node)))
-        or any(model.once(stores_transitions, loop) for loop in model.frequency.loops(node)[:1])
     )
 
 
@@ -131,6 +181,8 @@ def stores_transitions(loop: AnyLoop, model: SemanticModel) -> bool:
     passed: list[set[str]] = []
     for node in descendants(loop):
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=result)) if result in results:
+                results.add(name)  # the observation of the next step
             case ast.Assign(targets=[ast.Tuple() as target], value=ast.Call() as step) if (
                 model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
             ):

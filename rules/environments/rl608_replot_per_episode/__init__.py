@@ -1,12 +1,13 @@
 """A figure opened, filled or redrawn in every episode of training.
 
 ## What it does
-Flags repeated calls of matplotlib or plotly during training that no condition limits:
+Flags repeated calls of matplotlib, seaborn, pandas, plotly, bokeh or visdom during training that no
+condition limits:
 
 - figures that are opened in every iteration and never closed;
 - curves that are added to the same axes in every iteration and never removed;
 - the whole figure drawn once per episode or per step to show one more value (`savefig`, `pause`, `draw`,
-  `show`, `plotly.offline.plot`, a figure passed to a summary writer).
+  `show`, `plotly.offline.plot`, `vis.line` without `update`, a figure passed to a summary writer).
 
 The calls may be in the loop, where an episode ends, or in functions that are called from there.
 
@@ -106,7 +107,7 @@ class ReplotPerEpisode(Rule):
     claims = ("time", "mem")
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("pyplot", "matplotlib", "pylab", "plotly")
+    triggers = ("pyplot", "matplotlib", "pylab", "plotly", "seaborn", "visdom", "savefig", "bokeh")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the most expensive call of an iteration, the first of equals."""
@@ -123,6 +124,7 @@ class ReplotPerEpisode(Rule):
         if trains_large_models(model):
             return
         adjacent = calls_in_same_iteration(node, model)
+        related = []
         leak = first_leak(adjacent, model)
         pile = first_of_pile(adjacent, model) if leak is None else None
         text = " ".join(model.source.text(node.func).split())
@@ -141,9 +143,11 @@ class ReplotPerEpisode(Rule):
                 f"`{text}` redraws the whole figure in every {often}, which takes longer than many steps"
             )
             advice = f"Draw {rarely} or once after training"
+            first = adjacent[0][0]
+            related = [(first, "here its drawing begins")] if first is not node else []
         else:
             return
-        yield self.finding(model, node, message, advice=advice)
+        yield self.finding(model, node, message, advice=advice, related=related)
 
     def _check_interval(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first call that draws a figure after each few environment steps."""

@@ -17,9 +17,13 @@ class Does(enum.Enum):
     EMPTIES = "closes a figure or takes away what is on it"
 
 
+_PACKAGES = frozenset("bokeh matplotlib pandas plotly pylab seaborn visdom".split())
 _PYPLOT = regex(r"^(matplotlib\.pyplot|matplotlib\.pylab|pylab)\.(\w+)$")
 _SEABORN = regex(r"^seaborn\.\w*(plot|map)$")
 _PLOTLY = regex(r"^plotly\.(offline\.(i?plot)|io\.(show|write_html|write_image))$")
+_BOKEH = regex(r"^bokeh\.(plotting|io)\.(save|show|export_png|export_svg)$")
+_VISDOM = "visdom.Visdom"
+_OF_VISDOM = regex(r"^(line|scatter|bar|heatmap|histogram|boxplot|surf|contour|matplot|plotlyplot|pie)$")
 _FIGURE, _AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
 _MAKES = frozenset({"figure", "subplots", "subplot_mosaic"})
 _ADDS = frozenset(
@@ -46,9 +50,9 @@ _VIDEO = frozenset(
 
 
 def uses_figures(model: SemanticModel) -> bool:
-    """Whether a file imports matplotlib, seaborn, which uses it, or plotly."""
+    """Whether a file imports matplotlib, seaborn or pandas, which use it, or another library for figures."""
     roots = {name.partition(".")[0] for name in model.module.imports.values()}
-    return not roots.isdisjoint(("matplotlib", "plotly", "pylab", "seaborn"))
+    return not roots.isdisjoint(_PACKAGES)
 
 
 def does(call: ast.Call, model: SemanticModel) -> Does | None:
@@ -60,7 +64,7 @@ def does(call: ast.Call, model: SemanticModel) -> Does | None:
     if path:
         if _SEABORN.match(path):
             return Does.ADDS
-        if _PLOTLY.match(path):
+        if _PLOTLY.match(path) or _BOKEH.match(path):
             return Does.DRAWS
         shown = path in _SHOWS and bool(call.args)
         return Does.DRAWS if shown and _is_shown(call.args[0], model) else None
@@ -84,6 +88,12 @@ def _of_method(call: ast.Call, model: SemanticModel) -> Does | None:
         return Does.DRAWS
     if name in _DRAWS_FIGURE and is_figure(owner, model):
         return Does.DRAWS
+    kind = model.types.type_of(owner)
+    if name == "plot" and kind.tag is TypeTag.DATAFRAME:
+        return Does.ADDS if any(keyword.arg == "ax" for keyword in call.keywords) else Does.MAKES
+    if kind.tag is TypeTag.INSTANCE and kind.of == _VISDOM:
+        appends = any(keyword.arg == "update" for keyword in call.keywords)
+        return Does.DRAWS if _OF_VISDOM.match(name) and not appends else None
     if name in ("add_figure", "log_figure") and uses_figures(model):
         return Does.DRAWS
     if name in _ADDS and is_axes(owner, model):

@@ -2,10 +2,13 @@
 
 ## What it does
 Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a torch profiler
-around a whole training loop, and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they are unconditional
-and gradient steps follow. A test for a GPU does not count as a condition. In a function that code which
-trains always calls (`setup(seed)`), the finding is `likely`. Also flags monitors of GPUs (`nvidia-smi`) that
-hot code starts as a process.
+or `cProfile` around a whole training loop, records of all allocations that nothing reads or ends
+(`tracemalloc.start`, `_record_memory_history`), and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they
+are unconditional and gradient steps follow. Options of trainers count as well (Lightning's
+`detect_anomaly=True` and `profiler="advanced"`, `debug="underflow_overflow"` of transformers), and
+Stable-Baselines3's `VecCheckNan`, with a low impact. A test for a GPU does not count as a condition. In a
+function that code which trains always calls (`setup(seed)`), the finding is `likely`. Also flags monitors of
+GPUs (`nvidia-smi`) that hot code starts as a process.
 
 The rule does not flag modes enabled by a flag or an argument, modes that are disabled again, a profiler
 with a `schedule`, functions written to profile or debug, and tests.
@@ -74,11 +77,11 @@ from rlint.rule import (
     TrainingStep,
     cst,
     descendants,
-    last_names,
     regex,
     roles,
 )
-from rlint.rules.environments._shared.steps import is_called_training, is_free
+from rlint.rules.environments._shared.steps import is_called_training, is_free, unguarded_step
+from rlint.rules.environments.rl607_debug_mode_left_on import recordings
 
 _SETS = "torch.autograd.set_detect_anomaly"
 _DETECTS = "torch.autograd.detect_anomaly"
@@ -88,7 +91,6 @@ _PROFILERS = frozenset(
 )
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _STARTS = ("subprocess.", "os.system", "os.popen")
-_CALLED = frozenset({"run", "check_output", "Popen"}) | {"getoutput", "system", "popen"}
 _MONITORS = regex(r"\b(nvidia-smi|rocm-smi|gpustat)\b")
 _MEMORY = (
     "`torch.cuda.memory_allocated()` and `torch.cuda.mem_get_info()` answer at once; for the load of the "
@@ -96,6 +98,7 @@ _MEMORY = (
 )
 _ON_PURPOSE = regex(r"profil|bench|debug|trace|diagnos|test|check|anomal|nan", re.IGNORECASE)
 _ENTRY = frozenset({"", "main", "__init__", "run", "train", "learn", "fit"})
+_FEW_ARRAYS = "a few small arrays are checked in each step"
 _TRACES = "stores a traceback of each operation and checks every gradient for NaN during the whole training"
 
 
@@ -108,8 +111,21 @@ class DebugModeLeftOn(Rule):
     claims = ("time",)
     heat = Heat.COLD
     visits = (ast.Call, ast.Assign)
-    callees = last_names(_SETS, _DETECTS, *_PROFILERS) | _CALLED
-    triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING, "-smi", "gpustat")
+    triggers = (
+        "detect_anomaly",
+        "profile",
+        "Profile",
+        "emit_",
+        _BLOCKING,
+        "-smi",
+        "gpustat",
+        "tracemalloc",
+        "_record_memory_history",
+        "viztracer",
+        "yappi",
+        "underflow_overflow",
+        "VecCheckNan",
+    )
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for code that enables the debugging."""
@@ -123,27 +139,57 @@ class DebugModeLeftOn(Rule):
         if isinstance(node, ast.Assign):
             found = blocking_launches(node, model)
         else:
-            found = anomaly_mode(node, model) or profiler(node, model) if isinstance(node, ast.Call) else None
-        if found is None or not always_holds(model.frequency.conditions(node)):
+            found = debugging(node, model) if isinstance(node, ast.Call) else None
+        holds = always_holds(model.frequency.conditions(node)) or runs_with_step(node, model)
+        if found is None or not holds:
             return
         caller = None
-        if not around_training(node, model):
+        option = recordings.debug_option(node, model) if isinstance(node, ast.Call) else None
+        if not around_training(node, model) and not (option is not None and is_of_training(node, model)):
             caller = caller_that_trains(node, model)
             if caller is None or isinstance(model.parent(node), ast.withitem):
                 return
         message, advice, edits = found
         yield self.finding(
             model,
-            node,
+            option.value if option is not None else node,
             message,
             fix=build_fix(edits),
             advice=advice,
             assumes=f"`{caller}` trains after the call" if caller is not None else None,
             throughout=TrainingStep.GRADIENT,
+            minor=_FEW_ARRAYS
+            if isinstance(node, ast.Call) and recordings.checks_arrays(node, model)
+            else None,
         )
 
 
 _Found = tuple[str, str, list[Edit] | None]
+
+
+def debugging(call: ast.Call, model: SemanticModel) -> _Found | None:
+    """Return a finding for a call that turns on debugging."""
+    return (
+        anomaly_mode(call, model)
+        or profiler(call, model)
+        or python_profiler(call, model)
+        or recordings.recording(call, model)
+    )
+
+
+def runs_with_step(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a `with` is around each gradient step, whatever decides when one is taken."""
+    item = model.parent(node)
+    return isinstance(item, ast.withitem) and unguarded_step(node, model) is not None
+
+
+def python_profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
+    """Return a finding for a profiler of Python that records a training loop."""
+    recorded = recordings.profiled_block(call, model)
+    if not any(trains(node, model) for statement in recorded for node in descendants(statement)):
+        return None
+    message = f"`{model.source.text(call.func)}` records every call of Python during the whole training"
+    return message, "Profile a few steps in a separate run", None
 
 
 def started_monitor(call: ast.Call, model: SemanticModel) -> str | None:
@@ -245,6 +291,13 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
         return False
     is_script = is_called_training(file) and model.class_of(node) is None
     return is_script or model.once(takes_gradient_steps, model.syntax.module)
+
+
+def is_of_training(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether no name around the settings of a trainer speaks of debugging."""
+    function = model.function(node)
+    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    return not _ON_PURPOSE.search(f"{file} {function.name if function is not None else ''}")
 
 
 def always_holds(guards: tuple[Guard, ...]) -> bool:

@@ -1,16 +1,18 @@
 """A `time.sleep` in a training loop that waits for nothing.
 
 ## What it does
-Flags `time.sleep` with a constant number of seconds, also one that a file of settings sets, that a training
-loop runs unconditionally in every environment step, gradient step or episode. Such pauses are usually left
-over from watching the environment or from debugging.
+Flags pauses of a constant length that a training loop makes unconditionally in every environment step,
+gradient step or episode: `time.sleep` and `asyncio.sleep`, `wait` of an event that no other code has,
+`select` without files, the `sleep` command, `tick` of a pygame clock. The length may also be the default of a
+parameter, field or option (likely), or a constant of a file of settings. Such pauses are usually left over
+from watching the environment or from debugging.
 
 The rule does not flag:
 
 - pauses in loops that wait for something (`busy-wait-sleep`), and pauses under a condition;
 - pauses in evaluation, and in scripts that play or record;
-- pauses whose length is computed or passed by the user, because they keep a pace;
-- `step` and other methods of environments;
+- pauses whose length is computed, because they keep a pace, and those that are off by default;
+- methods of environments, except the `step` of a simulation (pybullet, MuJoCo);
 - files that communicate with robots or servers, which set the pace.
 
 ## Why is it slow
@@ -60,6 +62,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     FUNCTIONS,
+    AnyLoop,
     Applicability,
     Driver,
     Finding,
@@ -67,13 +70,14 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
-    Type,
-    TypeTag,
-    numbers,
+    descendants,
+    last_names,
     regex,
     roles,
+    waiting_words,
 )
-from rlint.rules.environments._shared.steps import held_back, is_training
+from rlint.rules.environments._shared.steps import held_back, is_training, step_of_own_environment
+from rlint.rules.environments.rl610_sleep_in_training.idle_pauses import pause_of
 
 _OUTSIDE = frozenset(
     """aiohttp boto3 carla dronekit gpiozero httpx mss naoqi pexpect playwright pyautogui pymavlink rclpy
@@ -82,6 +86,7 @@ _OUTSIDE = frozenset(
 )
 _METHODS = frozenset("step reset render close _step _reset".split())
 _STEPS = (Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP)
+_WAITS = frozenset({"wait", "select"}.union(*waiting_words.FRAME_CLOCKS.values()))
 _WATCHED = regex(r"(^|[._])(play|demo|watch|show|record|visuali[sz]e|enjoy|render|test)")
 
 
@@ -93,61 +98,43 @@ class SleepInTraining(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset({"sleep"})
-    triggers = ("sleep",)
+    callees = frozenset({"sleep", *last_names(*waiting_words.PAUSES, *waiting_words.RUN_COMMANDS), *_WAITS})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an unconditional pause in a training loop."""
         statement = model.parent(node)
+        if isinstance(statement, ast.Await):
+            statement = model.parent(statement)
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
-        seconds = pause_of(node, model)
-        named = constant_of(node, model) if seconds is None else None
-        if not (seconds or named) or is_timed_by_environment(node, model):
+        pause = pause_of(node, model)
+        if pause is None or is_timed_from_outside(model):
             return
         when = how_often(statement, model)
         if when is None:
             return
         text = model.source.text(node)
-        long = f" for {seconds:g} s" if seconds else ""
+        up_to = " up to" if pause.is_limit else ""
+        long = f" for{up_to} {pause.seconds:.2g} s" if pause.seconds else ""
         yield self.finding(
             model,
             node,
             f"`{text}` pauses training{long} in every {when} without waiting for anything",
             fix=build_fix(statement, model),
             advice="Remove it, or run it only if a flag enables rendering",
-            assumes=f"`{named}` is not 0" if named else None,
+            assumes=pause.assumes,
         )
 
 
-def pause_of(call: ast.Call, model: SemanticModel) -> float | None:
-    """Return the seconds of a `time.sleep`; None for other calls and durations that are not literals."""
-    if model.names.qualified(call.func) != "time.sleep" or len(call.args) != 1:
-        return None
-    number = numbers.number_of(call.args[0], model)
-    return number.value if number is not None and number.fixed else None
+def is_timed_from_outside(model: SemanticModel) -> bool:
+    """Whether the world outside of the program may set the pace, judging by the imports of the file."""
+    return imports_any(_OUTSIDE, model)
 
 
-def constant_of(call: ast.Call, model: SemanticModel) -> str | None:
-    """Return the source of the argument of a `time.sleep` if it is a number that another file of the project
-    sets at module level: `time.sleep(config.pause)`.
-    """
-    match call:
-        case ast.Call(func=func, args=[ast.Name() | ast.Attribute() as named], keywords=[]):
-            path = model.names.qualified(named) if model.names.qualified(func) == "time.sleep" else None
-            found = model.index.symbol(path, model.analysis.name) if path is not None else None
-            is_number = isinstance(found, Type) and found.tag in (TypeTag.INT, TypeTag.FLOAT)
-            return model.source.text(named) if is_number else None
-    return None
-
-
-def is_timed_by_environment(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the environment itself or the world outside of the program sets the pace."""
-    function = model.function(call)
-    if function is not None and function.name in _METHODS:
-        return True
+def imports_any(packages: frozenset[str], model: SemanticModel) -> bool:
+    """Whether a file imports one of some packages, or a part of one."""
     imported = (*model.module.imports.values(), *model.module.star_imports)
-    return any(name.partition(".")[0] in _OUTSIDE for name in imported)
+    return any(name.partition(".")[0] in packages for name in imported)
 
 
 def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
@@ -155,18 +142,41 @@ def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
     beat = model.frequency.cadence(statement)
     if beat is None or held_back(beat.guards) or is_watched(statement, model):
         return None
+    function = model.function(statement)
+    if function is not None and function.name in _METHODS:
+        return in_simulation(statement, model) if function.name == "step" else None
     if Driver.GENERATION in beat.drivers | beat.nested or not is_training(statement, model):
         return None
     loops = model.frequency.loops(statement)
     loop = loops[0] if loops else None
     if is_conditional(statement, loop, model):
         return None
-    if loop is not None and model.frequency.driving_loop(statement) is not loop:
-        return None  # a loop of its own, which may wait for an event
+    if loop is not None and model.frequency.driving_loop(statement) is not loop and may_wait(loop):
+        return None
     for driver in _STEPS:
         if driver in beat.drivers:
             return str(driver)
     return "episode" if Driver.ENVIRONMENT_STEP in beat.nested and beat.resets else None
+
+
+def in_simulation(statement: ast.stmt, model: SemanticModel) -> str | None:
+    """Return the environment step if a pause is part of each step of a simulated environment. The pace of
+    other environments may be that of a device or a game.
+    """
+    loops = model.frequency.loops(statement)
+    if is_conditional(statement, None, model) or any(map(may_wait, loops)):
+        return None
+    if not imports_any(waiting_words.SIMULATED, model):
+        return None
+    step = step_of_own_environment(statement, model, in_loops=True)
+    return str(step) if step is not None else None
+
+
+def may_wait(loop: AnyLoop) -> bool:
+    """Whether a loop of its own may wait for an event, which ends it."""
+    return not isinstance(loop, ast.For) or any(
+        isinstance(node, (ast.Break, ast.Return, ast.Try)) for node in descendants(loop)
+    )
 
 
 def is_watched(statement: ast.stmt, model: SemanticModel) -> bool:
