@@ -15,8 +15,8 @@ that changes nothing finds one (`tree.find(np.random.uniform(0, total))`). Draws
 their list only becomes an array.
 
 Also, with advice only, a draw among arithmetic that a comprehension, a generator, `map` or a loop does for
-each item: `[np.random.rand() < p for _ in range(n)]`, `x[k] += rng.normal()`, `if rng.random() < p: x[i] = 1`,
-`[np.random.beta(a, b) for a, b in zip(wins, losses)]` of arrays. Draws of `random` and of `torch`, and
+each item: `[np.random.rand() < p for _ in range(n)]`, `x[k] += rng.normal()`, `if rng.random() < p: y[i]
+= 1`, `[np.random.beta(a, b) for a, b in zip(wins, losses)]` of arrays. Draws of `random` and of `torch`, and
 samples of one distribution (`torch.stack([dist.sample() for _ in range(n)])`), count if an array is made of
 them or they are stored in one.
 
