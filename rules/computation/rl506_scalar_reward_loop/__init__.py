@@ -152,8 +152,8 @@ class ScalarRewardLoop(Rule):
             yield self.finding(
                 model,
                 node,
-                f"All {which} items of `{held}` are summed again in every iteration of `{around}`: the cost is "
-                "quadratic in the length",
+                f"All {which} items of `{held}` are summed again in every iteration of `{around}`: the "
+                "cost is quadratic in the length",
                 related=[(loop, "This loop sums them again for each step")],
                 advice="Iterate over it once (backwards for later items), keep the running sum "
                 "(`ret = reward + gamma * ret`), append it to a list, and reverse that at the end",
