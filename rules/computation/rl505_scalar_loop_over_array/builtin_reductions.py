@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import SemanticModel, TypeTag, descendants, regex
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.independent_items import independent_comprehension
 
 REDUCTIONS = {"builtins.sum": "sum", "builtins.max": "max", "builtins.min": "min"}
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
@@ -64,7 +65,10 @@ def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
     if method is None or len(call.args) != 1 or call.keywords:
         return None
     array, condition = _iterated(call.args[0], method, model)
-    is_argument = array is call.args[0]
+    given = call.args[0]
+    is_argument = array is given
+    if isinstance(given, (ast.ListComp, ast.GeneratorExp)) and independent_comprehension(given, model):
+        return None  # reported as what the comprehension computes
     kind = model.types.type_of(array)
     if kind.tag not in _ARRAYS or (kind.optional and is_argument) or kind.rank == 0:
         return None

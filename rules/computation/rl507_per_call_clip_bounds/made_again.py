@@ -13,6 +13,7 @@ from rlint.rule import (
     last_name,
     models,
     regex,
+    root_of,
 )
 from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import is_end, is_of_fixed_space
 
@@ -134,7 +135,9 @@ def _attribute_is_settled(attribute: ast.Attribute, model: SemanticModel) -> boo
     if attribute.attr in ("device", "dtype") or model.names.qualified(attribute) is not None:
         return True
     if is_end(attribute, model):
-        return is_of_fixed_space(attribute, model)
+        root = root_of(attribute)
+        is_own = isinstance(root, ast.Name) and model.names.is_self(root)
+        return is_own and is_of_fixed_space(attribute, model)
     if not model.types.is_setting(attribute):
         return False
     uses = model.names.attribute_uses(attribute.attr)
