@@ -212,7 +212,7 @@ class ScalarLoopOverArray(Rule):
     heat = Heat.COLD
     visits = (ast.Call, ast.For, ast.ListComp)
     callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING, *WRAPPERS, *LOOPS_OVER)
-    triggers = ("for", "sum", "max", "min", "vectorize", "frompyfunc", "apply_along_axis")
+    triggers = ("for", "sum", "max", "min", *last_names(*WRAPPERS, *LOOPS_OVER))
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
         """Return the number of items that are computed one by one."""

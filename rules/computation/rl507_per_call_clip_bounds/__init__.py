@@ -106,7 +106,7 @@ class PerCallClipBounds(Rule):
     heat = Heat.HOT
     visits = (ast.Call, ast.BinOp)
     callees = CLIPS | MAKERS | last_names(*SPACES) | {"new_tensor"}
-    triggers = ("clip", "clamp", "maximum", "minimum", "space", "low", "high", "upper", "limit", "bound")
+    triggers = (*sorted(CLIPS), "space", "low", "high", "upper", "limit", "bound")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for each bound that is recomputed."""

@@ -65,7 +65,9 @@ def _is_part(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _of_limits(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call converts limits: ends of a space in a list, or a setting or constant of such a name."""
+    """Whether a call converts limits: ends of a space in a list, or an item of a constant or a setting of such a
+    name. `recomputed-constant` covers the conversion of a setting by a library function.
+    """
     name = model.names.qualified(call.func)
     converts = name in _ARRAYS or (
         name is None and isinstance(call.func, ast.Attribute) and call.func.attr == "new_tensor"
@@ -77,7 +79,7 @@ def _of_limits(call: ast.Call, model: SemanticModel) -> bool:
         return any(is_end(part, model) for part in given.elts)
     if isinstance(given, ast.Subscript):
         return isinstance(given.slice, ast.Constant) and bool(_LIMIT.search(str(given.slice.value).lower()))
-    if not isinstance(given, ast.Attribute) or is_end(given, model):
+    if name is not None or not isinstance(given, ast.Attribute) or is_end(given, model):
         return False
     is_sequence = model.types.type_of(given).tag in _SEQUENCES - {TypeTag.UNKNOWN}
     return is_sequence and bool(_LIMIT.search((last_name(given) or "").lower()))
