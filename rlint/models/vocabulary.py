@@ -224,3 +224,27 @@ KEEP_GRAPH = frozenset(words("retain_graph create_graph"))
 
 UNPICKLES = frozenset(words("torch.load pickle.load pickle.loads joblib.load dill.load cloudpickle.load"))
 """Functions that return an object of any class from a file, such as a network."""
+
+CLASS_MAKERS = frozenset(
+    words(
+        """collections.namedtuple dataclasses.make_dataclass enum.Enum enum.Flag enum.IntEnum enum.IntFlag
+        enum.StrEnum typing.NamedTuple typing.TypedDict typing_extensions.NamedTuple
+        typing_extensions.TypedDict attr.make_class attrs.make_class pydantic.create_model
+        msgspec.defstruct"""
+    )
+)
+"""Functions that return a class with generated methods, given its name."""
+
+COSTLY_CLASSES = frozenset(
+    words(
+        """enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum typing.NamedTuple typing.Protocol
+        typing.TypedDict typing_extensions.NamedTuple typing_extensions.Protocol typing_extensions.TypedDict
+        dataclasses.dataclass attr.attrs attr.dataclass attr.define attr.frozen attr.mutable attr.s
+        attrs.define attrs.frozen attrs.mutable pydantic.BaseModel pydantic.dataclasses.dataclass
+        msgspec.Struct ctypes.Structure ctypes.Union flax.struct.dataclass chex.dataclass
+        torch.autograd.Function"""
+    )
+)
+"""Base classes and decorators that generate methods or have a metaclass: to define such a class takes several
+times as long as a plain one.
+"""

@@ -1,9 +1,13 @@
 """A class that is defined again on every call of a function, such as a named tuple or dataclass.
 
 ## What it does
-Flags `namedtuple`, `NamedTuple` and `make_dataclass`, classes that derive from `NamedTuple`, and classes
-decorated with `dataclass`, in functions that run per step, per update or per sample. Also calls of a function
-of the project that defines any class and returns it (`Embedding(size)(x)`), in such code.
+Flags these in functions that run per step, per update or per sample:
+
+- calls of `namedtuple`, `NamedTuple`, `TypedDict`, `make_dataclass`, `Enum("Mode", names)`,
+  `attrs.make_class` and `pydantic.create_model`;
+- classes that derive from `NamedTuple`, `TypedDict`, `Enum`, `Protocol`, `torch.autograd.Function`,
+  pydantic's `BaseModel` or a `ctypes` structure, and classes decorated with `dataclass` or by `attrs`;
+- calls of a function of the project that defines any class and returns it (`Embedding(size)(x)`).
 
 The rule does not flag:
 
@@ -15,9 +19,9 @@ The rule does not flag:
 - code that runs once.
 
 ## Why is it slow
-To define such a class, Python generates the source of its methods and compiles it, which can take longer
-than a step of an environment. Each call creates a different class, so objects of two calls never have the
-same type.
+To define such a class, Python generates the source of its methods and compiles it, or runs a metaclass that
+examines each member, which can take longer than a step of an environment. Each call creates a different
+class, so objects of two calls never have the same type.
 
 ## Example
 ```python
@@ -76,17 +80,12 @@ from rlint.rule import (
     TypeTag,
     descendants,
     is_in,
+    vocabulary,
 )
 
-_MAKERS = {
-    "collections.namedtuple": "namedtuple",
-    "typing.NamedTuple": "NamedTuple",
-    "dataclasses.make_dataclass": "make_dataclass",
-}
+_MAKERS = vocabulary.CLASS_MAKERS
 _HARMLESS = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.INDIRECT
 _PLAIN = "a plain class takes some microseconds"
-_COMPILE = frozenset({"typing.NamedTuple", "dataclasses.dataclass"})
-"""The bases and decorators that compile methods for a class."""
 
 
 class ClassMadePerCall(Rule):
@@ -174,15 +173,16 @@ def remembers(function: Function, model: SemanticModel) -> bool:
 
 def maker_of(call: ast.Call, model: SemanticModel) -> str | None:
     """Return the function by which a call creates a class."""
-    return _MAKERS.get(model.names.qualified(call.func) or "")
+    name = model.names.qualified(call.func)
+    return name.rpartition(".")[2] if name is not None and name in _MAKERS else None
 
 
 def is_compiled(made: ast.ClassDef, model: SemanticModel) -> bool:
-    """Whether methods are written and compiled for a class."""
+    """Whether methods are generated for a class, or a metaclass does much to define it."""
     named = [
         each.func if isinstance(each, ast.Call) else each for each in (*made.decorator_list, *made.bases)
     ]
-    return any(model.names.qualified(each) in _COMPILE for each in named)
+    return any(model.names.qualified(each) in vocabulary.COSTLY_CLASSES for each in named)
 
 
 def bound_to(call: ast.Call, model: SemanticModel) -> str | None:

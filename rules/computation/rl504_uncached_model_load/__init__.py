@@ -1,10 +1,10 @@
 """A model or tokenizer reloaded on every call.
 
 ## What it does
-Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load`, `pickle.load` and similar calls in
-repeatedly executed code (per batch, per episode, per sample) if their arguments never change: constants,
-settings, or parameters that no loop of the callers changes. The call, or a `with` statement around it, may
-open the file.
+Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `InferenceSession`, `torch.load`, `pickle.load`
+and similar calls in repeatedly executed code (per batch, per episode, per sample) if their arguments never
+change: constants, settings, or parameters that no loop of the callers changes. The call, or a `with`
+statement around it, may open the file.
 
 The rule does not flag:
 

@@ -19,19 +19,31 @@ from rlint.rule import (
     root_of,
 )
 
-_FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
+_FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl", "peft", "tokenizers"})
+_WITH_WEIGHTS = frozenset({"timm.create_model", "torchvision.models.get_model"})
+"""Functions that read weights if an argument requests them."""
 _LOADERS = {
     **dict.fromkeys(models.having(Trait.LOADS, "torch", "joblib", "safetensors.torch"), "file"),
     **dict.fromkeys(models.having(Trait.LOADS, "torch.jit", "torch.hub"), "model"),
     "pickle.load": "file",
-    "sentence_transformers.SentenceTransformer": "model",
+    "ctranslate2.Translator": "model",
+    "easyocr.Reader": "model",
+    "evaluate.load": "metric",
+    "fasttext.load_model": "model",
+    "faster_whisper.WhisperModel": "model",
+    "keras.models.load_model": "model",
+    "llama_cpp.Llama": "model",
+    "onnxruntime.InferenceSession": "model",
     "sentence_transformers.CrossEncoder": "model",
+    "sentence_transformers.SentenceTransformer": "model",
+    "sentencepiece.SentencePieceProcessor": "tokenizer",
     "spacy.load": "model",
+    "tokenizers.Tokenizer.from_file": "tokenizer",
     "transformers.pipeline": "pipeline",
     "vllm.LLM": "model",
     "whisper.load_model": "model",
 }
-NAMES = last_names("from_pretrained", *_LOADERS)
+NAMES = last_names("from_pretrained", *_LOADERS, *_WITH_WEIGHTS)
 """The last names of all calls that load a model, tokenizer or the like."""
 _SAVES = frozenset({"save", "dump", "save_file"})
 _STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
@@ -64,7 +76,15 @@ def what_it_loads(call: ast.Call, model: SemanticModel) -> str:
     if qualified.endswith(".from_pretrained") and qualified.partition(".")[0] in _FROM_PRETRAINED:
         name = qualified.split(".")[-2]
         return next((word for word in ("tokenizer", "processor", "config") if word in name.lower()), "model")
+    if qualified in _WITH_WEIGHTS:
+        return "model" if any(map(_is_pretrained, call.keywords)) else ""
     return _LOADERS.get(qualified, "")
+
+
+def _is_pretrained(keyword: ast.keyword) -> bool:
+    """Whether an argument requests weights from a file: `pretrained=True`, `weights="DEFAULT"`."""
+    is_off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+    return keyword.arg in ("pretrained", "weights") and not is_off
 
 
 def saves_files(model: SemanticModel) -> bool:
@@ -112,7 +132,15 @@ def _stays(value: ast.expr, call: ast.Call, model: SemanticModel, depth: int) ->
             qualified = model.names.qualified(func)
             known = qualified in _STAYS or qualified in _OPENS
             return known and all(_stays(part, call, model, depth - 1) for part in parts)
-        case ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.IfExp() | ast.Dict() | ast.Tuple():
+        case (
+            ast.JoinedStr()
+            | ast.FormattedValue()
+            | ast.BinOp()
+            | ast.IfExp()
+            | ast.Dict()
+            | ast.Tuple()
+            | ast.List()
+        ):
             parts = [part for part in children(value) if isinstance(part, ast.expr)]
             return all(_stays(part, call, model, depth - 1) for part in parts)
     return False

@@ -52,7 +52,10 @@ which it is not known how often they run:
   of the file that only compute with numbers.
 - A loop that fills lists under a condition on each element, and one that reads numbers out of objects to make
   an array of them: `np.array([child.prior / (child.count + 1) for child in children])`, cells of a grid.
-- Python's `sum`, `max` or `min` of an array, and arrays that `zip` pairs (`np.stack(zip(low, high))`).
+- Python's `sum`, `max` or `min` of an array, also through a generator of its elements (`min(x for x in
+  scan)`, `sum(1 for x in mask.flat if x > 0.5)`), and arrays that `zip` pairs (`np.stack(zip(low, high))`).
+- A function in Python that NumPy calls for each element (`np.vectorize(f)(x)`, `np.apply_along_axis(f, 1,
+  x)`), and loops over `np.ndenumerate(x)`, `np.ndindex(x.shape)` and `itertools.product(range(h), range(w))`.
 
 The rule does not flag:
 
@@ -174,6 +177,11 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import (
     joined_comprehension,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.moved_rows import moved_rows
+from rlint.rules.computation.rl505_scalar_loop_over_array.per_element_calls import (
+    LOOPS_OVER,
+    WRAPPERS,
+    calls_per_element,
+)
 from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
     distributions_of_rows,
     picked_by_row,
@@ -203,8 +211,8 @@ class ScalarLoopOverArray(Rule):
     claims = ("time",)
     heat = Heat.COLD
     visits = (ast.Call, ast.For, ast.ListComp)
-    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING)
-    triggers = ("for", "sum", "max", "min")
+    callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING, *WRAPPERS, *LOOPS_OVER)
+    triggers = ("for", "sum", "max", "min", *last_names(*WRAPPERS, *LOOPS_OVER))
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
         """Return the number of items that are computed one by one."""
@@ -225,7 +233,10 @@ class ScalarLoopOverArray(Rule):
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
-            yield from self._reduced(node, model)
+            found = [*self._reduced(node, model), *self._called(node, model)]
+            yield from found
+            if found:
+                return
         made = made_from(node, model) if isinstance(node, ast.Call) else node
         if isinstance(node, ast.Call) and made is None:
             made = gathered_items(node, model)
@@ -299,6 +310,16 @@ class ScalarLoopOverArray(Rule):
             minor = _SMALL if not item.heavy and is_of_one_step(made, model) else seldom(made, model)
             yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes, minor=minor)
             return
+
+    def _called(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for each hot use of `np.vectorize(f)`, and for `np.apply_along_axis(f, …)`."""
+        for used, item in calls_per_element(node, model):
+            if is_hot(used, model):
+                minor = _SMALL if is_of_one_step(used, model) else seldom(used, model)
+                text = model.source.text(used.func)
+                yield self.finding(
+                    model, used, f"`{text}` {item.does} in Python", advice=item.advice, minor=minor
+                )
 
     def _reduced(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         item = reduced_array(node, model) or through_list(node, model) or zipped_arrays(node, model)

@@ -28,6 +28,8 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.scalar_functions impor
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MAY_BE_ARRAYS = _ARRAYS | {TypeTag.UNKNOWN}
 _ITERATES = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
+_EACH_PLACE = frozenset({"numpy.ndenumerate", "numpy.ndindex", "numpy.nditer", "itertools.product"})
+"""Iterators over all places or elements of arrays, as nested loops would run."""
 _METHODS = models.having(
     ON_ELEMENTS
     | ON_ROWS
@@ -123,11 +125,13 @@ class Iteration:
         match iterable:
             case ast.Call(func=func, args=args, keywords=[]) if args:
                 name = self.model.names.qualified(func) or ""
-                if name == "builtins.range" or name in _ITERATES:
+                if name == "builtins.range" or name in _ITERATES or name in _EACH_PLACE:
                     for part in args:
-                        yield from self._iterated(part)
+                        yield from self._iterated(part.value if isinstance(part, ast.Starred) else part)
                     return
         match iterable:
+            case ast.Attribute(value=counted, attr="shape" | "flat"):
+                yield counted
             case (
                 ast.Call(func=ast.Name(id="len"), args=[counted])
                 | ast.Call(func=ast.Attribute(value=counted, attr="size" | "numel"))

@@ -4,12 +4,14 @@
 Flags these ways to compute returns or advantages in code that runs per episode or per update:
 
 - a list that the loop fills from the front: `returns.insert(0, value)` or `returns = [value] + returns`;
-- a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
-  or a second loop from `t` to the end, also of rewards in transitions (`steps[t + k][2] * gamma**k`);
+- a sum of all later (or earlier) rewards that is recomputed for each step: `sum(rewards[t:])`,
+  `np.dot(rewards[t:], …)`, `weights @ x[t:]`, a generator, `map` or `reduce` over them, a second loop from
+  `t` to the end, also of rewards in transitions (`steps[t + k][2] * gamma**k`), and of a list that loses its
+  first item each time (`rewards = rewards[1:]`);
 - a recurrence over time steps that computes with tensors number by number or row by row (`delta =
   rewards[t] + gamma * values[t + 1] - values[t]`), also if only its start is a tensor (`ret = values[-1]`,
   then `ret = reward + gamma * ret`), or n-step returns that a second loop adds up from tensors
-  (`ret += gamma**n * rewards[:, t + n]`);
+  (`ret += gamma**n * rewards[:, t + n]`), also in a `while` loop that counts by hand and over `x.unbind(0)`;
 - a loop over the next rewards (`for i, reward in enumerate(rewards[t : t + n]): value += reward * gamma**i`)
   in hot code that computes such a sum for each position or each sample.
 
@@ -100,7 +102,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     is_list,
     loop_of,
 )
-from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, summed_later
+from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, adds_earlier, summed_later
 from rlint.rules.computation.rl506_scalar_reward_loop.tensor_recurrences import (
     Recurrence,
     tensor_recurrence,
@@ -121,7 +123,7 @@ class ScalarRewardLoop(Rule):
     seeds = ("S1.E3",)
     claims = ("time", "exp")
     heat = Heat.WARM
-    visits = (ast.Assign, ast.Call, ast.For, ast.While)
+    visits = (ast.Assign, ast.BinOp, ast.Call, ast.For, ast.While)
     callees = SUMS | {"insert"}
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
@@ -130,6 +132,8 @@ class ScalarRewardLoop(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a list filled from the front, for recomputed sums, for small tensors."""
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+            return
         front = front_of(node, model)
         if front is not None:
             yield from self._front(front, model)
@@ -139,20 +143,27 @@ class ScalarRewardLoop(Rule):
         later = summed_later(node, model)
         if later is not None:
             sequence, loop = later
+            held = model.source.text(sequence)
+            which = "earlier" if adds_earlier(node, sequence, model) else "later"
+            if isinstance(loop, ast.Call):
+                around = f"map(…, {model.source.text(loop.args[1])})"
+            else:
+                around = model.analysis.loops.header(loop)
             yield self.finding(
                 model,
                 node,
-                f"All later items of `{model.source.text(sequence)}` are summed again in every iteration of "
-                f"`{model.analysis.loops.header(loop)}`: the cost is quadratic in the length",
-                advice="Iterate over it once, backwards, keep the running sum "
+                f"All {which} items of `{held}` are summed again in every iteration of `{around}`: the "
+                "cost is quadratic in the length",
+                related=[(loop, "This loop sums them again for each step")],
+                advice="Iterate over it once (backwards for later items), keep the running sum "
                 "(`ret = reward + gamma * ret`), append it to a list, and reverse that at the end",
             )
-        elif isinstance(node, ast.For):
+        elif isinstance(node, (ast.For, ast.While)):
             recurrence = tensor_recurrence(node, model)
-            around = model.parent(node)
-            discounted = recurrence is None and discounted_sum(node, model)
+            outer = model.parent(node)
+            discounted = recurrence is None and isinstance(node, ast.For) and discounted_sum(node, model)
             found = recurrence is not None or discounted
-            if found and isinstance(around, ast.For) and tensor_recurrence(around, model):
+            if found and isinstance(outer, (ast.For, ast.While)) and tensor_recurrence(outer, model):
                 return  # reported for the enclosing loop
             if recurrence is not None and recurrence.by_rows:
                 yield self._rows(node, recurrence, model)
@@ -166,6 +177,9 @@ class ScalarRewardLoop(Rule):
                     advice="Call `.tolist()` once before the loop (if no gradient is needed), compute with "
                     "Python numbers, and create one tensor from the results",
                     workload="advantages",
+                    related=[(outer, "This loop repeats the recurrence")]
+                    if isinstance(outer, ast.For)
+                    else [],
                 )
             elif discounted and model.frequency.heat_of(node).level is Heat.HOT:
                 yield self.finding(
@@ -176,7 +190,7 @@ class ScalarRewardLoop(Rule):
                     "product: `rewards[t : t + n] @ discounts`",
                 )
 
-    def _rows(self, loop: ast.For, recurrence: Recurrence, model: SemanticModel) -> Finding:
+    def _rows(self, loop: ast.For | ast.While, recurrence: Recurrence, model: SemanticModel) -> Finding:
         held = model.source.text(recurrence.held)
         if recurrence.carried:
             return self.finding(

@@ -27,8 +27,9 @@ def adds_up(loop: ast.For | ast.While) -> bool:
                     target.slice, (ast.Name, ast.Constant)
                 ):
                     return False
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left), op=op)):
-                if name != left or not isinstance(op, (ast.Add, ast.Mult)):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                op = _accumulates(name, value)
+                if op is None and not _is_temporary(name, statement, loop):
                     return False
                 adds = adds or isinstance(op, ast.Add)
             case ast.Expr(value=ast.Constant()):
@@ -39,6 +40,29 @@ def adds_up(loop: ast.For | ast.While) -> bool:
         adds
         and _adds_to_one(loop)
         and not any(isinstance(part, LOOPS) for statement in loop.body for part in descendants(statement))
+    )
+
+
+def _accumulates(name: str, value: ast.expr) -> ast.operator | None:
+    """Return the operator of `total = total + x` or `weight = weight * gamma * rho[t]`."""
+    if not isinstance(value, ast.BinOp):
+        return None
+    operator = value.op
+    while isinstance(value, ast.BinOp) and type(value.op) is type(operator):
+        value = value.left
+    is_same = isinstance(value, ast.Name) and value.id == name
+    return operator if is_same and isinstance(operator, (ast.Add, ast.Mult)) else None
+
+
+def _is_temporary(name: str, statement: ast.stmt, loop: ast.For | ast.While) -> bool:
+    """Whether an iteration only computes a value for itself, without calls: `later = values[k + 1]`."""
+    if any(isinstance(part, ast.Call) for part in descendants(statement)):
+        return False
+    place = loop.body.index(statement)
+    return not any(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
+        for before in loop.body[: place + 1]
+        for part in descendants(before)
     )
 
 
@@ -61,6 +85,8 @@ def counter_of(node: ast.AST) -> str | None:
             return counter
         case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
             return generator.target.id if isinstance(generator.target, ast.Name) else None
+        case ast.Call(args=[ast.Lambda(args=ast.arguments(args=[taken])), *_]):
+            return taken.arg
     return None
 
 
@@ -97,7 +123,7 @@ def adds_field_of_item(node: ast.AST) -> bool:
     if isinstance(target, ast.Tuple):
         # `for state, action, reward in …` and `for k, (state, action, reward) in …`
         read = {part.id for part in descendants(node) if isinstance(part, ast.Name) and part.id in names}
-        if _is_discounted(node) and any(is_reward(name) for name in read):
+        if is_discounted(node) and any(is_reward(name) for name in read):
             return True
     return any(
         isinstance(part, (ast.Attribute, ast.Subscript))
@@ -121,11 +147,11 @@ def _is_reward_field(field: ast.AST | None, node: ast.AST) -> bool:
         case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             return is_reward(name)
         case ast.Subscript(slice=ast.Constant(value=int())):
-            return _is_discounted(node)
+            return is_discounted(node)
     return False
 
 
-def _is_discounted(node: ast.AST) -> bool:
+def is_discounted(node: ast.AST) -> bool:
     """Whether a loop multiplies by a power, by discounts, or by a variable that it multiplies each time."""
     for part in descendants(node):
         match part:

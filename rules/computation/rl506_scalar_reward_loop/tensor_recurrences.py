@@ -19,12 +19,18 @@ from rlint.rule import (
     regex,
 )
 
-_DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
+_DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage|decay", re.IGNORECASE)
+_DISCOUNTS = (0.8, 1.0)
+"""Constants between these are discounts: `ret = reward + 0.99 * ret`."""
+_LISTS = frozenset({TypeTag.LIST, TypeTag.TUPLE})
 _FEWEST_TENSORS = 2
 _FEWEST_OPERATIONS = 2
 _OF_LANGUAGE_MODELS = ("AutoTokenizer", "tokenizer", "eos_token_id", "pad_token_id")
 _TURNS = ("torch.flip", "torch.flipud")
 _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
+
+
+AnyStepLoop = ast.For | ast.While
 
 
 @frozen
@@ -43,7 +49,7 @@ class Recurrence:
     carried: bool = False
 
 
-def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
+def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | None:
     """Return the recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
     counters = _counters(loop, model)
     if counters is None:
@@ -60,7 +66,7 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
         for node in descendants(loop)
         if isinstance(node, (ast.Name, ast.Attribute))
     }
-    if not any(_DISCOUNTED.search(name) for name in names):
+    if not any(_DISCOUNTED.search(name) for name in names) and not _has_constant_discount(loop):
         return None
     rows: list[ast.expr] = []
     unknown: list[ast.expr] = []
@@ -86,14 +92,14 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
                     elif not model.types.type_of(held):
                         unknown.append(held)  # what is added to a row gives a row, whatever it is
                 stores = stores or (holds and isinstance(node.ctx, ast.Store))
-    for held, item in _iterated(loop.iter, loop.target, model):
+    for held, item in _iterated(loop.iter, loop.target, model) if isinstance(loop, ast.For) else []:
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=_operations_in(loop))
-        if _is_list_of_tensors(held, model):
-            rows.append(held)
-        elif _is_tensor(held, model):
+        if _is_unbound(held, model) or _is_tensor(held, model):
             rows.append(held)
             stores = True  # each item is a tensor
+        elif _is_list_of_tensors(held, model):
+            rows.append(held)
     if not rows and (began := _carried_tensor(loop, model)) is not None:
         operations = _operations_in(loop)
         return Recurrence(began, by_rows=True, operations=operations, carried=True)
@@ -110,7 +116,28 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)
 
 
-def _adds_row(loop: ast.For, rows: list[ast.expr]) -> bool:
+def _has_constant_discount(loop: AnyStepLoop) -> bool:
+    """Whether a statement multiplies by a constant just below one."""
+    low, high = _DISCOUNTS
+    return any(
+        isinstance(side, ast.Constant) and isinstance(side.value, float) and low < side.value < high
+        for node in descendants(loop)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        for side in (node.left, node.right)
+    )
+
+
+def _is_unbound(held: ast.expr, model: SemanticModel) -> bool:
+    """Whether it is `x.unbind(0)` or `torch.unbind(x)`."""
+    match held:
+        case ast.Call(func=ast.Attribute(value=whole, attr="unbind"), args=args):
+            name = model.names.qualified(held.func)
+            tensor = args[0] if name == "torch.unbind" and args else whole
+            return model.types.type_of(tensor).tag is TypeTag.TENSOR
+    return False
+
+
+def _adds_row(loop: AnyStepLoop, rows: list[ast.expr]) -> bool:
     """Whether each iteration adds a row to what it multiplies, which makes a tensor of the result: `ret =
     gamma * rho[t] * ret + delta[t][0]`.
     """
@@ -135,7 +162,7 @@ def _indexed(value: ast.expr) -> ast.expr:
     return value
 
 
-def _operations_in(loop: ast.For) -> int:
+def _operations_in(loop: AnyStepLoop) -> int:
     """Return the number of operations per iteration, without those that compute an index."""
     return sum(map(_operations, loop.body))
 
@@ -149,8 +176,10 @@ def _operations(node: ast.AST) -> int:
     return isinstance(node, ast.BinOp) + sum(map(_operations, parts))
 
 
-def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:
+def _counters(loop: AnyStepLoop, model: SemanticModel) -> set[str] | None:
     """Return the variables that count the steps; empty for a loop over the values themselves."""
+    if isinstance(loop, ast.While):
+        return _counted_by_hand(loop) or None
     iterable = loop.iter
     match iterable:
         case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":
@@ -165,7 +194,21 @@ def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:
     return set()
 
 
-def _carried_tensor(loop: ast.For, model: SemanticModel) -> ast.Name | None:
+def _counted_by_hand(loop: ast.While) -> set[str]:
+    """Return the variables of the condition that each iteration changes by one: `while t >= 0: …; t -= 1`."""
+    names = {node.id for node in descendants(loop.test) if isinstance(node, ast.Name)}
+    return {
+        statement.target.id
+        for statement in loop.body
+        if isinstance(statement, ast.AugAssign)
+        and isinstance(statement.target, ast.Name)
+        and isinstance(statement.op, (ast.Add, ast.Sub))
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value == 1
+    } & names
+
+
+def _carried_tensor(loop: AnyStepLoop, model: SemanticModel) -> ast.Name | None:
     """Return the variable that carries the result, if it was a tensor before the loop: `ret = values[-1]`,
     then `ret = reward + gamma * ret` for each reward.
     """
@@ -198,11 +241,11 @@ def _begins_as_tensor(binding: Binding, model: SemanticModel) -> bool:
     return model.types.type_of(binding.value).tag is TypeTag.TENSOR
 
 
-def _counted(loop: ast.For, model: SemanticModel) -> set[str]:
+def _counted(loop: AnyStepLoop, model: SemanticModel) -> set[str]:
     return _counters(loop, model) or set()
 
 
-def _indexes(name: str, loop: ast.For) -> bool:
+def _indexes(name: str, loop: AnyStepLoop) -> bool:
     """Whether a loop uses its variable as an index: `for t in torch.where(mask)[0]: rewards[t]`."""
     return any(
         isinstance(part, ast.Name) and part.id == name
@@ -212,7 +255,7 @@ def _indexes(name: str, loop: ast.For) -> bool:
     )
 
 
-def _offsets(loop: ast.For, counters: set[str], inner: set[str]) -> set[str]:
+def _offsets(loop: AnyStepLoop, counters: set[str], inner: set[str]) -> set[str]:
     """Return the variables that the loop sets to the sum of its counter and that of an inner loop: `t = start
     + step`.
     """
@@ -256,7 +299,7 @@ def _is_step(index: ast.expr, counters: set[str], inner: set[str] | frozenset[st
     return _is_offset(index, counters, set(inner))
 
 
-def _recurs(loop: ast.For, counters: set[str]) -> bool:
+def _recurs(loop: AnyStepLoop, counters: set[str]) -> bool:
     """Whether each iteration multiplies by a result of the previous one."""
     assigned: dict[str, list[ast.expr]] = {}
     stored: dict[str, list[ast.expr]] = {}
@@ -292,7 +335,7 @@ def _place(item: ast.Subscript) -> str:
     return f"{ast.dump(item.value)} {ast.dump(item.slice if isinstance(first, ast.Slice) else first)}"
 
 
-def _is_carried(name: str, loop: ast.For) -> bool:
+def _is_carried(name: str, loop: AnyStepLoop) -> bool:
     """Whether an iteration reads the value of a variable from the previous one before it assigns it."""
     for statement in loop.body:
         match statement:
@@ -312,7 +355,7 @@ def _reads(part: ast.AST, name: str) -> bool:
     )
 
 
-def _is_of_pairs(loop: ast.For, counters: set[str]) -> bool:
+def _is_of_pairs(loop: AnyStepLoop, counters: set[str]) -> bool:
     """Whether a second loop runs from each step to the end, or back to the start."""
     return any(isinstance(inner, ast.For) and _ends_by(inner, counters) for inner in loop.body)
 
@@ -321,7 +364,7 @@ def _ends_by(inner: ast.For, counters: set[str]) -> bool:
     return any(isinstance(node, ast.Name) and node.id in counters for node in descendants(inner.iter))
 
 
-def _has_window(loop: ast.For, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
+def _has_window(loop: AnyStepLoop, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
     """Whether a second loop runs over the next few steps of each step: it reads `x[:, t + n]`."""
     return any(_reads_window(within, counters, inner, offsets) for within in loop.body)
 
@@ -337,7 +380,7 @@ def _reads_window(within: ast.stmt, counters: set[str], inner: set[str], offsets
     )
 
 
-def _weighs_later(loop: ast.For, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
+def _weighs_later(loop: AnyStepLoop, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
     """Whether an inner loop adds up products over the later steps: `ret += lam**n * x[:, t + n]`."""
     for within in loop.body:
         if not isinstance(within, ast.For):
@@ -375,7 +418,7 @@ def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
 
 def _is_list_of_tensors(held: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(held)
-    return kind.tag is TypeTag.LIST and kind.item is not None and kind.item.tag is TypeTag.TENSOR
+    return kind.tag in _LISTS and kind.item is not None and kind.item.tag is TypeTag.TENSOR
 
 
 def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
@@ -445,7 +488,7 @@ def _is_number(node: ast.expr, model: SemanticModel) -> bool:
     return found.kind is UseKind.TESTED
 
 
-def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, model: SemanticModel) -> bool:
+def _are_numbers(loop: AnyStepLoop, held: ast.expr, item: ast.expr, model: SemanticModel) -> bool:
     """Whether an item of the tensor that a loop iterates over is used as a single number."""
     if not _is_tensor(held, model) or not isinstance(item, ast.Name):
         return False

@@ -5,7 +5,10 @@ Flags arrays and tensors that hot code computes from constant bounds, for `np.cl
 `np.maximum` and `np.minimum`, or to scale an action: `np.array(self.action_space.low)`, `-self.limits`,
 `self.action_space.high - self.action_space.low`, `torch.as_tensor(self.low, device=self.device)`,
 `env.action_space.high.mean()`. Also flags tensors that hot code makes of the bounds of a space for
-any use: `action_space.low.clone().to(device)`.
+any use: `action_space.low.clone().to(device)`. Also flags spaces that hot code constructs from settings
+(`gym.spaces.Box(-1.0, 1.0, (self.n,))`, for example in a property), and arrays that it makes of limits in
+settings and constants (`like.new_tensor(self.low)`, `torch.tensor(CONFIG["limits"]["low"])`) or of both ends
+of a space (`np.array([space.low, space.high])`).
 
 The rule does not flag plain attributes, which cost nothing, bounds computed from changing values, and
 numbers. `recomputed-constant` covers arrays built only from constants, also as arguments of `clip`. The
@@ -73,6 +76,7 @@ from rlint.rule import (
     SemanticModel,
     descendants,
     last_name,
+    last_names,
 )
 from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     CLIPS,
@@ -83,6 +87,7 @@ from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     is_end,
 )
 from rlint.rules.computation.rl507_per_call_clip_bounds.copied_ends import copied_end, copied_ends
+from rlint.rules.computation.rl507_per_call_clip_bounds.made_again import SPACES, made_again
 from rlint.rules.computation.rl507_per_call_clip_bounds.per_dimension import clamped_dimension
 
 _SHARED = (
@@ -100,8 +105,8 @@ class PerCallClipBounds(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.BinOp)
-    callees = CLIPS | MAKERS
-    triggers = ("clip", "clamp", "maximum", "minimum", "space")
+    callees = CLIPS | MAKERS | last_names(*SPACES) | {"new_tensor"}
+    triggers = (*sorted(CLIPS), "space", "low", "high", "upper", "limit", "bound")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for each bound that is recomputed."""
@@ -138,8 +143,22 @@ class PerCallClipBounds(Rule):
             message = f"`{text}` is recomputed {often}, though the bounds never change"
             yield self.finding(model, candidate, message, fix=build_fix(found, model), advice=advice)
             reported = True
-        if isinstance(node, ast.Call) and not reported and has_ends(model):
-            yield from self._copied(node, model)
+        if isinstance(node, ast.Call) and not reported:
+            copied = list(self._copied(node, model)) if has_ends(model) else []
+            yield from copied or self._made_again(node, model)
+
+    def _made_again(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a space, or an array of limits, that hot code creates again."""
+        what = made_again(call, model) if model.frequency.heat_of(call).level >= self.heat else None
+        if what is None:
+            return
+        text = " ".join(model.source.text(call).split())
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` creates {what} again each time, though its values never change",
+            advice="Create it once, in `__init__` or at module level, and keep it",
+        )
 
     def _copied(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         end = copied_end(call, model)

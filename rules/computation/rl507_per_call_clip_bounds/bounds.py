@@ -185,8 +185,7 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
         found.names.append(root)
     if is_end(node, model):
         found.arrays.append(node)
-        space = _chain(node)[-1]
-        return not own or model.types.is_setting(space) or _is_inherited(space, model)
+        return is_of_fixed_space(node, model)
     if not own or not model.types.is_setting(node):
         return False
     kind = model.types.type_of(node)
@@ -195,6 +194,14 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
         uses = model.names.attribute_uses(node.attr)
         return all(model.dataflow.use_of(use).escape_level is not EscapeLevel.CHANGED for use in uses)
     return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or numbers.is_number(node, model)
+
+
+def is_of_fixed_space(end: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether the space of a bound stays the same, if it belongs to the object itself."""
+    space = _chain(end)[-1]
+    if not model.names.is_self(space.value):
+        return True
+    return model.types.is_setting(space) or _is_inherited(space, model)
 
 
 def _is_inherited(space: ast.Attribute, model: SemanticModel) -> bool:

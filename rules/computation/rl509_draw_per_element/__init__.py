@@ -14,11 +14,17 @@ that selects an item (`storage[np.random.randint(n)]`, if a variable holds it), 
 that changes nothing finds one (`tree.find(np.random.uniform(0, total))`). Draws of `random.uniform` count if
 their list only becomes an array.
 
+Also, with advice only, a draw among arithmetic that a comprehension, a generator, `map` or a loop does for
+each item: `[np.random.rand() < p for _ in range(n)]`, `x[k] += rng.normal()`, `if rng.random() < p: y[i]
+= 1`, `[np.random.beta(a, b) for a, b in zip(wins, losses)]` of arrays. Draws of `random` and of `torch`, and
+samples of one distribution (`torch.stack([dist.sample() for _ in range(n)])`), count if an array is made of
+them or they are stored in one.
+
 The rule does not flag:
 
 - other draws whose arguments differ from item to item or may be arrays, and draws from the items of a list;
 - fewer than five items;
-- `random.random` and similar functions, which a loop calls as fast as any alternative;
+- `random.random` and similar functions for a list, which a loop calls as fast as any alternative;
 - code that runs once.
 
 ## Why is it slow
@@ -96,6 +102,7 @@ from rlint.rules.computation._shared.stratified_draws import (
     drawn_among_others,
     drawn_for_array,
 )
+from rlint.rules.computation.rl509_draw_per_element.collected_draws import CollectedDraw, drawn_per_item
 from rlint.rules.computation.rl509_draw_per_element.repeated_draws import (
     RepeatedDraw,
     drawn_in_loop,
@@ -112,12 +119,30 @@ class DrawPerElement(Rule):
     code = "RL509"
     name = "draw-per-element"
     claims = ("time",)
-    visits = (ast.ListComp, ast.For, ast.While)
-    triggers = ("rand",)
+    visits = (ast.ListComp, ast.GeneratorExp, ast.Call, ast.For, ast.While)
+    callees = frozenset({"map"})
+    triggers = ("rand", "rng", "sample", "normal")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop or comprehension that draws one number, or row, for each item."""
-        assert isinstance(node, (ast.ListComp, ast.For, ast.While))
+        found = list(self._alone(node, model)) if isinstance(node, (ast.ListComp, ast.For, ast.While)) else []
+        yield from found or self._collected(drawn_per_item(node, model), model)
+
+    def _collected(self, found: CollectedDraw | None, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a draw among the arithmetic for each item."""
+        if found is None:
+            return
+        how = "arrays as arguments" if found.varies else "the number of items in `size` or in the shape"
+        yield self.finding(
+            model,
+            found.call,
+            f"`{model.source.text(found.call)}` is called once for each of the items, but one call can draw "
+            "all of them",
+            advice=f"Draw all in one call, with {how}, and compute with the whole array",
+        )
+
+    def _alone(self, node: ast.ListComp | ast.For | ast.While, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a draw that is not part of arithmetic, or that selects an item."""
         if isinstance(node, ast.While):
             yield from self._stratified(model.once(drawn_among_others, node), model)
             return
