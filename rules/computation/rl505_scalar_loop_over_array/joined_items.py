@@ -14,6 +14,7 @@ _FILLS = models.having(Trait.FILLS, "torch", "numpy") | {"torch.arange", "torch.
 _UNBINDS = frozenset({"torch.unbind"})
 _FEWEST_OPERATIONS = 2
 _IN_PLACE = frozenset({"detach_"})
+_SIZED = frozenset({"torch.nn.functional.one_hot", "torch.nn.functional.pad"})
 _CREATES = _FILLS | models.having(Trait.FILLS_LIKE, "torch")
 _RESHAPES = models.having(Trait.KEEPS_ORDER | Trait.RESHAPES, TypeTag.TENSOR)
 _METHODS = _IN_PLACE | {
@@ -99,7 +100,7 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
     paired = _pairs(clause.iter, model)
     if not paired or _operations(made.elt, own) < _FEWEST_OPERATIONS:
         return None
-    if not _computes(made.elt, model, own):
+    if not _computes(made.elt, model, own) or _passes_sizes(made.elt, own, model):
         return None
     held = clause.iter.args[0] if isinstance(clause.iter, ast.Call) else clause.iter
     text = model.source.text(held)
@@ -109,6 +110,23 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
         _STEPS,
         paired=paired,
     )
+
+
+def _passes_sizes(value: ast.expr, own: set[str], model: SemanticModel) -> bool:
+    """Whether the items contain sizes: `F.one_hot(action, size)` for heads of several sizes, whose results
+    have different shapes.
+    """
+    for call in descendants(value):
+        if not isinstance(call, ast.Call):
+            continue
+        for place, argument in enumerate((*call.args, *(keyword.value for keyword in call.keywords))):
+            if not isinstance(argument, ast.Name) or argument.id not in own:
+                continue
+            if model.types.type_of(argument).tag is TypeTag.INT:
+                return True
+            if place and model.names.qualified(call.func) in _SIZED:
+                return True
+    return False
 
 
 def _pairs(iterable: ast.expr, model: SemanticModel) -> tuple[ast.expr, ...]:
