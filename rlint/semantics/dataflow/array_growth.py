@@ -109,7 +109,7 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
                 axis, plain = _axis(args[2:], keywords)
                 return ArrayJoin(node, function, tuple(args[:2]), None, axis, plain)
             if function in _TWO_ARRAYS:
-                return _join_of_two(node, function, model)
+                return _join_of_two(node, function)
             if function in _OF_SEQUENCES:
                 named = [keyword for keyword in keywords if keyword.arg in _SEQUENCE_KEYWORDS]
                 sequence = args[0] if args else (named[0].value if named else None)
@@ -124,10 +124,8 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
     return None
 
 
-def _join_of_two(call: ast.Call, function: str, model: SemanticModel) -> ArrayJoin | None:
-    """Return the concatenation of `np.append(arr=rows, values=row)`, and of `np.insert(rows, len(rows), row)`,
-    which inserts at an end.
-    """
+def _join_of_two(call: ast.Call, function: str) -> ArrayJoin | None:
+    """Return the concatenation of `np.append(arr=rows, values=row)` and `np.insert(rows, len(rows), row)`."""
     names = _TWO_ARRAYS[function]
     if _is_starred(call.args) or len(call.args) > len(names):
         return None

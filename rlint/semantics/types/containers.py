@@ -65,6 +65,8 @@ def _of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.ex
     for use in uses:
         if isinstance(use.ctx, ast.Store):
             value = model.names.assigned(use)
+            if _is_part_of(value, attribute.attr):
+                continue
             held = contents(value, model) if value is not None and _is_new(value) else None
             if held is None:
                 return None
@@ -94,6 +96,14 @@ def _added(uses: list[ast.expr], model: SemanticModel) -> list[ast.expr] | None:
                         return None
                     found += held
     return found
+
+
+def _is_part_of(value: ast.expr | None, attribute: str) -> bool:
+    """Whether a value is a slice of the attribute that it is assigned to: `self.rows = self.rows[1:]`."""
+    match value:
+        case ast.Subscript(value=ast.Attribute(attr=attr), slice=ast.Slice()):
+            return attr == attribute
+    return False
 
 
 def _is_new(value: ast.expr) -> bool:

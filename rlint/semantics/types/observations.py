@@ -50,7 +50,7 @@ def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
             return is_observation(owner, model)
     if isinstance(expression, ast.Name):
         bindings = model.dataflow.definitions(expression)
-        if any(_is_shown(binding, model) or _is_part_of_transition(binding) for binding in bindings):
+        if any(_is_shown(binding, model) or is_part_of_transition(binding) for binding in bindings):
             return True
         if any(_is_one_of_list(binding, model) for binding in bindings):
             return True
@@ -244,7 +244,7 @@ def _is_one_of_list(binding: Binding, model: SemanticModel) -> bool:
     )
 
 
-def _is_part_of_transition(binding: Binding) -> bool:
+def is_part_of_transition(binding: Binding) -> bool:
     """Whether a value is `s` in `s, a, r, s_prime, done = transition`."""
     if binding.name not in _LETTERS or not binding.path:
         return False

@@ -46,11 +46,14 @@ def loaded_attributes(cls: ast.ClassDef | None, model: SemanticModel) -> frozens
 
 
 def _kept(cls: ast.ClassDef, _: SemanticModel) -> frozenset[str]:
-    methods = [method for method in cls.body if isinstance(method, FUNCTIONS)]
-    added = {name for method in methods if method.name != "__init__" for name in _added_by(method)}
+    methods = [method for method in cls.body if isinstance(method, FUNCTIONS) and method.name != "__init__"]
+    adding = {method: {*_added_by(method)} - {""} for method in methods}
+    added = {name for names in adding.values() for name in names}
     if not added:
         return frozenset()
-    return frozenset(name for name in added & _drawn_in(methods) if not _OTHERS.search(name.lower()))
+    emptied = {name for method in methods for name in _emptied_by(method)}
+    drawn = {name for method in methods for name in _drawn_in([method]) - adding[method]}
+    return frozenset(name for name in (added & drawn) - emptied if not _OTHERS.search(name.lower()))
 
 
 def _loaded(cls: ast.ClassDef, _: SemanticModel) -> frozenset[str]:
@@ -92,6 +95,16 @@ def _added_by(method: Function) -> Iterator[str]:
             case ast.Assign(targets=[ast.Attribute() as held], value=ast.BinOp(op=ast.Add()) as value):
                 if any(_own(part) == _own(held) for part in descendants(value)):
                     yield _own(held) if any(isinstance(part, ast.List) for part in descendants(value)) else ""
+
+
+def _emptied_by(method: Function) -> Iterator[str]:
+    """Yield the attributes that a method empties, such as rollouts after an update."""
+    for node in descendants(method):
+        match node:
+            case ast.Assign(targets=targets, value=ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Call(args=[])):
+                yield from (_own(target) for target in targets if isinstance(target, ast.Attribute))
+            case ast.Call(func=ast.Attribute(value=held, attr="clear")):
+                yield _own(held)
 
 
 def _drawn_in(methods: list[Function]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Use, UseKind, descendants
+from rlint.rule import BindingKind, SemanticModel, Use, UseKind, descendants
 from rlint.rules.buffers._shared.held import is_counter
 
 _FIELDS = 3
@@ -67,10 +67,28 @@ def _fields_taken(use: Use, model: SemanticModel) -> set[str]:
     """Return the parts that a loop or comprehension takes from each item."""
     match use.at, model.parent(use.at):
         case ast.comprehension(target=target), (ast.ListComp() | ast.GeneratorExp()) as made:
-            return _parts(target, [made.elt])
+            return _each_field(target, made.elt, model) or _parts(target, [made.elt])
         case ast.For(target=target, body=body), _:
             return _parts(target, body)
     return set()
+
+
+def _each_field(target: ast.expr, read: ast.expr, model: SemanticModel) -> set[str]:
+    """Return two parts if a comprehension takes the field that an outer loop names, of each item: `row[key]`,
+    `getattr(row, key)`.
+    """
+    match read:
+        case ast.Subscript(value=ast.Name(id=item), slice=ast.Name() as key):
+            pass
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=item), ast.Name() as key]):
+            pass
+        case _:
+            return set()
+    if not isinstance(target, ast.Name) or target.id != item:
+        return set()
+    kinds = {binding.kind for binding in model.dataflow.definitions(key)}
+    looped = kinds and kinds <= {BindingKind.FOR, BindingKind.COMPREHENSION}
+    return {f"{key.id} of one iteration", f"{key.id} of the next"} if looped else set()
 
 
 def _parts(target: ast.expr, read: list[ast.expr] | list[ast.stmt]) -> set[str]:

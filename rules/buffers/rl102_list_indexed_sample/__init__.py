@@ -5,6 +5,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
 
 - `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples, also from
   lists of one field each (`[self.fields[key][i] for i in indices]`), or with a conversion of each item;
+- the same by a generator or by `map` (`map(self.buffer.__getitem__, indices)`), with a computed index
+  (`self.buffer[(i + 1) % n]`), or a draw for each item (`[random.choice(self.buffer) for _ in range(n)]`);
 - the same with any indices that are not counted, if the fields of the picked items are collected afterwards,
   by `zip(*batch)` or `[t.state for t in batch]`;
 - a loop that appends such items to lists, including rows of a tensor's columns, slices that begin at a drawn
@@ -135,6 +137,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     picked_by,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.given_batches import given_batch
+from rlint.rules.buffers.rl102_list_indexed_sample.item_picks import is_batch, is_first, item_pick, rows_join
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.picked_windows import PickedWindow, field_of_all, window_of
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
@@ -176,7 +179,7 @@ class ListIndexedSample(Rule):
     heat = Heat.WARM
     one_change_mends = CodeExtent.FUNCTION
     mended_with = ("RL104",)
-    visits = (ast.ListComp, ast.Call, ast.For, ast.Yield)
+    visits = (ast.ListComp, ast.GeneratorExp, ast.Call, ast.For, ast.Yield)
     callees = last_names(
         *_DRAWS,
         "operator.itemgetter",
@@ -185,6 +188,7 @@ class ListIndexedSample(Rule):
         "numpy.asarray",
         "numpy.random.choice",
         "builtins.zip",
+        "builtins.map",
     )
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -193,7 +197,9 @@ class ListIndexedSample(Rule):
         if window is not None:
             found: Finding | None = self.window(window, model)
         elif isinstance(node, ast.ListComp):
-            found = self.comprehension(node, model)
+            found = self.comprehension(node, model) or self.one_by_one(node, model)
+        elif isinstance(node, ast.GeneratorExp) or last_name_of(node) == "map":
+            found = self.one_by_one(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:
             found = self.sample(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) == "builtins.zip":
@@ -270,6 +276,32 @@ class ListIndexedSample(Rule):
         related = [(other, "iterates over the same items again") for other in equal[1:]]
         minor = _EPISODES if are_kept_whole(node, picked.held, model) else minor_of(kind, model)
         return self.finding(model, node, message, advice=ARRAYS, related=related, minor=minor)
+
+    def one_by_one(self, node: ast.AST, model: SemanticModel) -> Finding | None:
+        """Return a finding for `(self.rows[int(i)] for i in indices)`, `map(self.rows.__getitem__, indices)`
+        and `[random.choice(self.rows) for _ in range(n)]`.
+        """
+        pick = item_pick(node, model)
+        if pick is None:
+            return None
+        held, indices = shown(pick.held, model), shown(pick.indices, model)
+        join = rows_join(pick, model)
+        if join is not None:
+            message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
+            advice = f"Index with all of them at once: `{held}[{indices}]`"
+            return self.finding(model, join, message, advice=advice)
+        kind = container_of(pick.held, model)
+        if holds_fields(pick.held, model) and not is_counted(pick.indices, model):
+            if not is_sampling(pick.node, model) and not is_drawn(pick.indices, model):
+                return None
+            message = f"The batch is picked from `{held}` one by one, and its fields must be stacked again"
+            return self.finding(model, pick.node, message, advice=FIELDS)
+        if not is_batch(pick, model) or not is_first(pick, model):
+            return None
+        if kind.tag is TypeTag.DEQUE and is_short(pick.held, model):
+            return None
+        message = f"The batch is picked from `{held}` one by one{walks(kind)}"
+        return self.finding(model, pick.node, message, advice=ARRAYS, minor=minor_of(kind, model))
 
     def window(self, found: PickedWindow, model: SemanticModel) -> Finding:
         """Return a finding for `[self.memory[i] for i in range(start, start + length)]`."""
@@ -482,6 +514,11 @@ class ListIndexedSample(Rule):
             return None
         message = f"All of `{shown(held, model)}` is converted to an array to draw one batch"
         return self.finding(model, call, message, advice=ARRAYS, minor=minor_of(kind, model))
+
+
+def last_name_of(node: ast.AST) -> str:
+    """Return the name of the function that a node calls."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 def minor_of(kind: Type, model: SemanticModel) -> str | None:

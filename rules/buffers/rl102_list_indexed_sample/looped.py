@@ -22,6 +22,7 @@ from rlint.rules.buffers._shared.held import is_sampling, may_hold_transitions
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers._shared.wrapped import container_of
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by
+from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import is_drawn
 
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
 _PERMUTED = ("numpy.random.permutation", "torch.randperm")
@@ -67,6 +68,8 @@ def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
     if len(columns) >= _FIELDS:
         return LoopedPick(columns[0], indices, columns[1:], is_array=True, held=columns[0].value)
     rows = [pick for pick in picks if _is_transition(pick, model)]
+    if not rows and is_drawn(indices, model):
+        rows = [pick for pick in picks if _is_copied(pick, model) and _is_item(pick, model)]
     copied = any(_is_copied(pick, model) for pick in rows)
     if not rows or not (copied or any(_is_append(node) for part in loop.body for node in descendants(part))):
         return _drawn_in_turn(loop, model)
@@ -105,7 +108,7 @@ def _counted(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] |
         for node in descendants(statement):
             match node:
                 case ast.Subscript(value=ast.Name() as indices, slice=ast.Name(id=name)) if (
-                    name == count and drawn_by(indices, model) is not None
+                    name == count and (drawn_by(indices, model) is not None or is_drawn(indices, model))
                 ):
                     return node, indices
     return None
@@ -235,6 +238,15 @@ def _is_copied(pick: ast.Subscript, model: SemanticModel) -> bool:
         case ast.Assign(targets=[ast.Subscript(value=ast.Name() | ast.Attribute() as batch)], value=value):
             return value is node and model.types.type_of(batch).tag in _ARRAYS
     return False
+
+
+def _is_item(pick: ast.Subscript, model: SemanticModel) -> bool:
+    """Whether an item of a container of objects is looked up, of which a field is read: `edges[i].state`."""
+    if not isinstance(pick.value, (ast.Name, ast.Attribute)):
+        return False
+    kind = model.types.type_of(pick.value)
+    held = kind.tag is TypeTag.DICT or may_hold_transitions(kind)
+    return held and isinstance(model.parent(pick), (ast.Attribute, ast.Subscript))
 
 
 def _is_appended(pick: ast.Subscript, model: SemanticModel) -> bool:

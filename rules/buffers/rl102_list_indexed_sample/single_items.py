@@ -48,7 +48,29 @@ def indexes_fields(method: Function) -> bool:
         and isinstance(node.value, ast.Attribute)
         and isinstance(node.slice, (ast.Name, ast.BinOp))
     }
-    return len(read) >= _FIELDS
+    by_key = any(_reads_each_field(node) for node in descendants(method))
+    return len(read) >= _FIELDS or by_key
+
+
+def _reads_each_field(node: ast.AST) -> bool:
+    """Whether a comprehension reads the same row of each array of a dict: `self.store[key][index]`."""
+    match node:
+        case (
+            ast.GeneratorExp(elt=element, generators=[ast.comprehension(target=target)])
+            | ast.ListComp(elt=element, generators=[ast.comprehension(target=target)])
+            | ast.DictComp(value=element, generators=[ast.comprehension(target=target)])
+        ):
+            names = {part.id for part in descendants(target) if isinstance(part, ast.Name)}
+        case _:
+            return False
+    match element:
+        case ast.Subscript(
+            value=ast.Subscript(value=ast.Attribute(), slice=ast.Name(id=key)), slice=ast.Name(id=index)
+        ):
+            return key in names and index not in names
+        case ast.Subscript(value=ast.Name(id=rows), slice=ast.Name(id=index)):
+            return rows in names and index not in names
+    return False
 
 
 def yielded_item(node: ast.Yield, model: SemanticModel) -> Yielded | None:

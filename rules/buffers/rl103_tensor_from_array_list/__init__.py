@@ -10,8 +10,11 @@ The items must be known to be arrays, or to be observations of an environment: r
 batch, a list named like one observation counts as well (`state, action, reward = memory.sample(64)`), and so
 does a value of unknown type named `obs_n`, the list of all agents' observations. Unknown items of a list also
 count as arrays if the tensor is reduced along its second dimension, or indexed in it, and if they are
-`actions` that are converted to floats (both likely). So does the parameter of a function that makes a tensor
-of it, if a caller passes a list of arrays (`make_tensor([board])`, likely).
+`actions` that are converted to floats (both likely). So do fields of transitions that are arrays where they
+are stored (`self.rows.append((obs, action))`, `torch.tensor([row[0] for row in rows])`) or named like images
+or vectors (`[row.frame for row in rows]`), and the observations of a batch
+(`s, a, r, s2, d = memory.draw(n)`; all likely). So does the parameter of a function that makes a tensor of
+it, if a caller passes a list of arrays (`make_tensor([board])`, likely).
 
 The rule does not flag lists of numbers or tensors, lists of unknown items, or lists of one short array,
 where there is no gain.
@@ -88,11 +91,13 @@ from rlint.rule import (
     containers,
     dtypes,
     element_types,
+    last_name,
     last_names,
     legacy_tensors,
     observations,
 )
 from rlint.rules.buffers._shared import row_length
+from rlint.rules.buffers.rl103_tensor_from_array_list.item_arrays import are_likely_arrays
 from rlint.rules.buffers.rl103_tensor_from_array_list.passed_lists import passed_list
 from rlint.rules.buffers.rl103_tensor_from_array_list.table_uses import is_of_numbers, is_table
 
@@ -107,6 +112,7 @@ LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
 WARNED = "torch's warning about converting a list of arrays disappears, which the program collects or raises"
 _SHORT = "one observation of few numbers takes some microseconds"
+NEW_TENSOR = "torch.Tensor.new_tensor"
 NESTED = 2
 """Maximum nesting of lists in which arrays are searched."""
 
@@ -118,7 +124,7 @@ class TensorFromArrayList(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = last_names(*FUNCTIONS, *legacy_tensors.CLASSES)
+    callees = last_names(*FUNCTIONS, *legacy_tensors.CLASSES) | {"new_tensor"}
 
     def size_of(self, node: ast.Call, model: SemanticModel) -> int | None:
         """Return the number of rows of the list."""
@@ -130,13 +136,16 @@ class TensorFromArrayList(Rule):
         if data is None or isinstance(data, (ast.Constant, ast.BinOp, ast.Compare)):
             return
         maker = model.names.qualified(node.func) or ""
-        if maker not in FUNCTIONS and maker not in legacy_tensors.CLASSES:
+        if not maker and last_name(node.func) == "new_tensor" and isinstance(node.func, ast.Attribute):
+            maker = NEW_TENSOR
+        if maker not in FUNCTIONS and maker not in legacy_tensors.CLASSES and maker != NEW_TENSOR:
             return
         items, assumed = arrays_in(data, model), None
         if items is None and (
             likely_arrays(data, model)
             or is_table_of_unknown(node, data, model)
             or are_continuous_actions(node, data, maker, model)
+            or are_likely_floats(node, data, maker, model)
         ):
             items, assumed = Type(), f"the items of {shown_name(data, model)} are arrays"
         if items is None and is_image(node, data, model):
@@ -157,7 +166,7 @@ class TensorFromArrayList(Rule):
             model,
             node,
             f"`{model.source.text(node.func)}` converts the arrays in {shown} number by number",
-            fix=build_fix(node, data, maker, items, model),
+            fix=build_fix(node, data, maker, items, model) if maker != NEW_TENSOR else None,
             advice="Convert the list to one array first: `torch.as_tensor(np.array(...))`",
             assumes=assumed,
             minor=minor,
@@ -236,6 +245,13 @@ def are_continuous_actions(call: ast.Call, data: ast.expr, maker: str, model: Se
     if wanted_type(call, maker, model) not in element_types.FLOATS:
         return False
     return observations.is_list_of_actions(data, model) and not is_of_numbers(call, model)
+
+
+def are_likely_floats(call: ast.Call, data: ast.expr, maker: str, model: SemanticModel) -> bool:
+    """Whether a list of likely arrays is converted to other numbers than integers, and is no column."""
+    if wanted_type(call, maker, model) in element_types.WHOLE:
+        return False
+    return are_likely_arrays(data, model) and not is_of_numbers(call, model)
 
 
 def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
