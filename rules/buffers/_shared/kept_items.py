@@ -20,12 +20,18 @@ from rlint.rule import (
 
 _ADDS = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE) | {"extend"}
 _PUSHES = frozenset({"heappush", "heappushpop"})
-_SINGLE = frozenset({"choice", "randint", "integers", "randrange", "random_integers"})
+_SINGLE = models.names_having(Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR) | {"choice"}
 """Draws of one item, unless a size is given."""
-_SEVERAL = frozenset({"sample", "choices", "permutation", "randperm", "shuffle", "multinomial"})
-_LOADS = frozenset(
-    {"load", "File", "loadtxt", "read_csv", "read_parquet", "read_pickle", "get_dataset", "load_dataset"}
-)
+_SEVERAL = models.names_having(Trait.PICKS, "random", "numpy.random") - {"choice"} | {
+    "randperm",
+    "shuffle",
+    "multinomial",
+}
+_LOADS = models.names_having(Trait.LOADS, "numpy", "pandas", "torch", "pickle") | {
+    "File",
+    "get_dataset",
+    "load_dataset",
+}
 _OTHERS = regex(
     r"opponent|polic|league|level|player|checkpoint|snapshot|population|individual|genome|candidate|prompt|seed"
     r"|task|env|agent|model|net"

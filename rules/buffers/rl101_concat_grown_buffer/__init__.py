@@ -146,7 +146,7 @@ class ConcatGrownBuffer(Rule):
         Heat.COLD
     )  # n rows cost n * n in any loop; outside of loops the code must be warm, see _growth_cost
     visits = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
-    triggers = ("concat", "append", "insert", "stack", "r_", "c_", "cat")
+    triggers = ("append", "insert", "stack", "r_", "c_", "cat")
 
     def concerns(self, model: SemanticModel) -> bool:
         """Whether a file concatenates arrays at all."""

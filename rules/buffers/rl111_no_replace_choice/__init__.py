@@ -113,6 +113,7 @@ from rlint.rules.buffers._shared.store_size import counts_a_store, holds_transit
 from rlint.rules.buffers.rl111_no_replace_choice.listed import ListedIndices, listed_to_draw
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
 from rlint.rules.buffers.rl111_no_replace_choice.random_orders import (
+    ORDERS,
     RandomOrder,
     library_draw,
     random_order,
@@ -129,7 +130,6 @@ TORCH = (
 )
 RANGE = "`random.sample(range(n), k)` needs neither a list nor a permutation"
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
-ORDERS = frozenset({"argsort", "argpartition", "topk", "sorted", "nsmallest", "nlargest", "multinomial"})
 CONVERSIONS = models.having(Trait.TO_HOST | Trait.RELOCATES | Trait.CASTS, TypeTag.TENSOR)
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, frozen, last_name, models
+from rlint.rule import SemanticModel, Trait, TypeTag, frozen, last_name, last_names, models
 
-_RANDOM = models.having(Trait.DRAWS_SHAPE, "numpy.random", "torch") | {
-    "numpy.random.random",
+_RANDOM = models.having(Trait.DRAWS_SHAPE, "numpy.random", "torch") - {"torch.randint", "torch.randperm"} | {
     "numpy.random.random_sample",
-    "numpy.random.rand",
     "numpy.random.uniform",
-    "torch.rand",
-    "torch.randn",
 }
-_OF_GENERATORS = frozenset({"random", "rand", "uniform", "normal", "standard_normal", "random_sample"})
+_OF_GENERATORS = frozenset({"random", "uniform", "normal", "standard_normal"})
 _SORTS = frozenset({"numpy.argsort", "torch.argsort", "numpy.argpartition"})
 _SORT_METHODS = frozenset({"argsort", "argpartition"})
 _TOPS = frozenset({"torch.topk"})
 _NEAREST = frozenset({"heapq.nsmallest", "heapq.nlargest"})
+ORDERS = last_names(*_SORTS, *_TOPS, *_NEAREST, "builtins.sorted", "torch.multinomial")
+"""Names of the functions and methods that order indices."""
 _ONES = frozenset({"torch.ones", "torch.full", "torch.ones_like"})
 _RESAMPLES = ("sklearn.utils.resample", "sklearn.utils.shuffle")
 _RANGES = frozenset({"builtins.range", "numpy.arange"})

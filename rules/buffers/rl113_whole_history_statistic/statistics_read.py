@@ -16,7 +16,8 @@ STATISTICS = {
         | {"numpy.percentile", "numpy.quantile", "numpy.sort", "numpy.unique"}
         | models.having(Trait.SUMMARISES, "torch") - {"torch.norm"}
         | {"torch.max", "torch.median", "torch.min", "torch.quantile"}
-        | {"builtins.max", "builtins.min", "builtins.sum", "builtins.sorted", "builtins.set"}
+        | {"builtins.max", "builtins.min", "builtins.sum"}
+        | {"builtins.sorted", "builtins.set"}
         | models.having(Trait.REDUCES, "statistics")
     )
 } | {"math.fsum": "sum", "functools.reduce": "reduce", "heapq.nlargest": "max", "heapq.nsmallest": "min"}
