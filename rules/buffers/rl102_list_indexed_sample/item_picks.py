@@ -207,10 +207,10 @@ def is_batch(pick: ItemPick, model: SemanticModel) -> bool:
     drawn = pick.drawn_each or is_drawn(pick.indices, model) or is_sampling(pick.node, model)
     if kind.tag is TypeTag.DICT or not drawn:
         return False
-    return holds_transitions(pick.held, model) or is_stacked(whole, model)
+    return bool(holds_transitions(pick.held, model) or is_stacked(whole, model))
 
 
-def _returns_item(own: ast.Name, model: SemanticModel) -> bool:
+def _returns_item(own: ast.expr, model: SemanticModel) -> bool:
     """Whether `self[i]` is an item of one list in an attribute: `return self.rows[index]`."""
     cls = model.class_of(own)
     method = model.method(cls, "__getitem__") if cls is not None else None
@@ -243,10 +243,10 @@ def _is_few(pick: ItemPick, model: SemanticModel) -> bool:
     """Whether only a few items are picked for sure."""
     call = drawn_by(pick.indices, model)
     if call is not None:
-        return are_few(number_drawn(call, model), model)
+        return bool(are_few(number_drawn(call, model), model))
     match pick.indices:
         case ast.Call(func=ast.Name(id="range"), args=[size]):
-            return are_few(size, model)
+            return bool(are_few(size, model))
     return False
 
 

@@ -184,8 +184,8 @@ class NoReplaceChoice(Rule):
             return self.finding(model, cut, message, advice=TORCH, size=rows)
         fix = None
         in_place = order is call and numbers is None and not call.keywords and len(call.args) == 1
-        in_place = in_place and isinstance(cut.slice, ast.Slice) and cut.slice.upper is size
-        in_place = in_place and cut.slice.lower is None and model.names.qualified(call.func) in PERMUTATIONS
+        in_place = in_place and _is_begun_at_first(cut.slice, size)
+        in_place = in_place and model.names.qualified(call.func) in PERMUTATIONS
         if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR, size=rows)
@@ -277,6 +277,11 @@ class NoReplaceChoice(Rule):
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat
+
+
+def _is_begun_at_first(part: ast.expr, size: ast.expr) -> bool:
+    """Whether a slice is written `[:size]`."""
+    return isinstance(part, ast.Slice) and part.upper is size and part.lower is None
 
 
 def is_permutation(call: ast.Call, model: SemanticModel) -> bool:

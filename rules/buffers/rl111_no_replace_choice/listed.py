@@ -77,7 +77,8 @@ def _first_taken(shuffled: ast.Name, model: SemanticModel) -> ast.expr | None:
     others = [use for use in uses if isinstance(use.ctx, ast.Load) and use is not shuffled]
     if len(others) != 1 or model.frequency.loops(others[0]) != model.frequency.loops(shuffled):
         return None
-    return taken_of(others[0], model)
+    size: ast.expr | None = taken_of(others[0], model)
+    return size
 
 
 def _is_shuffled_by_generator(call: ast.Call, model: SemanticModel) -> bool:

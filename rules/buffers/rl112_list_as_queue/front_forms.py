@@ -57,9 +57,7 @@ def rewritten_front(assign: ast.Assign, model: SemanticModel) -> RewrittenFront 
             return next((pair for pair in pairs if pair is not None), None)
         case ast.Subscript(value=held, slice=ast.Slice(step=None) as written), value:
             return _written(held, written, value, model)
-        case target, value:
-            return _rebound(target, value, model)
-    return None
+    return _rebound(assign.targets[0], assign.value, model)
 
 
 def _found(held: ast.expr, limit: ast.expr | None, *, removes: bool) -> RewrittenFront | None:

@@ -142,7 +142,8 @@ class WholeHistoryStatistic(Rule):
         history = given_history(looked_at, model) or history_of(looked_at, model)
         if history is None or not is_worth_it(history, node, model):
             return
-        if not each_pass and not is_read_again(history, node, model):
+        of_array = any(isinstance(growth, ast.Assign) for growth in history.growths)
+        if not each_pass and (of_array or not is_read_again(history, node, model)):
             return
         loops = model.frequency.loops(node)
         function = model.function(node)
