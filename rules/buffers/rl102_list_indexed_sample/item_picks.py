@@ -16,6 +16,8 @@ from rlint.rule import (
     frozen,
     last_name,
     models,
+    observations,
+    regex,
     same_code,
 )
 from rlint.rules.buffers._shared.held import are_few, is_counted, is_sampling, may_hold_transitions
@@ -36,6 +38,7 @@ _CONVERSIONS = models.methods_of(TypeTag.TENSOR) & models.having(
 _CHOOSES = frozenset({"random.choice", "numpy.random.choice"})
 _PLACES = frozenset({"randrange", "randint", "integers", "random_integers"})
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
+_OF_FEW = regex(r"(^|_)(env|agent|worker|task|player|name|key)(s|_ids?|_names?)?$")
 _FIELDS = 3
 """A transition has at least so many fields."""
 _CONTAINERS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -163,6 +166,9 @@ def rows_join(pick: ItemPick, model: SemanticModel) -> ast.Call | None:
         return None
     if is_drawn(pick.indices, model) and drawn_by(pick.indices, model) is None:
         return None  # of another kind than integers, such as a mask
+    item = model.types.type_of(pick.indices).item
+    if (item is not None and item.tag is TypeTag.STR) or _is_of_agents(pick):
+        return None
     kind = model.types.type_of(pick.held)
     if kind.tag not in _ARRAYS or kind.dtype == element_types.OBJECT or kind.optional:
         return None
@@ -173,6 +179,14 @@ def rows_join(pick: ItemPick, model: SemanticModel) -> ast.Call | None:
         return None
     element = pick.node.elt if isinstance(pick.node, (ast.ListComp, ast.GeneratorExp)) else None
     return join if element is None or _only_converts(element, model) else None
+
+
+def _is_of_agents(pick: ItemPick) -> bool:
+    """Whether the observations of agents are picked by their names, or few things by theirs."""
+    held, indices = last_name(pick.held) or "", last_name(pick.indices) or ""
+    return bool(_OF_FEW.search(indices.lower())) or (
+        isinstance(pick.held, ast.Name) and observations.names_one(held)
+    )
 
 
 def _only_converts(element: ast.expr, model: SemanticModel) -> bool:

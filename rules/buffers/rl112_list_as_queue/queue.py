@@ -27,6 +27,9 @@ from rlint.rules.buffers.rl112_list_as_queue.front_forms import kept_by, removed
 SHORT = 256
 """In a list of fewer items, moving the others costs nothing."""
 
+_SHORT_CUT = 1_000
+"""Cutting a list to fewer items than this takes less than a microsecond."""
+
 _LONG = regex(
     r"capacity|limit|max_?(size|len|length|mem|memory|buffer|items|entries|rows)|maxlen|(^|_)cap$"
     r"|(buffer|memory|mem|replay|queue|pool)_(size|len)"
@@ -136,7 +139,7 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
     wanted = dump_as_read(front.held)
     if isinstance(front.node, ast.Assign) and _is_cut_to_length(front.node):
         return True  # has been compared already
-    if front.limit is not None and is_large(_about(front.limit), model):
+    if front.limit is not None and is_large(_about(front.limit), model, _SHORT_CUT):
         return True
     tests = {
         inner
@@ -272,13 +275,13 @@ def is_added_to(front: QueueFront, model: SemanticModel) -> bool:
     )
 
 
-def is_large(limit: ast.expr, model: SemanticModel) -> bool:
+def is_large(limit: ast.expr, model: SemanticModel, short: int = SHORT) -> bool:
     """Whether a limit is a number that is not small, or has a name that suggests so, also in a class that is
     named like a replay buffer: `self.size`.
     """
     number = numbers.number_of(limit, model)
     if number is not None:
-        return number.value >= SHORT
+        return number.value >= short
     name = (last_name(limit) or "").lower() if isinstance(limit, (ast.Name, ast.Attribute)) else ""
     if _WINDOW.search(name):
         return False
