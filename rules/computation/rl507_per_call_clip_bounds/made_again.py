@@ -65,8 +65,8 @@ def _is_part(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _of_limits(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call converts limits: ends of a space in a list, or an item of a constant or setting of that
-    name. `recomputed-constant` covers the conversion of a setting by a library function.
+    """Whether a call converts limits: ends of a space in a list, or an item of a constant or a setting
+    of that name. `recomputed-constant` covers the conversion of a setting by a library function.
     """
     name = model.names.qualified(call.func)
     converts = name in _ARRAYS or (
