@@ -143,8 +143,8 @@ class CheckpointEveryStep(Rule):
     def of_framework(self, interval: ast.keyword, call: ast.Call, model: SemanticModel) -> Finding:
         """Return the finding for settings with a short interval between two checkpoints."""
         assert isinstance(interval.value, ast.Constant)
-        steps = interval.value.value
-        each = "every step" if steps == 1 else f"every {steps} steps"
+        steps = str(interval.value.value)
+        each = "every step" if steps == "1" else f"every {steps} steps"
         return self.finding(
             model,
             interval.value,

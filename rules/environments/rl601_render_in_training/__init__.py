@@ -311,15 +311,16 @@ def drawn_step(statement: ast.stmt, model: SemanticModel) -> Driver | None:
     environment of the project; None for other statements.
     """
     function, cls = model.function(statement), model.class_of(statement)
+    own: Driver | None = step_of_own_environment(statement, model)
     if cls is not None and drawn_windows.TO_WATCH.search(cls.name.lower()):
         return None  # what is wrapped in it is to be watched
     if function is not None and function.name in _METHODS:
-        return step_of_own_environment(statement, model)
+        return own
     beat = model.frequency.cadence(statement)
     if beat is None or unguarded_step(statement, model, apart_from=chooses_task) is not (
         Driver.ENVIRONMENT_STEP
     ):
-        return step_of_own_environment(statement, model)
+        return own
     around = tuple(guard for guard in beat.around if not chooses_task(guard))
     return Driver.ENVIRONMENT_STEP if is_free(around) else None
 

@@ -20,4 +20,5 @@ def reads_of_own_network(call: ast.Call, model: SemanticModel) -> list[LogitsRea
     layers: dict[str, bool] = model.nn.architecture(run[0]).layers
     if not (layers.get(_EMBEDS) and layers.get(_ENDS)):
         return []
-    return own_reads(call, model)
+    reads: list[LogitsRead] = own_reads(call, model)
+    return reads
