@@ -1,11 +1,12 @@
 """A tensor of ones that is allocated only to be multiplied by a number.
 
-## What it does Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot or warm code,
-where the ones are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`.
-Products in place (`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that
-are moved, cast or reshaped before (`torch.ones(n).to(device) * 0.5`) get advice only, as do `torch.mul`,
-`mul_` and other methods, `new_ones`, ones in a variable that is read once, and zeros to which a number is
-added. Also flags constants that are allocated only to draw from a standard normal distribution:
+## What it does
+Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot or warm code, where the ones
+are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Products in place
+(`weight *= torch.ones(n)`), ones divided by a number (`torch.ones(n) / n`), and ones that are moved, cast
+or reshaped before (`torch.ones(n).to(device) * 0.5`) get advice only, as do `torch.mul`, `mul_` and other
+methods, `new_ones`, ones in a variable that is read once, and zeros to which a number is added. Also flags
+constants that are allocated only to draw from a standard normal distribution:
 `torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
 
 An option of the program (`self.args.weight`) or a hyperparameter (`epsilon`) is likely a number; then there

@@ -34,7 +34,8 @@ _WRAPPERS = (
 _HASHES = models.having(Trait.HASHES, "binascii", "builtins", "hashlib", "zlib")
 _MAY_COMPARE = frozenset({ast.BinOp, ast.Compare, ast.Call})
 _DISTANCES = "torch.nn.functional."
-_CHANGES = frozenset({"step", "backward", "load_state_dict", "copy_", "append", "add_"})
+_CHANGES = models.having(Trait.OVERWRITES, TypeTag.TENSOR) | {"step", "backward", "load_state_dict"}
+_CHANGES |= models.having(Trait.INSERTS, TypeTag.LIST) | {"add_"}
 _DEPTH = 8
 
 

@@ -92,6 +92,8 @@ _OF_ROWS = 2
 """A matrix of numbers: one row, or one column, that is repeated."""
 _MANY = 32
 """Number of repetitions of the size that was measured."""
+_REPEATS = frozenset({"repeat", "tile", "repeat_interleave"})
+_JOINS = frozenset({"stack", "cat", "concat", "concatenate"})
 _FEW_COPIES = "a few copies of a batch take microseconds, unless its rows are long"
 _MINOR = "their values are copied to another place anyway, so at most half of the time is saved"
 
@@ -104,7 +106,7 @@ class RepeatedToRead(Rule):
     claims = ("time", "mem")
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset({"repeat", "tile", "repeat_interleave", "stack", "cat", "concat", "concatenate"})
+    callees = _REPEATS | _JOINS
     triggers = (".repeat(", ".tile(", "repeat_interleave(", "stack(", "cat(", "concat(", "concatenate(")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:

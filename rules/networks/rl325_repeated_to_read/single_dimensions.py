@@ -9,7 +9,7 @@ from rlint.rule import SemanticModel, Trait, TypeTag, last_name, models, observa
 _DEPTH = 3
 _MATRIX = 2
 _SAME_SHAPE = models.having(Trait.KEEPS_VALUES | Trait.ELEMENTWISE, TypeTag.TENSOR)
-_SIZED = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
+_SIZED = models.having(Trait.FILLS, "torch") - {"torch.full"} | {"torch.rand", "torch.randn"}
 """Functions whose arguments are the sizes of a new tensor."""
 _PARAMETERS = models.having(Trait.PARAMETERS, "torch.nn")
 

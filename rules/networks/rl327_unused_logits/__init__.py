@@ -108,7 +108,9 @@ from rlint.rules.networks.rl327_unused_logits.own_heads import reads_of_own_netw
 _LIMITS = ("logits_to_keep", "num_logits_to_keep")
 _NEEDS_ALL = frozenset({*_LIMITS, "labels", "past_key_values"})
 _REASON = "the model must have this parameter, and its result may differ in the last bits"
-_WORDS = frozenset({"softmax", "log_softmax", "argmax", "topk", "Categorical", "multinomial"})
+_PROBABILITIES = frozenset({"softmax", "log_softmax"})
+_CHOICES = frozenset({"argmax", "topk", "Categorical", "multinomial"})
+_WORDS = _PROBABILITIES | _CHOICES
 
 
 class UnusedLogits(Rule):
@@ -121,7 +123,7 @@ class UnusedLogits(Rule):
     heat = Heat.COLD  # loops over prompts outside of training, see `is_repeated`
     mended_with = ("RL328",)
     visits = (ast.Call,)
-    triggers = ("logits", "hidden_states", "softmax", "argmax", "topk", "Categorical", "Embedding")
+    triggers = ("logits", "hidden_states", "Embedding", *sorted(_WORDS))
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a language model of whose logits only some positions are read."""

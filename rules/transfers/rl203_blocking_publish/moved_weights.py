@@ -7,9 +7,11 @@ import ast
 from rlint.rule import COMPREHENSIONS, SemanticModel, Trait, TypeTag, frozen, last_name, models, vocabulary
 from rlint.rules.transfers.rl203_blocking_publish.published import Moved, move_in
 
-_ALL_WEIGHTS = frozenset({"parameters", "named_parameters", "state_dict", "buffers", "named_buffers"})
+_ALL_WEIGHTS = frozenset(
+    {"state_dict", *(f"{of}{kind}" for of in ("", "named_") for kind in ("parameters", "buffers"))}
+)
 _PAIRS = frozenset({"items", "values"})
-_CASTS = frozenset({"float", "half", "bfloat16", "clone", "double", "contiguous", "detach"})
+_CASTS = models.having(Trait.CASTS | Trait.COPIES | Trait.SAME_VALUES, TypeTag.TENSOR)
 _COMPUTES = models.names_having(
     Trait.REDUCES | Trait.DIFFERS | Trait.HASHES, "torch", TypeTag.TENSOR, "hashlib", "zlib"
 ) | {"copy_", "load_state_dict", "item", "tobytes"}

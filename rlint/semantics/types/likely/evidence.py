@@ -12,6 +12,7 @@ from rlint.models.value_type import PLAIN, Choice, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.class_tests import ClassTests
+from rlint.semantics.types.dtypes import library_dtype, named_dtype
 from rlint.syntax.scopes import BindingKind, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -68,8 +69,8 @@ class UseEvidence:
             return number
         if not self._concerned:
             return None
-        if isinstance(expression, ast.Call) and self._gives_array(expression):
-            return _ARRAY
+        if isinstance(expression, ast.Call) and (array := self._array_of(expression)) is not None:
+            return array
         if isinstance(expression, ast.Name):
             return self._of_name(expression)
         shown = self._shown_by(expression)
@@ -90,22 +91,23 @@ class UseEvidence:
                 found = found or (kind, use.lineno)
         return found
 
-    def _gives_array(self, call: ast.Call) -> bool:
-        """Whether a call likely gives an array: `np.load(path)` of plain numbers, and `x.astype(np.float32)`
-        in a file without data frames.
+    def _array_of(self, call: ast.Call) -> Choice | None:
+        """Return the array that a call likely gives: `np.load(path)` of plain numbers, and
+        `x.astype(np.float32)` in a file without data frames.
         """
         if not isinstance(call.func, ast.Attribute):
-            return False
-        if call.func.attr == "load":
-            return self._names.qualified(call.func) == "numpy.load" and not any(
-                word.arg in ("allow_pickle", None) for word in call.keywords
-            )
+            return None
+        if call.func.attr == "load" and self._names.qualified(call.func) == "numpy.load":
+            may_be_pickled = any(word.arg in ("allow_pickle", None) for word in call.keywords)
+            return None if may_be_pickled else _ARRAY
         if call.func.attr != "astype" or len(call.args) != 1 or "pandas" in self._syntax.text:
-            return False
-        dtype = call.args[0]
-        if isinstance(dtype, ast.Constant):
-            return isinstance(dtype.value, str)
-        return (self._names.qualified(dtype) or "").startswith(("numpy.", "builtins.float", "builtins.int"))
+            return None
+        match call.args[0]:
+            case ast.Constant(value=str(text)):
+                dtype = named_dtype(text)
+            case named:
+                dtype = library_dtype(self._names.qualified(named) or "")
+        return Choice(_ARRAY.kind._replace(dtype=dtype), is_read=True) if dtype else None
 
     @cached_property
     def _concerned(self) -> bool:
