@@ -42,7 +42,9 @@ CASTS = {
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
 VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
 _PICKS_PARTS = Trait.SAME_KIND | Trait.MIRRORS
-_COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | _PICKS_PARTS, TypeTag.TENSOR)
+_COMPUTES = models.having(
+    Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS | _PICKS_PARTS, TypeTag.TENSOR
+) - models.having(Trait.RELOCATES, TypeTag.TENSOR)
 _COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS | _PICKS_PARTS, "torch") | {"torch.normal"}
 _VIEW = models.having(Trait.RESHAPES, "torch")
 _JOIN = models.having(Trait.JOINS, "torch")

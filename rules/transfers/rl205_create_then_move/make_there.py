@@ -46,7 +46,7 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
         if dtype is None:
             return None
         keywords = {"dtype": dtype, **keywords}
-    if not data:
+    if not data or made.is_computed:
         reasons += difference(made, model)
     elif "dtype" in keywords:
         reasons.append(

@@ -21,6 +21,7 @@ from rlint.semantics.types.algebra import (
     transposed,
 )
 from rlint.semantics.types.annotations import annotation_kind
+from rlint.semantics.types.container_insertions import in_doubt
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES
 from rlint.semantics.types.results import named_tuples, networks
@@ -106,7 +107,8 @@ class ResultInference(DtypeInference):
             case "builtins.dict":
                 return self._dict_of(node, result)
             case "collections.defaultdict" if len(node.args) == 1 and not node.keywords:
-                return result._replace(item=known_item(self.called(node.args[0]).aged()))
+                # code may store other values, also through parts of the dict and their aliases
+                return in_doubt(result._replace(item=known_item(self.called(node.args[0]).aged())))
             case "builtins.zip":
                 return self._zipped(node, result)
         if not node.args or isinstance(node.args[0], ast.Starred):
