@@ -17,7 +17,7 @@ from rlint.findings import (
     TrainingStep,
 )
 from rlint.frozen import frozen, mutable
-from rlint.models import element_types, gradient_rules, parameters, vocabulary, waiting_words
+from rlint.models import element_types, gradient_rules, output_words, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
@@ -214,6 +214,7 @@ __all__ = [
     "numbers",
     "observations",
     "one_row_batches",
+    "output_words",
     "parameter_of",
     "parameters",
     "queues",

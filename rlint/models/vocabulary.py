@@ -25,7 +25,7 @@ PATCHES = frozenset(words("patch setattr delattr object multiple"))
 GENERATES = frozenset(words("generate generate_samples generate_sequences"))
 """Methods that generate text: `engine.generate_sequences(prompts)`."""
 
-NAMESPACES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
+SETTINGS_CLASSES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
 """Classes whose objects hold the settings of a program."""
 
 GENERATION_SETTINGS = frozenset({"GenerationConfig"})
@@ -225,24 +225,27 @@ KEEP_GRAPH = frozenset(words("retain_graph create_graph"))
 UNPICKLES = frozenset(words("torch.load pickle.load pickle.loads joblib.load dill.load cloudpickle.load"))
 """Functions that return an object of any class from a file, such as a network."""
 
-CLASS_MAKERS = frozenset(
+_MAKE_OR_ARE_BASES = frozenset(
     words(
-        """collections.namedtuple dataclasses.make_dataclass enum.Enum enum.Flag enum.IntEnum enum.IntFlag
-        enum.StrEnum typing.NamedTuple typing.TypedDict typing_extensions.NamedTuple
-        typing_extensions.TypedDict attr.make_class attrs.make_class pydantic.create_model
-        msgspec.defstruct"""
+        """enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum typing.NamedTuple typing.TypedDict
+        typing_extensions.NamedTuple typing_extensions.TypedDict"""
+    )
+)
+
+CLASS_MAKERS = _MAKE_OR_ARE_BASES.union(
+    words(
+        """collections.namedtuple dataclasses.make_dataclass attr.make_class attrs.make_class
+    pydantic.create_model msgspec.defstruct"""
     )
 )
 """Functions that return a class with generated methods, given its name."""
 
-COSTLY_CLASSES = frozenset(
+COSTLY_CLASSES = _MAKE_OR_ARE_BASES.union(
     words(
-        """enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum typing.NamedTuple typing.Protocol
-        typing.TypedDict typing_extensions.NamedTuple typing_extensions.Protocol typing_extensions.TypedDict
-        dataclasses.dataclass attr.attrs attr.dataclass attr.define attr.frozen attr.mutable attr.s
-        attrs.define attrs.frozen attrs.mutable pydantic.BaseModel pydantic.dataclasses.dataclass
-        msgspec.Struct ctypes.Structure ctypes.Union flax.struct.dataclass chex.dataclass
-        torch.autograd.Function"""
+        """typing.Protocol typing_extensions.Protocol dataclasses.dataclass attr.attrs attr.dataclass attr.define
+    attr.frozen attr.mutable attr.s attrs.define attrs.frozen attrs.mutable pydantic.BaseModel
+    pydantic.dataclasses.dataclass msgspec.Struct ctypes.Structure ctypes.Union flax.struct.dataclass
+    chex.dataclass torch.autograd.Function"""
     )
 )
 """Base classes and decorators that generate methods or have a metaclass: to define such a class takes several

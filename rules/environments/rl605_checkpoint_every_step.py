@@ -79,9 +79,9 @@ from rlint.rule import (
     descendants,
     last_name,
     names_bound,
+    output_words,
     regex,
     variable_names,
-    waiting_words,
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import held_back, trains_large_models, unguarded_step
@@ -174,11 +174,11 @@ class CheckpointEveryStep(Rule):
 def short_interval(call: ast.Call, model: SemanticModel) -> ast.keyword | None:
     """Return the keyword by which a framework saves a checkpoint after each few steps."""
     for keyword in call.keywords:
-        if keyword.arg not in waiting_words.SAVING_OPTIONS or not isinstance(keyword.value, ast.Constant):
+        if keyword.arg not in output_words.SAVING_OPTIONS or not isinstance(keyword.value, ast.Constant):
             continue
         steps, path = keyword.value.value, model.names.qualified(call.func) or ""
         if type(steps) is int and 0 < steps <= _MOST_STEPS and not _saves_otherwise(call):
-            return keyword if path.partition(".")[0] in waiting_words.SAVING_PACKAGES else None
+            return keyword if path.partition(".")[0] in output_words.SAVING_PACKAGES else None
     return None
 
 

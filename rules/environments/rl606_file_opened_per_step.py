@@ -74,11 +74,11 @@ from rlint.rule import (
     descendants,
     last_names,
     models,
-    waiting_words,
+    output_words,
 )
 from rlint.rules.environments._shared.steps import step_of_own_environment, unguarded_step
 
-_OPENS = waiting_words.OPENS
+_OPENS = output_words.OPENS
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
 _SAVES = models.having(Trait.SAVES, "numpy")
@@ -86,7 +86,7 @@ _SAVES_FRAME = models.having(Trait.SAVES, TypeTag.DATAFRAME)
 _LOADS = models.having(Trait.LOADS | Trait.PARSES, "numpy", "torch", "json", "yaml") | {"pickle.load"}
 _READING = ("r", "rb", "rt")
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
-_FLUSHES = frozenset({"flush"}.union(*waiting_words.FLUSHES.values()))
+_FLUSHES = frozenset({"flush"}.union(*output_words.FLUSHES.values()))
 _ONCE = "Open it once before the loop, and flush it at the end of an episode"
 _BEFORE = "Read it once before the loop, and keep what it contains"
 _LATER = "Flush at the end of an episode, or let the buffer flush itself"
@@ -139,7 +139,7 @@ def is_flush(call: ast.Call, model: SemanticModel) -> bool:
         case ast.Call(func=ast.Attribute(value=flushed, attr=name), args=[], keywords=[]) if name in _FLUSHES:
             kind = model.types.type_of(flushed)
             if kind.tag is TypeTag.INSTANCE:
-                return name in waiting_words.FLUSHES.get(kind.of, ())
+                return name in output_words.FLUSHES.get(kind.of, ())
             return name == "flush" and kind.tag in _FLUSHED
     return False
 

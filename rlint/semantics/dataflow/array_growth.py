@@ -14,7 +14,7 @@ from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.syntax.last_names import last_name
-from rlint.syntax.queries import axes_of
+from rlint.syntax.queries import arguments_by_name, axes_of
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -126,11 +126,7 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
 
 def _join_of_two(call: ast.Call, function: str) -> ArrayJoin | None:
     """Return the concatenation of `np.append(arr=rows, values=row)` and `np.insert(rows, len(rows), row)`."""
-    names = _TWO_ARRAYS[function]
-    if _is_starred(call.args) or len(call.args) > len(names):
-        return None
-    given = dict(zip(names, call.args, strict=False))
-    given.update({each.arg: each.value for each in call.keywords if each.arg is not None})
+    given = arguments_by_name(call, _TWO_ARRAYS[function]) or {}
     rows, row, place = given.get("arr"), given.get("values"), given.get("obj")
     if rows is None or row is None:
         return None

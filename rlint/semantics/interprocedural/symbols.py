@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -59,7 +60,7 @@ class SymbolTable:
         self._symbols: dict[tuple[str, str], Symbol | None] = {}
         self._class_kinds: dict[str, Type] = {}
         self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
-        self._methods: dict[str, dict[str, FunctionSummary | None]] = {}
+        self._methods: defaultdict[str, dict[str, FunctionSummary | None]] = defaultdict(dict)
         self._subclasses: dict[str, list[ClassSummary]] | None = None
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
@@ -269,7 +270,7 @@ class SymbolTable:
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
         """Return the method that `cls` has or inherits."""
-        known = self._methods.setdefault(cls.path, {})
+        known = self._methods[cls.path]
         if name not in known:
             known[name] = next(
                 (

@@ -19,8 +19,9 @@ from rlint.semantics.nn.forward.implicit_uses import OPERATOR
 
 _DEPTH = 16
 _STEPS = 600
-_MOST_DERIVED = 50
 """A network of more parts than this counts as unknown."""
+_MOST_DERIVED = 50
+"""An object of a class with more derived classes than this counts as unknown."""
 _PLAIN_BASES = models.having(Trait.HOLDS_PARTS, "torch.nn") | {
     "builtins.object",
     "abc.ABC",
@@ -382,7 +383,7 @@ class _Reading:
             own = f"{owner.qualname}.__init__" if "__init__" in owner.methods else ""
             place = _Place(owner.module, own, cls, instance, given, outer)
             found.append((owner, place))
-            if own in self.index.modules[owner.module].functions and own:
+            if own and own in self.index.modules[owner.module].functions:
                 calls = self.index.modules[owner.module].parts.get(f"{owner.qualname}.super()", ())
                 given = calls[0].arguments if len(calls) == 1 else None
                 outer = place if given is not None else None

@@ -28,11 +28,11 @@ _LISTED = (ast.ListComp, ast.GeneratorExp)
 
 @frozen
 class Collected:
-    """What a collector computes for each item.
+    """The values that a comprehension or loop computes for each item.
 
-    `values` are the computed expressions, including conditions and what is stored in variables on the way;
-    `names` are the variables that differ from one item to the next, `bound` those that the values are stored
-    in, `iterated` what supplies the items. If `as_array`, an array is made of the values, or holds them.
+    `values` are the computed expressions, including conditions and values of intermediate variables; `names`
+    are the variables that differ between items, `bound` the variables that hold the values, and `iterated`
+    the pairs of a loop target and its iterable. `as_array` says that the values become elements of an array.
     """
 
     values: tuple[ast.expr, ...]

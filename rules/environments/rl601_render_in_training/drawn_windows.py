@@ -11,9 +11,9 @@ from rlint.rule import (
     TypeTag,
     last_name,
     models,
+    output_words,
     regex,
     roles,
-    waiting_words,
 )
 from rlint.rules.environments._shared.steps import (
     is_called_training,
@@ -32,7 +32,7 @@ _LOOKS = models.having(Trait.ONLY_LOOKS, "builtins") | {"builtins.print"}
 def window_option(call: ast.Call) -> ast.keyword | None:
     """Return the keyword with which a call creates an environment that draws each step in a window."""
     for keyword in call.keywords:
-        drawn = waiting_words.WINDOW_OPTIONS.get(keyword.arg or "", ())
+        drawn = output_words.WINDOW_OPTIONS.get(keyword.arg or "", ())
         if isinstance(keyword.value, ast.Constant) and keyword.value.value in drawn:
             return keyword
     return None
@@ -65,7 +65,7 @@ def records_everything(call: ast.Call) -> bool:
     """Whether a call creates a wrapper that records each episode: its trigger is always true."""
     if not _RECORDS.search(last_name(call.func) or ""):
         return False
-    triggers = [keyword.value for keyword in call.keywords if keyword.arg in waiting_words.RECORD_TRIGGERS]
+    triggers = [keyword.value for keyword in call.keywords if keyword.arg in output_words.RECORD_TRIGGERS]
     return bool(triggers) and all(map(_is_always_true, triggers))
 
 

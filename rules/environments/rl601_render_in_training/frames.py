@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, last_name, regex, waiting_words
+from rlint.rule import SemanticModel, TypeTag, last_name, output_words, regex
 from rlint.rules.environments._shared.every_nth import counts_passes
 
 _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")
 _VIEWER = regex(r"(^|_)viewer$")
 _FRAMES = regex(r"frame|film|video|image|img|picture|render|screen|gif|movie")
-_FILMS = regex("|".join(waiting_words.FILMS), 0)
+_FILMS = regex("|".join(output_words.FILMS), 0)
 _INNER = frozenset({"env", "envs", "unwrapped", "gym_env"})
 
 
@@ -35,8 +35,8 @@ def draws_in_window(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call draws a frame in a window: `cv2.imshow("camera", frame)`, `self.viewer.sync()`."""
     path = model.names.qualified(call.func)
     if path is not None:
-        return path in waiting_words.DRAWS_WINDOW
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in waiting_words.VIEWER_METHODS:
+        return path in output_words.DRAWS_WINDOW
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in output_words.VIEWER_METHODS:
         return False
     return bool(_VIEWER.search((last_name(call.func.value) or "").lower()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, descendants, waiting_words
+from rlint.rule import SemanticModel, TypeTag, descendants, output_words
 
 _PROFILER = "cProfile.Profile"
 _CHECKS_NAN = "stable_baselines3.common.vec_env.VecCheckNan"
@@ -16,7 +16,7 @@ _Recording = tuple[str, str, None]
 def recording(call: ast.Call, model: SemanticModel) -> _Recording | None:
     """Return a finding for a call that starts a recording which nothing ends or reads."""
     path = model.names.qualified(call.func) or ""
-    known = waiting_words.TRACES_ALL.get(path)
+    known = output_words.TRACES_ALL.get(path)
     if known is not None:
         what, ends = known
         if any(model.names.attribute_uses(name) for name in ends) or _is_off(call):
@@ -24,7 +24,7 @@ def recording(call: ast.Call, model: SemanticModel) -> _Recording | None:
         return f"`{model.source.text(call.func)}` {what}, during the whole training", _ADVICE, None
     option = debug_option(call, model)
     if option is not None:
-        _, what = waiting_words.DEBUG_OPTIONS[option.arg or ""]
+        _, what = output_words.DEBUG_OPTIONS[option.arg or ""]
         message = f"`{model.source.text(option)}` {what}, during the whole training"
         return message, _ADVICE, None
     if checks_arrays(call, model):
@@ -46,11 +46,11 @@ def _is_off(call: ast.Call) -> bool:
 def debug_option(call: ast.Call, model: SemanticModel) -> ast.keyword | None:
     """Return the keyword that turns on debugging in a trainer of a framework, or its settings."""
     for keyword in call.keywords:
-        values = waiting_words.DEBUG_OPTIONS.get(keyword.arg or "", ((), ""))[0]
+        values = output_words.DEBUG_OPTIONS.get(keyword.arg or "", ((), ""))[0]
         if not values or not isinstance(keyword.value, ast.Constant) or keyword.value.value not in values:
             continue
         path = model.names.qualified(call.func) or ""
-        return keyword if path.partition(".")[0] in waiting_words.TRAINER_PACKAGES else None
+        return keyword if path.partition(".")[0] in output_words.TRAINER_PACKAGES else None
     return None
 
 

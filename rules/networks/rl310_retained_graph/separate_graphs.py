@@ -25,7 +25,7 @@ def gives_data(call: ast.Call, model: SemanticModel) -> bool:
 
 def _makes_settings(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call creates a namespace, or an object of a class of the project that is no network."""
-    if model.names.qualified(call.func) in vocabulary.NAMESPACES:
+    if model.names.qualified(call.func) in vocabulary.SETTINGS_CLASSES:
         return True
     kind = model.types.type_of(call)
     return kind.tag is TypeTag.INSTANCE and model.types.class_of_value(call) is not None
