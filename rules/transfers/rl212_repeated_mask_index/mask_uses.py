@@ -13,8 +13,10 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    axes_of,
     descendants,
     frozen,
+    has_key,
     is_in,
     last_name,
     models,
@@ -84,9 +86,8 @@ def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
 
 
 def _is_view(index: ast.expr) -> bool:
-    """Whether an index only selects ranges and adds dimensions: `[:, 1:]`, `[:, None]`."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, (ast.Slice, ast.Constant)) for part in parts)
+    """Whether an index only selects ranges and adds dimensions: `[:, 1:]`, `[:, None]`; not a key."""
+    return not has_key(index) and all(isinstance(part, (ast.Slice, ast.Constant)) for part in axes_of(index))
 
 
 def _holds_mask(name: ast.Name, model: SemanticModel, depth: int) -> bool:
