@@ -242,8 +242,8 @@ CLASS_MAKERS = _MAKE_OR_ARE_BASES.union(
 
 COSTLY_CLASSES = _MAKE_OR_ARE_BASES.union(
     words(
-        """typing.Protocol typing_extensions.Protocol dataclasses.dataclass attr.attrs attr.dataclass attr.define
-    attr.frozen attr.mutable attr.s attrs.define attrs.frozen attrs.mutable pydantic.BaseModel
+        """typing.Protocol typing_extensions.Protocol dataclasses.dataclass attr.attrs attr.dataclass
+    attr.define attr.frozen attr.mutable attr.s attrs.define attrs.frozen attrs.mutable pydantic.BaseModel
     pydantic.dataclasses.dataclass msgspec.Struct ctypes.Structure ctypes.Union flax.struct.dataclass
     chex.dataclass torch.autograd.Function"""
     )

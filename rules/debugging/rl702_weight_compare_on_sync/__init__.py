@@ -95,14 +95,16 @@ class WeightCompareOnSync(Rule):
         """Yield a finding for a statement that compares weights only for a message."""
         assert isinstance(node, ast.stmt)
         value, name = _parts(node)
-        comparison = comparisons.comparison_in(value, model) if value is not None else None
-        if comparison is None or model.frequency.heat_of(node).level < self.heat:
+        if value is None or model.frequency.heat_of(node).level < self.heat:
+            return
+        comparison = comparisons.comparison_in(value, model)
+        if comparison is None:
             return
         if name:
             traced = comparisons.traced(node, name, model)
             if traced is not None:
                 trace, fix = traced
-                if isinstance(comparison, ast.Call) and comparisons.is_by_helper(comparison, model):
+                if comparisons.is_by_helper(comparison, model):
                     fix = None
                 ends = "the result is only logged" if trace.logs else "the result is unused"
                 yield self._found(node, comparison, ends, fix, model)

@@ -24,7 +24,7 @@ _COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.testing
 # operations on weights that return weights, or one number for all of them
 _CHAIN = models.having(
     Trait.KEEPS_VALUES | Trait.RESHAPES | Trait.REDUCES | Trait.TO_HOST, TypeTag.TENSOR, TypeTag.NDARRAY
-) | {"abs", "square", "detach"}
+) | {"abs", "square"}
 _WRAPPERS = (
     models.having(Trait.REDUCES | Trait.COPIES, "copy", "torch", "numpy")
     | {"builtins.float", "builtins.sum", "numpy.linalg.norm", "torch.linalg.norm"}
@@ -37,6 +37,7 @@ _DISTANCES = "torch.nn.functional."
 _CHANGES = models.having(Trait.OVERWRITES, TypeTag.TENSOR) | {"step", "backward", "load_state_dict"}
 _CHANGES |= models.having(Trait.INSERTS, TypeTag.LIST) | {"add_"}
 _DEPTH = 8
+_NONE: frozenset[Function] = frozenset()
 
 
 def comparison_in(expression: ast.expr, model: SemanticModel) -> ast.expr | None:
@@ -52,9 +53,9 @@ def comparison_in(expression: ast.expr, model: SemanticModel) -> ast.expr | None
     return None
 
 
-def _is_comparison(node: ast.AST, model: SemanticModel) -> bool:
+def _is_comparison(node: ast.AST, model: SemanticModel, opened: frozenset[Function] = _NONE) -> bool:
     if isinstance(node, ast.Call):
-        return bool(node.args) and _is_comparing_call(node, model)
+        return bool(node.args) and (_compares_arguments(node, model) or is_by_helper(node, model, opened))
     match node:
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             return _are_weights(left, right, model)
@@ -63,11 +64,9 @@ def _is_comparison(node: ast.AST, model: SemanticModel) -> bool:
     return False
 
 
-def _is_comparing_call(call: ast.Call, model: SemanticModel) -> bool:
+def _compares_arguments(call: ast.Call, model: SemanticModel) -> bool:
     func, first = call.func, call.args[0]
     qualified = model.names.qualified(func)
-    if is_by_helper(call, model):
-        return True
     if qualified is not None and qualified.startswith(_DISTANCES) and len(call.args) > 1:
         return _are_weights(first, call.args[1], model)
     if qualified in _HASHES:
@@ -80,36 +79,37 @@ def _is_comparing_call(call: ast.Call, model: SemanticModel) -> bool:
     return _are_weights(func.value, first, model)
 
 
-def is_by_helper(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call runs a function of this file that compares weights: `same_weights(net, target)`."""
-    if call.keywords or not call.args or not isinstance(call.func, (ast.Name, ast.Attribute)):
+def is_by_helper(call: ast.expr, model: SemanticModel, opened: frozenset[Function] = _NONE) -> bool:
+    """Whether a call runs a function of this file that compares weights: `same_weights(net, target)`. The
+    call is part of the functions `opened`, whose answers are not known yet.
+    """
+    if not isinstance(call, ast.Call) or call.keywords or not call.args or len(opened) > _DEPTH:
         return False
-    targets = model.types.call_targets(call)
-    made = [model.types.definition(target) for target in targets]
-    return bool(made) and all(each is not None and model.once(_only_compares, each) for each in made)
+    if not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return False
+    made = [model.types.definition(target) for target in model.types.call_targets(call)]
+    return bool(made) and all(
+        each is not None and each not in opened and model.once(_only_compares, (each, opened))
+        for each in made
+    )
 
 
-def _only_compares(function: Function, model: SemanticModel) -> bool:
+def _only_compares(asked: tuple[Function, frozenset[Function]], model: SemanticModel) -> bool:
     """Whether a function compares weights, and calls no other code that does something with networks."""
+    function, opened = asked
     if not any(map(_is_return, descendants(function))):
         return False
     found = False
     for node in descendants(function):
         if isinstance(node, ast.Call) and last_name(node.func) in _CHANGES:
             return False
-        if node.__class__ in _MAY_COMPARE and not (
-            isinstance(node, ast.Call) and _calls_itself(node, function)
-        ):
-            found = found or _is_comparison(node, model)
+        if node.__class__ in _MAY_COMPARE:
+            found = found or _is_comparison(node, model, opened | {function})
     return found
 
 
 def _is_return(node: ast.AST) -> bool:
     return isinstance(node, ast.Return) and node.value is not None
-
-
-def _calls_itself(call: ast.Call, function: Function) -> bool:
-    return last_name(call.func) == function.name
 
 
 def _are_weights(left: ast.expr, right: ast.expr, model: SemanticModel) -> bool:
@@ -234,7 +234,7 @@ def is_only_logged(
         others = [
             piece for piece in pieces if piece not in informative and not log_calls.identifies_step(piece)
         ]
-        if log_calls.complains(log) or (isinstance(comparison, ast.Call) and is_by_helper(comparison, model)):
+        if log_calls.complains(log) or is_by_helper(comparison, model):
             return True, None
         edits = (
             removal.trimmed(dict.fromkeys(informative, log), model)
