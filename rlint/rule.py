@@ -80,6 +80,7 @@ from rlint.semantics.types.results.tensor_from_either import array_of_either
 from rlint.semantics.types.unpacked_arguments import unpacked_options
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
+    argument_count,
     arguments_by_name,
     axes_of,
     defaults_of,
@@ -173,6 +174,7 @@ __all__ = [
     "ValueUse",
     "WorkerStart",
     "algebra",
+    "argument_count",
     "arguments_by_name",
     "arguments_of",
     "array_growth",

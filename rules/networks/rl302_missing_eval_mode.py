@@ -119,10 +119,12 @@ class MissingEvalMode(Rule):
     def check_call(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `net(batch)`, in a function that may evaluate."""
         loops = model.frequency.loops(call)
-        if not loops or call in model.syntax.buried or not evaluates(call, loops, model):
+        if not loops or call in model.syntax.buried:
             return
         network = network_of(call, model)
-        if network is None or by_mode(call, network, model) is None or model.nn.may_be_in_eval_mode(call):
+        if network is None or not evaluates(call, loops, model):
+            return
+        if by_mode(call, network, model) is None or model.nn.may_be_in_eval_mode(call):
             return
         flagged = networks_in(loops[-1], model)
         if network not in flagged:
@@ -193,7 +195,9 @@ def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
     words = words_in(function.name) if function is not None else frozenset()
     if not (words.isdisjoint(MEANT) and words.isdisjoint(LEARNS)):
         return False
-    return means_to_evaluate(function) or any(map(is_over_data, loops)) or function is not None
+    if means_to_evaluate(function) or any(map(is_over_data, loops)):
+        return True
+    return function is not None and model.once(is_called_by_evaluation, function)
 
 
 def means_to_evaluate(function: Function | None) -> bool:
@@ -209,13 +213,14 @@ def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> boo
         return not learning
     if any(map(is_over_data, loops)):
         return not any(loops[-1] in model.ancestors(other) for other in learning)
-    return not learning and network_of(call, model) is not None and is_called_by_evaluation(call, model)
+    return not learning and function is not None and model.once(is_called_by_evaluation, function)
 
 
-def is_called_by_evaluation(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether all functions that call the function of a call are named after evaluations."""
-    callers = [function for function, _ in model.usage.call_sites(call)]
-    return bool(callers) and all(means_evaluation(function.name) for function in callers)
+def is_called_by_evaluation(function: Function, model: SemanticModel) -> bool:
+    """Whether all functions that call a function are named after evaluations."""
+    body = function.body if isinstance(function.body, ast.expr) else function.body[0]
+    callers = [caller for caller, _ in model.usage.call_sites(body)]
+    return bool(callers) and all(means_evaluation(caller.name) for caller in callers)
 
 
 def is_over_data(loop: AnyLoop) -> bool:

@@ -98,10 +98,13 @@ class ClonedStateDict(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         loaded = weight_sync.loaded_state(node, model)
-        copied = weight_sync.copied_state(loaded.given, model) if loaded else None
-        if loaded is not None and copied is None:
+        if loaded is None:
+            return
+        copied = weight_sync.copied_state(loaded.given, model)
+        if copied is None:
             yield from self.check_other(loaded, model)
-        if loaded is None or copied is None or ast.dump(copied.owner) == ast.dump(loaded.target):
+            return
+        if ast.dump(copied.owner) == ast.dump(loaded.target):
             return
         copy = model.source.text(copied.node.func) if copied.deep else "clone"
         source = model.source.text(copied.owner)
@@ -142,8 +145,7 @@ def copy_of_any(given: ast.expr, model: SemanticModel) -> ast.Call | None:
     """
     item = weight_sync.item_of_dict(given, model)
     if item is not None:
-        found = weight_sync.copy_in(item[1], model)
-        return found[0] if found is not None else None
+        return _copy_in(item[1], model)
     match given:
         case ast.Call(func=func, args=[_], keywords=[]) if model.names.qualified(func) == "copy.deepcopy":
             return given
@@ -158,8 +160,7 @@ def copy_of_any(given: ast.expr, model: SemanticModel) -> ast.Call | None:
                 )
             ]
         ) if model.names.qualified(given.func) in weight_sync.MAKES_A_DICT:
-            found = weight_sync.copy_in(value, model)
-            return found[0] if found is not None else None
+            return _copy_in(value, model)
     return None
 
 
@@ -181,19 +182,20 @@ def copy_by_item(loaded: StateLoad, model: SemanticModel) -> ast.Call | None:
         ) if key == first:
             if not _follows(model.syntax.statement(loaded.call), loop, model):
                 return None
-            found = weight_sync.copy_in(value, model)
-            return found[0] if found is not None else None
+            return _copy_in(value, model)
     return None
+
+
+def _copy_in(value: ast.expr, model: SemanticModel) -> ast.Call | None:
+    """Return the call that copies a tensor in a value."""
+    found = weight_sync.copy_in(value, model)
+    return found[0] if found is not None else None
 
 
 def _follows(statement: ast.stmt, loop: ast.For, model: SemanticModel) -> bool:
     """Whether a statement comes directly after a loop."""
-    around = model.parent(loop)
-    for block in ("body", "orelse", "finalbody"):
-        statements = getattr(around, block, [])
-        if loop in statements:
-            return statements[statements.index(loop) + 1 :][:1] == [statement]
-    return False
+    block, index = model.syntax.block(loop)
+    return block[index + 1 : index + 2] == [statement]
 
 
 def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix | None:

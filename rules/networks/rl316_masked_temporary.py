@@ -272,8 +272,8 @@ def is_filled_by(made: ast.Call, makers: frozenset[str], model: SemanticModel) -
         return True
     match made.func:
         case ast.Attribute(value=owner, attr=method):
-            is_tensor = model.types.type_of(owner).tag is TypeTag.TENSOR
-            return is_tensor and method in {f"new_{name.rpartition('.')[2]}" for name in makers}
+            is_maker = method.startswith("new_") and f"torch.{method.removeprefix('new_')}" in makers
+            return is_maker and model.types.type_of(owner).tag is TypeTag.TENSOR
     return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Function, SemanticModel, TypeTag, descendants, frozen
+from rlint.rule import Function, SemanticModel, TypeTag, argument_count, descendants, frozen
 
 BACKWARD = frozenset({"backward", "manual_backward", "grad"})
 """Last names of the functions and methods."""
@@ -48,10 +48,7 @@ def backward_of(call: ast.Call, model: SemanticModel) -> Backward | None:
             loss = owner
     if loss is None or isinstance(loss, ast.Starred):
         return None
-    is_complete = all(keyword.arg is not None for keyword in call.keywords) and not any(
-        isinstance(each, ast.Starred) for each in call.args
-    )
-    return Backward(call, loss, given, is_complete)
+    return Backward(call, loss, given, is_complete=argument_count(call) is not None)
 
 
 def backwards_in(function: Function | None, model: SemanticModel) -> Iterator[Backward]:

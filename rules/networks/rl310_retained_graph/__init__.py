@@ -100,10 +100,7 @@ class RetainedGraph(Rule):
         if assumed is None:
             return
         text = model.source.text(retained.loss)
-        in_loop = not isinstance(retained.place, ast.Call) or retained.place not in (
-            retained.call,
-            backward.call,
-        )
+        in_loop = retained.place is not retained.call
         graph = f"The graph of the last `{text}`" if in_loop else f"The graph of `{text}`"
         yield self.finding(
             model,

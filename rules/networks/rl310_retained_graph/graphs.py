@@ -18,11 +18,13 @@ from rlint.rule import (
     gradient_sinks,
     last_name,
     numbers,
-    parameter_of,
     regex,
 )
 from rlint.rules.networks._shared.backward_calls import Backward, backwards_in
-from rlint.rules.networks.rl310_retained_graph.handed_losses import losses_handed
+from rlint.rules.networks.rl310_retained_graph.handed_losses import (
+    losses_handed,
+    passed_for,
+)
 from rlint.rules.networks.rl310_retained_graph.kept_data import holder_of, holds_data
 from rlint.rules.networks.rl310_retained_graph.retain_flags import RetainFlag
 from rlint.rules.networks.rl310_retained_graph.separate_graphs import gives_data, have_separate_graphs
@@ -50,13 +52,9 @@ def last_use(backward: Backward, retained: RetainFlag, model: SemanticModel) -> 
     whose graph the callers create.
     """
     call = backward.call
-    if retained.call is not call:
-        return _last_use(call, retained.loss, retained.place, model)
-    handed = losses_handed(call, retained.loss, model)
-    if not handed:
-        return _last_use(call, retained.loss, retained.place, model)
+    handed = losses_handed(call, retained.loss, model) if retained.call is call else []
     assumed: dict[str, None] = {}
-    for place, value in handed:
+    for place, value in handed or [(retained.place, retained.loss)]:
         found = _last_use(call, value, place, model)
         if found is None:
             return None
@@ -135,9 +133,7 @@ def _passed_for(name: str, backward: ast.expr, model: SemanticModel) -> Iterator
         for target in model.types.call_targets(call):
             if model.types.definition(target) is not function:
                 continue
-            for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-                if parameter_of(argument, call, target) == name:
-                    yield argument
+            yield from passed_for(name, call, target)
 
 
 def _no_gradient(names: list[str], backward: ast.expr, model: SemanticModel) -> str:

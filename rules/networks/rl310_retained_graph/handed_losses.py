@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, parameter_of
+from rlint.rule import (
+    BindingKind,
+    FunctionSummary,
+    SemanticModel,
+    arguments_of,
+    parameter_of,
+)
 
 
 def losses_handed(
@@ -28,12 +34,13 @@ def losses_handed(
     if len(calls) != len(model.dataflow.calls_of(summary)):
         return []
     for call in calls:
-        passed = [
-            value
-            for value in (*call.args, *(keyword.value for keyword in call.keywords))
-            if parameter_of(value, call, summary) == loss.id
-        ]
+        passed = passed_for(loss.id, call, summary)
         if len(passed) != 1:
             return []
         found.append((call, passed[0]))
     return found
+
+
+def passed_for(name: str, call: ast.Call, function: FunctionSummary) -> list[ast.expr]:
+    """Return what a call of a function passes for a parameter."""
+    return [value for value in arguments_of(call) if parameter_of(value, call, function) == name]

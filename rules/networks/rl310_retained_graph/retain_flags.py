@@ -13,10 +13,13 @@ from rlint.rule import (
     defaults_of,
     element_at,
     frozen,
-    parameter_of,
+    is_constant,
 )
 from rlint.rules.networks._shared.backward_calls import Backward
-from rlint.rules.networks.rl310_retained_graph.handed_losses import losses_handed
+from rlint.rules.networks.rl310_retained_graph.handed_losses import (
+    losses_handed,
+    passed_for,
+)
 
 
 @frozen
@@ -43,9 +46,8 @@ def retain_flags(backward: Backward, model: SemanticModel) -> Iterator[RetainFla
         if value is None and any(_is_set_by(each, model) for each in call.keywords):
             yield RetainFlag(call, loss, place, None)
         return
-    if isinstance(value, ast.Constant):
-        if value.value is True:
-            yield RetainFlag(call, loss, place, value)
+    if is_constant(value, value=True):
+        yield RetainFlag(call, loss, place, value)
     elif isinstance(value, ast.Name):
         bindings = model.dataflow.definitions(value)
         if bindings and all(map(_is_true, bindings)):
@@ -81,7 +83,7 @@ def _is_true(binding: Binding) -> bool:
         value = element_at(binding.value, (-1, *binding.path))
     else:
         return False
-    return isinstance(value, ast.Constant) and value.value is True
+    return is_constant(value, value=True)
 
 
 def _is_set_by(keyword: ast.keyword, model: SemanticModel) -> bool:
@@ -113,12 +115,7 @@ def _set_by_callers(backward: Backward, name: str, model: SemanticModel) -> Iter
     default = defaults_of(function.args).get(name)
     is_off = isinstance(default, ast.Constant) and not default.value
     for call, loss in losses_handed(backward.call, backward.loss, model):
-        passed = [*call.args, *(keyword.value for keyword in call.keywords)]
-        for value in passed:
-            if _is_constant_true(value) and parameter_of(value, call, summary) == name:
+        for value in passed_for(name, call, summary):
+            if is_constant(value, value=True):
                 is_last = value not in call.args[:-1]
                 yield RetainFlag(call, loss, call, value if is_off and is_last else None)
-
-
-def _is_constant_true(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is True

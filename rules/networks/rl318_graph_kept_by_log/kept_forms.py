@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Binding, descendants, dump_as_read, frozen
+from rlint.rule import (
+    Binding,
+    descendants,
+    frozen,
+    last_name,
+    same_code,
+)
 
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _VALUES = (*_ACCESS, ast.Call, ast.BinOp)
 _ADDING = frozenset({"add", "sub", "lerp", "add_", "sub_"})
+_SUMS = _ADDING | {"sum"}
 PUTS_INTO = frozenset({"append", "extend", "insert"})
 IN_PLACE = frozenset({"add_", "sub_"})
 
@@ -109,7 +116,7 @@ class _Sum:
 
     def terms(self, value: ast.expr) -> Iterator[Kept]:
         """Yield the terms that the value adds to the former one."""
-        if isinstance(value, _ACCESS) or not self._has(value):
+        if not _may_add(value) or not self._has(value):
             return  # most assignments
         whole = value if any(isinstance(part, ast.IfExp) for part in descendants(value)) else None
         for each in self._added(value):
@@ -156,10 +163,20 @@ class _Sum:
         return False
 
 
-def _reads(term: ast.expr, target: ast.expr) -> bool:
+def _may_add(value: ast.expr) -> bool:
+    """Whether an expression has a form that adds to a former value."""
+    if isinstance(value, ast.Call):
+        return last_name(value.func) in _SUMS
+    return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.IfExp))
+
+
+def _reads(term: ast.AST, target: ast.expr) -> bool:
     """Whether a term of a sum is the variable that the sum is assigned to."""
-    if isinstance(term, ast.Name) and isinstance(target, ast.Name):
-        return term.id == target.id
-    if term.__class__ is not target.__class__:
-        return False
-    return ast.dump(term) == dump_as_read(target)
+    match term, target:
+        case ast.Name(id=name), ast.Name(id=other):
+            return name == other
+        case ast.Attribute(attr=name), ast.Attribute(attr=other):
+            return name == other and same_code(term.value, target.value)
+        case ast.Subscript(), ast.Subscript():
+            return same_code(term.value, target.value) and same_code(term.slice, target.slice)
+    return False

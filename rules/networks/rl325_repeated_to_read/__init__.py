@@ -85,7 +85,6 @@ from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import (
 )
 from rlint.rules.networks.rl325_repeated_to_read.stacked_copies import stacked_tensor
 
-_STACKS = frozenset({"stack", "cat", "concat", "concatenate"})
 _OF_ARRAYS = 2
 """Maximum number of arguments of `repeat` of numpy: the counts and the axis."""
 _OF_ROWS = 2
@@ -112,7 +111,7 @@ class RepeatedToRead(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for copies along dimensions of size 1 that are only read."""
         assert isinstance(node, ast.Call)
-        if last_name(node.func) in _STACKS:
+        if last_name(node.func) in _JOINS:
             yield from self.check_stacked(node, model)
             return
         is_function = model.names.qualified(node.func) == "torch.tile" and len(node.args) > 1

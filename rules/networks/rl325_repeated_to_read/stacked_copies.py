@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, descendants
+from rlint.rule import (
+    SemanticModel,
+    descendants,
+    variable_names,
+)
 from rlint.rules.networks.rl325_repeated_to_read.single_dimensions import constant, single_dimensions
 
 _NEW = frozenset({"torch.stack"})
@@ -40,7 +44,7 @@ def _same_each_time(items: ast.expr) -> tuple[ast.expr, ast.expr | None] | None:
             ast.ListComp(elt=tensor, generators=[ast.comprehension(target=target, iter=over, ifs=[])])
             | ast.GeneratorExp(elt=tensor, generators=[ast.comprehension(target=target, iter=over, ifs=[])])
         ):
-            bound = {node.id for node in descendants(target) if isinstance(node, ast.Name)}
+            bound = variable_names(target)
             if any(
                 isinstance(part, (ast.Call, ast.NamedExpr))
                 or (isinstance(part, ast.Name) and part.id in bound)

@@ -101,16 +101,19 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.last_positions import is_causal_model
 from rlint.rules.networks._shared.seldom import runs_in_few_steps
-from rlint.rules.networks.rl327_unused_logits.kept_positions import KeptPositions, LogitsRead, reads_of_logits
+from rlint.rules.networks.rl327_unused_logits.kept_positions import (
+    NORMALISES,
+    KeptPositions,
+    LogitsRead,
+    reads_of_logits,
+)
 from rlint.rules.networks.rl327_unused_logits.other_outputs import reads_only_hidden_states
 from rlint.rules.networks.rl327_unused_logits.own_heads import reads_of_own_network
 
 _LIMITS = ("logits_to_keep", "num_logits_to_keep")
 _NEEDS_ALL = frozenset({*_LIMITS, "labels", "past_key_values"})
 _REASON = "the model must have this parameter, and its result may differ in the last bits"
-_PROBABILITIES = frozenset({"softmax", "log_softmax"})
-_CHOICES = frozenset({"argmax", "topk", "Categorical", "multinomial"})
-_WORDS = _PROBABILITIES | _CHOICES
+_WORDS = NORMALISES | {"argmax", "topk", "Categorical", "multinomial"}
 
 
 class UnusedLogits(Rule):
@@ -141,23 +144,23 @@ class UnusedLogits(Rule):
         if reads_only_hidden_states(node, model) and is_repeated(node, model):
             yield self.without_logits(node, parameter, model)
             return
+        is_sure = parameter != ""
+        if not is_sure and not model.program.handles_tokens():
+            return
         reads = reads_of_logits(node, model)
         if not reads or not is_repeated(node, model):
             return
         if any(each.position is KeptPositions.ONE for each in reads):
             return  # libraries limit the positions from the last on
-        is_sure = parameter != ""
-        if not is_sure and not (model.program.handles_tokens() and all(is_of_words(r, model) for r in reads)):
+        if not is_sure and not all(is_of_words(read, model) for read in reads):
             return
         network = " ".join(model.source.text(node.func).split())
-        read = " ".join(model.source.text(reads[0].at.slice).split())
         only_last = all(each.position is KeptPositions.LAST for each in reads)
         count = "1" if only_last else "the number of positions that are read"
         yield self.finding(
             model,
             node,
-            f"`{network}` computes logits over the vocabulary at all positions, of which only `[{read}]` are "
-            "read",
+            _read_in_part(network, reads, model),
             fix=build_fix(node, parameter, model) if is_sure and only_last and not is_open else None,
             advice=f"Pass `{parameter or _LIMITS[0]}`: {count}",
             assumes=None if is_sure else f"`{network}` is a causal language model of `transformers`",
@@ -169,12 +172,10 @@ class UnusedLogits(Rule):
         if not reads or not all(is_of_words(read, model) for read in reads) or not is_repeated(call, model):
             return
         network = " ".join(model.source.text(call.func).split())
-        read = " ".join(model.source.text(reads[0].at.slice).split())
         yield self.finding(
             model,
             call,
-            f"`{network}` computes logits over the vocabulary at all positions, of which only `[{read}]` are "
-            "read",
+            _read_in_part(network, reads, model),
             advice="Let the network apply its last layer to the positions that are read alone",
             assumes=f"the last layer of `{network}` is over a large vocabulary",
         )
@@ -190,6 +191,13 @@ class UnusedLogits(Rule):
             advice=f"Call `{network}.base_model`, which has no last layer, and read `last_hidden_state`",
             assumes=None if parameter else f"`{network}` is a causal language model of `transformers`",
         )
+
+
+def _read_in_part(network: str, reads: list[LogitsRead], model: SemanticModel) -> str:
+    read = " ".join(model.source.text(reads[0].at.slice).split())
+    return (
+        f"`{network}` computes logits over the vocabulary at all positions, of which only `[{read}]` are read"
+    )
 
 
 def limit_of(call: ast.Call, model: SemanticModel) -> str | None:

@@ -13,7 +13,7 @@ _FOLLOWED = models.having(Trait.KEEPS_VALUES | Trait.ELEMENTWISE, TypeTag.TENSOR
 _MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR)
 _FORM = models.FORM_ATTRIBUTES
 _PER_POSITION = regex(r"^torch\.(nn\.functional\.)?(log_)?softmax$")
-_NORMALISES = frozenset({"softmax", "log_softmax"})
+NORMALISES = frozenset({"softmax", "log_softmax"})
 
 
 class KeptPositions(Enum):
@@ -91,7 +91,7 @@ def _read_logits(value: ast.expr, found: list[LogitsRead], model: SemanticModel,
             case (UseKind.METHOD, ast.Call(func=ast.Attribute(attr=name), args=given) as call):
                 if name == "squeeze" and not in_batch and [*map(ast.unparse, given)] == ["0"]:
                     _read_logits(call, found, model, in_batch=True)
-                elif name in _FOLLOWED or name in _NORMALISES:
+                elif name in _FOLLOWED or name in NORMALISES:
                     _read_logits(call, found, model, in_batch=in_batch)
                 elif name not in _MEASURES:
                     raise _AllReadError

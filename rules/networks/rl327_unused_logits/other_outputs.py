@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, UseKind
+from rlint.rule import (
+    SemanticModel,
+    UseKind,
+    is_constant,
+)
 
 _HIDDEN = "hidden_states"
 _OTHERS = frozenset({_HIDDEN, "attentions", "past_key_values"})
@@ -13,9 +17,7 @@ _OTHERS = frozenset({_HIDDEN, "attentions", "past_key_values"})
 def reads_only_hidden_states(call: ast.Call, model: SemanticModel) -> bool:
     """Whether code reads the hidden states of the result of a language model, and never its logits."""
     if not any(
-        keyword.arg == "output_hidden_states"
-        and isinstance(keyword.value, ast.Constant)
-        and keyword.value.value is True
+        keyword.arg == "output_hidden_states" and is_constant(keyword.value, value=True)
         for keyword in call.keywords
     ):
         return False

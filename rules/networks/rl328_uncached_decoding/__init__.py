@@ -70,7 +70,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, last_name, models, trip_count, vocabulary
+from rlint.rule import (
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    is_constant,
+    last_name,
+    models,
+    trip_count,
+    vocabulary,
+)
 from rlint.rules.networks._shared.last_positions import is_causal_model
 from rlint.rules.networks.rl328_uncached_decoding.growing_inputs import growths_in, inputs_of, loops_of
 from rlint.rules.networks.rl328_uncached_decoding.runs import (
@@ -160,7 +171,9 @@ def is_generated_without_cache(call: ast.Call, model: SemanticModel) -> bool:
     if name not in vocabulary.GENERATES and name not in vocabulary.GENERATION_SETTINGS:
         return False
     return any(
-        _is_false(keyword.value) if keyword.arg == "use_cache" else _has_no_cache(keyword, model)
+        is_constant(keyword.value, value=False)
+        if keyword.arg == "use_cache"
+        else _has_no_cache(keyword, model)
         for keyword in call.keywords
     )
 
@@ -177,15 +190,12 @@ def _has_no_cache(keyword: ast.keyword, model: SemanticModel) -> bool:
         case ast.Dict(keys=keys, values=values):
             named = zip(keys, values, strict=True)
             return any(
-                isinstance(k, ast.Constant) and k.value == "use_cache" and _is_false(v) for k, v in named
+                isinstance(k, ast.Constant) and k.value == "use_cache" and is_constant(v, value=False)
+                for k, v in named
             )
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=given):
-            return any(each.arg == "use_cache" and _is_false(each.value) for each in given)
+            return any(each.arg == "use_cache" and is_constant(each.value, value=False) for each in given)
     return False
-
-
-def _is_false(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is False
 
 
 def is_of_library(call: ast.Call, model: SemanticModel) -> bool:
