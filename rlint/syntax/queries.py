@@ -211,3 +211,20 @@ def variable_names(node: ast.AST) -> set[str]:
 def dump_as_read(node: ast.AST) -> str:
     """Return the dump of an expression as if it were read, so that a target equals its later uses."""
     return ast.dump(node).replace("Store()", "Load()")
+
+
+def counts_by_one(statement: ast.AST) -> bool:
+    """Whether a statement is `i += 1` or `i -= 1`."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(), op=ast.Add() | ast.Sub(), value=ast.Constant(value=1)):
+            return True
+    return False
+
+
+def counted_by_hand(loop: ast.While) -> set[str]:
+    """Return the variables that each iteration changes by one: `while t >= 0: …; t -= 1`."""
+    return {
+        each.target.id
+        for each in loop.body
+        if counts_by_one(each) and isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)
+    }

@@ -115,12 +115,12 @@ class CheckpointEveryStep(Rule):
         interval = short_interval(node, model)
         if interval is not None:
             yield self.of_framework(interval, node, model)
-        if not isinstance(statement, ast.Expr):
+        if not isinstance(statement, ast.Expr) or model.frequency.heat_of(node).level is Heat.COLD:
             return
         if not model.effects.writes_checkpoint(node) or takes_gradient_step(node):
             return  # the gradient step itself is the function with the call that saves
         beat = model.frequency.cadence(statement)
-        if beat is None or beat.calls or model.frequency.heat_of(node).level is Heat.COLD:
+        if beat is None or beat.calls:
             return
         step = unguarded_step(statement, model) or update_of_large_model(statement, model)
         if step is None:

@@ -54,7 +54,7 @@ def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
             return True
         if any(_is_one_of_list(binding, model) for binding in bindings):
             return True
-    name = _name(expression)
+    name = name_of(expression)
     return name is not None and bool(_ONE.search(name.lower()))
 
 
@@ -115,7 +115,7 @@ def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
     like one observation counts as well: `state, action, reward = memory.sample(64)`. So does a value of
     unknown type with the name of the list of all agents' observations: `obs_n`.
     """
-    name = _name(expression)
+    name = name_of(expression)
     kind = model.types.type_of(expression)
     if name is not None and not kind and _OF_AGENTS.search(name.lower()):
         return True
@@ -133,7 +133,7 @@ def is_list_of_actions(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is named like actions (`actions`, `action_batch`) and surely is a list or tuple of
     which nothing else is known. As floats, they likely are those of continuous control: arrays.
     """
-    name = _name(expression)
+    name = name_of(expression)
     kind = model.types.type_of(expression)
     if name is None or kind.tag not in _LISTS or not _holds_unknown(kind):
         return False
@@ -204,7 +204,8 @@ def names_several(name: str) -> bool:
     return bool(_SEVERAL.search(name) or _MANY.search(name)) and not _ONE.search(name)
 
 
-def _name(expression: ast.expr) -> str | None:
+def name_of(expression: ast.expr) -> str | None:
+    """Return the name by which a value is judged: of a variable or attribute, or its key in a dict."""
     match expression:
         case ast.Name() | ast.Attribute():
             return last_name(expression)

@@ -13,6 +13,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    is_in,
     last_name,
     models,
     regex,
@@ -27,6 +28,7 @@ _SEVERAL = models.names_having(Trait.PICKS, "random", "numpy.random") - {"choice
     "shuffle",
     "multinomial",
 }
+_DRAWS = _SEVERAL | _SINGLE
 _LOADS = models.names_having(Trait.LOADS, "numpy", "pandas", "torch", "pickle") | {
     "File",
     "get_dataset",
@@ -117,7 +119,7 @@ def _drawn_in(methods: list[Function]) -> set[str]:
     """Return the attributes that methods read at drawn places, or draw from."""
     found: set[str] = set()
     for method in methods:
-        nodes = list(descendants(method))
+        nodes = descendants(method)
         if any(_draws_several(node, method) for node in nodes if isinstance(node, ast.Call)):
             found.update(_read_at_places(nodes))
     return found - {""}
@@ -136,7 +138,7 @@ def _draws_several(call: ast.Call, method: Function) -> bool:
     if len(call.args) > 1 or any(keyword.arg == "size" for keyword in call.keywords):
         return True
     return any(
-        call in descendants(around)
+        is_in(call, around)
         for around in descendants(method)
         if isinstance(around, (ast.For, ast.While, *COMPREHENSIONS))
     )
@@ -149,7 +151,7 @@ def _read_at_places(nodes: list[ast.AST]) -> Iterator[str]:
                 index, (ast.Constant, ast.UnaryOp)
             ):
                 yield _own(held)
-            case ast.Call(args=[held, *_]) if (last_name(node.func) or "") in _SEVERAL | _SINGLE:
+            case ast.Call(args=[held, *_]) if (last_name(node.func) or "") in _DRAWS:
                 yield _own(held)
             case ast.Attribute(value=held, attr="__getitem__" | "items" | "values" | "get"):
                 yield _own(held)

@@ -147,21 +147,22 @@ def _saturating_entries(_: ast.Module, model: SemanticModel) -> frozenset[str]:
     """Return the entries of dicts that a file counts up to a capacity: `table["n"] = min(table["n"] + 1,
     capacity)`.
     """
-    found: set[str] = set()
-    for node in model.syntax.of_type(ast.Assign):
-        match node:
-            case ast.Assign(
-                targets=[ast.Subscript() as count],
-                value=ast.Call(func=ast.Name(id="min"), args=[first, second]),
-            ):
-                read = dump_as_read(count)
-                sums = [part for part in (first, second) if isinstance(part, ast.BinOp)]
-                if any(
-                    isinstance(part.op, ast.Add) and read in (ast.dump(part.left), ast.dump(part.right))
-                    for part in sums
-                ):
-                    found.add(read)
-    return frozenset(found)
+    return frozenset(
+        dump_as_read(count)
+        for node in model.syntax.of_type(ast.Assign)
+        if isinstance(count := _saturating(node), ast.Subscript)
+    )
+
+
+def _saturating(node: ast.AST) -> ast.expr | None:
+    """Return what a statement counts up to a capacity: `size` for `size = min(size + 1, capacity)`."""
+    match node:
+        case ast.Assign(targets=[count], value=ast.Call(func=ast.Name(id="min"), args=[_, _] as parts)):
+            read = dump_as_read(count)
+            sums = [part for part in parts if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add)]
+            if any(read in (ast.dump(part.left), ast.dump(part.right)) for part in sums):
+                return count
+    return None
 
 
 def _is_long_sequence(cls: ast.ClassDef, model: SemanticModel) -> bool:
@@ -233,26 +234,10 @@ def _saturating_counts(cls: ast.ClassDef, _: SemanticModel) -> frozenset[str]:
     """
     found: set[str] = set()
     for node in descendants(cls):
-        match node:
-            case ast.Assign(
-                targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)],
-                value=ast.Call(func=ast.Name(id="min"), args=[first, second]),
-            ) if any(_adds_to(attr, part) for part in (first, second)):
+        match _saturating(node):
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
                 found.add(attr)
     return frozenset(found)
-
-
-def _adds_to(attribute: str, sum_of: ast.expr) -> bool:
-    match sum_of:
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return any(
-                isinstance(part, ast.Attribute)
-                and part.attr == attribute
-                and isinstance(part.value, ast.Name)
-                and part.value.id == "self"
-                for part in (left, right)
-            )
-    return False
 
 
 def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:

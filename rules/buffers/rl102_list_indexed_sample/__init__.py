@@ -137,7 +137,13 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     picked_by,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.given_batches import given_batch
-from rlint.rules.buffers.rl102_list_indexed_sample.item_picks import is_batch, is_first, item_pick, rows_join
+from rlint.rules.buffers.rl102_list_indexed_sample.item_picks import (
+    ItemPick,
+    is_batch,
+    is_first,
+    item_pick,
+    rows_join,
+)
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.picked_windows import PickedWindow, field_of_all, window_of
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
@@ -292,10 +298,7 @@ class ListIndexedSample(Rule):
             return self.finding(model, join, message, advice=advice)
         kind = container_of(pick.held, model)
         if holds_fields(pick.held, model) and not is_counted(pick.indices, model):
-            if not is_sampling(pick.node, model) and not is_drawn(pick.indices, model):
-                return None
-            message = f"The batch is picked from `{held}` one by one, and its fields must be stacked again"
-            return self.finding(model, pick.node, message, advice=FIELDS)
+            return self.items(pick, None, model)
         if not is_batch(pick, model) or not is_first(pick, model):
             return None
         if kind.tag is TypeTag.DEQUE and is_short(pick.held, model):
@@ -333,7 +336,7 @@ class ListIndexedSample(Rule):
         message = f"The batch is picked from `{shown(held, model)}` one by one{walks(kind)}"
         return self.finding(model, node, message, advice=ARRAYS, minor=minor_of(kind, model))
 
-    def items(self, picked: Picked, call: ast.Call | None, model: SemanticModel) -> Finding | None:
+    def items(self, picked: Picked | ItemPick, call: ast.Call | None, model: SemanticModel) -> Finding | None:
         """Return a finding for `[self[i] for i in indices]`, where `__getitem__` reads each field."""
         if call is None and not is_sampling(picked.node, model) and not is_drawn(picked.indices, model):
             return None

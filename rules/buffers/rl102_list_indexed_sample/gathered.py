@@ -10,10 +10,10 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
-    descendants,
     element_types,
     frozen,
     models,
+    variable_names,
 )
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.rules.buffers._shared.row_length import is_laid_out_otherwise
@@ -43,7 +43,7 @@ def picked_by(node: ast.ListComp) -> Picked | None:
             generators=[ast.comprehension(target=ast.Name(id=index), iter=indices, ifs=[], is_async=0)],
         ):
             item = _item_in(element, index)
-            if item is None or _reads(item.value, index):
+            if item is None or index in variable_names(item.value):
                 return None
             plain = item is element and isinstance(item.slice, ast.Name)
             return Picked(node, item.value, indices, whole=plain)
@@ -56,7 +56,7 @@ def _item_in(element: ast.expr, index: str) -> ast.Subscript | None:
         match element:
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 element = value
-            case ast.Call(func=func, args=[given], keywords=[]) if not _reads(func, index):
+            case ast.Call(func=func, args=[given], keywords=[]) if index not in variable_names(func):
                 element = given  # a conversion of the item
             case ast.IfExp(test=test, body=ast.Constant(), orelse=ast.Constant()):
                 element = test  # `1.0 if held[i] else 0.0`
@@ -64,10 +64,6 @@ def _item_in(element: ast.expr, index: str) -> ast.Subscript | None:
                 return None
     assert isinstance(element, ast.Subscript)
     return element
-
-
-def _reads(expression: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in descendants(expression))
 
 
 def _is_item(node: ast.expr, index: str) -> bool:

@@ -19,6 +19,7 @@ from rlint.rule import (
     observations,
     regex,
     same_code,
+    variable_names,
 )
 from rlint.rules.buffers._shared.held import are_few, is_counted, is_sampling, may_hold_transitions
 from rlint.rules.buffers._shared.store_size import holds_transitions
@@ -32,9 +33,7 @@ _CONVERTS = (
     models.having(Trait.FROM_DATA, "numpy", "torch")
     | {"builtins.float", "builtins.int", "builtins.bool", "torch.from_numpy"}
 )  # fmt: skip
-_CONVERSIONS = models.methods_of(TypeTag.TENSOR) & models.having(
-    Trait.CASTS | Trait.DETACHES | Trait.COPIES | Trait.TO_HOST, TypeTag.TENSOR
-)
+_CONVERSIONS = models.having(Trait.CASTS | Trait.DETACHES | Trait.COPIES | Trait.TO_HOST, TypeTag.TENSOR)
 _CHOOSES = frozenset({"random.choice", "numpy.random.choice"})
 _PLACES = frozenset({"randrange", "randint", "integers", "random_integers"})
 _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
@@ -90,7 +89,7 @@ def _picked(
     if found is None:
         return None
     item, held, drawn_each = found
-    if not isinstance(held, _CONTAINERS) or (_reads(held, target.id) and not drawn_each):
+    if not isinstance(held, _CONTAINERS) or (target.id in variable_names(held) and not drawn_each):
         return None
     field = "" if item is element else ast.dump(_without(element, item))
     return ItemPick(node, held, indices, field, drawn_each)
@@ -111,12 +110,12 @@ def _without(element: ast.expr, item: ast.expr) -> ast.expr:
 def _item(element: ast.expr, index: str, model: SemanticModel) -> tuple[ast.expr, ast.expr, bool] | None:
     """Return the look-up in an element, its container, and whether it draws a place itself."""
     match element:
-        case ast.Subscript(value=held, slice=place) if _reads(place, index) and not isinstance(
+        case ast.Subscript(value=held, slice=place) if index in variable_names(place) and not isinstance(
             place, ast.Slice
         ):
             return element, held, False
-        case ast.Call(func=ast.Attribute(value=held, attr="__getitem__" | "get"), args=[place, *_]) if _reads(
-            place, index
+        case ast.Call(func=ast.Attribute(value=held, attr="__getitem__" | "get"), args=[place, *_]) if (
+            index in variable_names(place)
         ):
             return element, held, False
         case ast.Subscript(value=held, slice=ast.Call() as place) if _draws_place(place, held):
@@ -127,7 +126,7 @@ def _item(element: ast.expr, index: str, model: SemanticModel) -> tuple[ast.expr
             return _item(inner, index, model)
         case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in _CONVERSIONS:
             return _item(inner, index, model)
-        case ast.Call(func=func, args=[inner, *_]) if not _reads(func, index):
+        case ast.Call(func=func, args=[inner, *_]) if index not in variable_names(func):
             return _item(inner, index, model)
         case ast.IfExp(test=inner, body=ast.Constant(), orelse=ast.Constant()) | ast.IfExp(body=inner):
             return _item(inner, index, model)
@@ -154,10 +153,6 @@ def _draws_place(place: ast.Call, held: ast.expr) -> bool:
         for part in descendants(argument)
         if not isinstance(part, ast.Call) or part.args
     )
-
-
-def _reads(expression: ast.AST, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in descendants(expression))
 
 
 def rows_join(pick: ItemPick, model: SemanticModel) -> ast.Call | None:

@@ -48,8 +48,7 @@ def indexes_fields(method: Function) -> bool:
         and isinstance(node.value, ast.Attribute)
         and isinstance(node.slice, (ast.Name, ast.BinOp))
     }
-    by_key = any(_reads_each_field(node) for node in descendants(method))
-    return len(read) >= _FIELDS or by_key
+    return len(read) >= _FIELDS or any(map(_reads_each_field, descendants(method)))
 
 
 def _reads_each_field(node: ast.AST) -> bool:

@@ -13,7 +13,6 @@ from rlint.rule import (
     containers,
     descendants,
     frozen,
-    last_name,
     models,
     observations,
     regex,
@@ -88,10 +87,7 @@ def are_likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
 
 
 def _name(expression: ast.expr) -> str:
-    match expression:
-        case ast.Subscript(slice=ast.Constant(value=str(key))):
-            return key.lower()
-    return (last_name(expression) or "").lower() if isinstance(expression, (ast.Name, ast.Attribute)) else ""
+    return (observations.name_of(expression) or "").lower()
 
 
 def _is_likely_array(found: Element, model: SemanticModel) -> bool:

@@ -6,8 +6,6 @@ import ast
 
 from rlint.rule import SemanticModel, array_growth, frozen
 
-_COPIES = ("builtins.list", "itertools.islice")
-
 
 @frozen
 class RewrittenFront:
@@ -79,10 +77,11 @@ def _rebound(target: ast.expr, value: ast.expr, model: SemanticModel) -> Rewritt
     parts = _parts(value)
     if not parts:
         return None
-    first, last = _rest_of(target, parts[0], model), _rest_of(target, parts[-1], model)
+    first = _rest_of(target, parts[0], model)
     if first is not None and first.drops:
         return _found(target, None, removes=True)
-    if last is not None and len(parts) > 1 and not last.drops:
+    last = _rest_of(target, parts[-1], model) if len(parts) > 1 else None
+    if last is not None and not last.drops:
         return _found(target, last.limit, removes=False)
     return None
 

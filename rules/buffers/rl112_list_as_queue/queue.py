@@ -16,6 +16,7 @@ from rlint.rule import (
     descendants,
     dump_as_read,
     frozen,
+    is_in,
     last_name,
     numbers,
     regex,
@@ -208,9 +209,8 @@ def is_emptied_from_front(front: QueueFront, model: SemanticModel) -> bool:
             is_tested = _is_length_of(loop.test, wanted, model)
         case _:
             is_tested = ast.dump(loop.test) == wanted
-    own = set(descendants(front.node))
     return is_tested and not any(
-        _adds_items(node, front.held) for node in descendants(loop) if node not in own
+        _adds_items(node, front.held) for node in descendants(loop) if not is_in(node, front.node)
     )
 
 

@@ -40,7 +40,7 @@ def drawn_among_others(loop: DrawingLoop, model: SemanticModel) -> StratifiedDra
     np.random.uniform(width * i, width * (i + 1)); ...`, or one whose result selects an item, directly
     (`np.random.randint(count)`) or by a search (`tree.find(np.random.uniform(0.0, total))`).
     """
-    if not is_counted(loop, model) or _is_short(loop, model) or model.frequency.drivers(loop, iteration=True):
+    if not is_counted(loop, model) or is_short(loop, model) or model.frequency.drivers(loop, iteration=True):
         return None
     if any(isinstance(node, _LEAVES) for node in descendants(loop)):
         return None
@@ -80,7 +80,7 @@ def drawn_for_array(made: ast.ListComp, model: SemanticModel) -> StratifiedDraw 
     if isinstance(each.iter, ast.Call) and model.names.qualified(each.iter.func) != "builtins.range":
         return None
     calls = [node for node in descendants(made.elt) if isinstance(node, ast.Call)]
-    if len(calls) != 1 or _is_short(made, model) or not _becomes_array(made, model):
+    if len(calls) != 1 or is_short(made, model) or not _becomes_array(made, model):
         return None
     (call,) = calls
     if model.names.qualified(call.func) not in _UNIFORM:
@@ -155,6 +155,7 @@ def _converts(call: ast.Call, given: ast.expr, model: SemanticModel) -> bool:
     return call.args[:1] == [given] and model.names.qualified(call.func) in _JOINS
 
 
-def _is_short(loop: DrawingLoop, model: SemanticModel) -> bool:
-    count = trip_count.passes(loop, model) if not isinstance(loop, ast.While) else None
+def is_short(loop: ast.AST, model: SemanticModel) -> bool:
+    """Whether a loop or comprehension has so few iterations that one call for all gains nothing."""
+    count = trip_count.passes(loop, model)
     return count is not None and count < _FEW

@@ -67,14 +67,14 @@ def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
     array, condition = _iterated(call.args[0], method, model)
     given = call.args[0]
     is_argument = array is given
-    if isinstance(given, (ast.ListComp, ast.GeneratorExp)) and independent_comprehension(given, model):
-        return None  # reported as what the comprehension computes
     kind = model.types.type_of(array)
     if kind.tag not in _ARRAYS or (kind.optional and is_argument) or kind.rank == 0:
         return None
     text = model.source.text(array)
     if _OF_FEW.search(text.lower()):
         return None
+    if isinstance(given, (ast.ListComp, ast.GeneratorExp)) and independent_comprehension(given, model):
+        return None  # reported as what the comprehension computes
     if condition:
         does = f"tests `{text}` element by element"
         return ItemLoop(array, does, f"Compare the whole array: `np.count_nonzero({text} > limit)` to count")

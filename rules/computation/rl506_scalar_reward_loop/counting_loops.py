@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import COMPREHENSIONS, FUNCTIONS, AnyLoop, SemanticModel
+from rlint.rule import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    AnyLoop,
+    SemanticModel,
+    counted_by_hand,
+)
 
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
@@ -18,7 +24,7 @@ def counting_loop(counter: ast.Name, node: ast.AST, model: SemanticModel) -> Any
             return None
         if isinstance(ancestor, ast.Lambda):
             return _mapped(ancestor, counter, model)
-        if isinstance(ancestor, ast.While) and _counts_by_hand(ancestor, counter):
+        if isinstance(ancestor, ast.While) and counter.id in counted_by_hand(ancestor):
             return ancestor
         if isinstance(ancestor, (ast.For, *COMPREHENSIONS)):
             target = ancestor.target if isinstance(ancestor, ast.For) else ancestor.generators[0].target
@@ -56,16 +62,3 @@ def _mapped(function: ast.Lambda, counter: ast.Name, model: SemanticModel) -> as
             counts = [each.arg for each in function.args.args] == [counter.id]
             return call if is_map and counts else None
     return None
-
-
-def _counts_by_hand(loop: ast.While, counter: ast.Name) -> bool:
-    """Whether each iteration adds one to the variable, or subtracts one from it."""
-    return any(
-        isinstance(statement, ast.AugAssign)
-        and isinstance(statement.target, ast.Name)
-        and statement.target.id == counter.id
-        and isinstance(statement.op, (ast.Add, ast.Sub))
-        and isinstance(statement.value, ast.Constant)
-        and statement.value.value == 1
-        for statement in loop.body
-    )

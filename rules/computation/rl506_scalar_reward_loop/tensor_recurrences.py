@@ -13,10 +13,12 @@ from rlint.rule import (
     TypeTag,
     UseKind,
     axes_of,
+    counted_by_hand,
     descendants,
     frozen,
     models,
     regex,
+    variable_names,
 )
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage|decay", re.IGNORECASE)
@@ -179,7 +181,7 @@ def _operations(node: ast.AST) -> int:
 def _counters(loop: AnyStepLoop, model: SemanticModel) -> set[str] | None:
     """Return the variables that count the steps; empty for a loop over the values themselves."""
     if isinstance(loop, ast.While):
-        return _counted_by_hand(loop) or None
+        return counted_by_hand(loop) & variable_names(loop.test) or None
     iterable = loop.iter
     match iterable:
         case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":
@@ -192,20 +194,6 @@ def _counters(loop: AnyStepLoop, model: SemanticModel) -> set[str] | None:
         case ast.Name(), ast.Name(id=name) if _is_tensor(iterable, model) and _indexes(name, loop):
             return {name}
     return set()
-
-
-def _counted_by_hand(loop: ast.While) -> set[str]:
-    """Return the variables of the condition that each iteration changes by one: `while t >= 0: …; t -= 1`."""
-    names = {node.id for node in descendants(loop.test) if isinstance(node, ast.Name)}
-    return {
-        statement.target.id
-        for statement in loop.body
-        if isinstance(statement, ast.AugAssign)
-        and isinstance(statement.target, ast.Name)
-        and isinstance(statement.op, (ast.Add, ast.Sub))
-        and isinstance(statement.value, ast.Constant)
-        and statement.value.value == 1
-    } & names
 
 
 def _carried_tensor(loop: AnyStepLoop, model: SemanticModel) -> ast.Name | None:

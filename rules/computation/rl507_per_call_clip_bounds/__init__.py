@@ -149,8 +149,8 @@ class PerCallClipBounds(Rule):
 
     def _made_again(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a space, or an array of limits, that hot code creates again."""
-        what = made_again(call, model) if model.frequency.heat_of(call).level >= self.heat else None
-        if what is None:
+        what = made_again(call, model)
+        if what is None or model.frequency.heat_of(call).level < self.heat:
             return
         text = " ".join(model.source.text(call).split())
         yield self.finding(

@@ -191,8 +191,7 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
     kind = model.types.type_of(node)
     if kind.tag in (TypeTag.NDARRAY, TypeTag.LIST) and not kind.optional:
         found.arrays.append(node)
-        uses = model.names.attribute_uses(node.attr)
-        return all(model.dataflow.use_of(use).escape_level is not EscapeLevel.CHANGED for use in uses)
+        return is_never_changed(node, model)
     return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or numbers.is_number(node, model)
 
 
@@ -230,3 +229,9 @@ def _name_stays(name: ast.Name, found: ClipBound, model: SemanticModel, depth: i
                 found.inlined.append(name)
                 return True
     return False
+
+
+def is_never_changed(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    """Whether no use of an attribute's name in this file changes the value in place."""
+    uses = model.names.attribute_uses(attribute.attr)
+    return all(model.dataflow.use_of(use).escape_level is not EscapeLevel.CHANGED for use in uses)

@@ -6,7 +6,6 @@ import ast
 
 from rlint.rule import (
     BindingKind,
-    EscapeLevel,
     SemanticModel,
     Trait,
     TypeTag,
@@ -15,7 +14,11 @@ from rlint.rule import (
     regex,
     root_of,
 )
-from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import is_end, is_of_fixed_space
+from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
+    is_end,
+    is_never_changed,
+    is_of_fixed_space,
+)
 
 SPACES = models.giving(TypeTag.SPACE, "gym.spaces", "gymnasium.spaces")
 _ARRAYS = models.having(Trait.FROM_DATA | Trait.JOINS | Trait.LEGACY, "numpy", "torch")
@@ -23,18 +26,18 @@ _FILLS = models.having(Trait.FILLS | Trait.REPEATS, "numpy", "torch")
 _TO_NUMBER = models.having(Trait.TO_NUMBER, "builtins") | models.giving(TypeTag.NUMPY_SCALAR, "numpy")
 _LIMIT = regex(r"(^|_)(low|high|lower|upper|min|max|minimum|maximum|bounds?|limits?)(er|s)?(_|$)")
 _CASTS = models.having(Trait.CASTS_TO, TypeTag.NDARRAY) | {"new_tensor", "to"}
-_SEQUENCES = frozenset({TypeTag.LIST, TypeTag.TUPLE, TypeTag.NDARRAY, TypeTag.UNKNOWN})
+_SEQUENCES = frozenset({TypeTag.LIST, TypeTag.TUPLE, TypeTag.NDARRAY})
 _DEPTH = 8
 
 
 def made_again(call: ast.Call, model: SemanticModel) -> str | None:
     """Return what a call creates again from values that never change: "a space", "an array of limits"."""
-    if _is_kept(call, model) or _is_part(call, model):
+    is_space = _is_space(call, model)
+    if not (_has_bounds(call) if is_space else _of_limits(call, model)):
         return None
-    if _is_space(call, model):
-        return "a space" if _settled(call, model, _DEPTH) and _has_bounds(call) else None
-    made = _of_limits(call, model)
-    return "an array of limits" if made and _settled(call, model, _DEPTH) else None
+    if _is_kept(call, model) or _is_part(call, model) or not _settled(call, model, _DEPTH):
+        return None
+    return "a space" if is_space else "an array of limits"
 
 
 def _is_space(call: ast.Call, model: SemanticModel) -> bool:
@@ -81,7 +84,7 @@ def _of_limits(call: ast.Call, model: SemanticModel) -> bool:
         return isinstance(given.slice, ast.Constant) and bool(_LIMIT.search(str(given.slice.value).lower()))
     if name is not None or not isinstance(given, ast.Attribute) or is_end(given, model):
         return False
-    is_sequence = model.types.type_of(given).tag in _SEQUENCES - {TypeTag.UNKNOWN}
+    is_sequence = model.types.type_of(given).tag in _SEQUENCES
     return is_sequence and bool(_LIMIT.search((last_name(given) or "").lower()))
 
 
@@ -140,7 +143,4 @@ def _attribute_is_settled(attribute: ast.Attribute, model: SemanticModel) -> boo
         root = root_of(attribute)
         is_own = isinstance(root, ast.Name) and model.names.is_self(root)
         return is_own and is_of_fixed_space(attribute, model)
-    if not model.types.is_setting(attribute):
-        return False
-    uses = model.names.attribute_uses(attribute.attr)
-    return all(model.dataflow.use_of(use).escape_level is not EscapeLevel.CHANGED for use in uses)
+    return model.types.is_setting(attribute) and is_never_changed(attribute, model)

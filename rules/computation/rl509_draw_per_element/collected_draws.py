@@ -10,6 +10,7 @@ from rlint.rule import (
     Trait,
     Type,
     TypeTag,
+    arguments_of,
     descendants,
     frozen,
     models,
@@ -33,16 +34,13 @@ _BY_PYTHON = (models.doing(EffectKind.DRAWS, "random") - models.having(Trait.PIC
     "random.shuffle",
 }
 _BY_TORCH = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") - {"torch.randperm"}
-_METHODS = models.having(Trait.DRAWS_LIKE, TypeTag.TENSOR)
 _SAMPLES = models.doing(EffectKind.DRAWS, TypeTag.DISTRIBUTION)
 _COMPUTES = (
     models.having(Trait.OF_NUMBERS, "builtins")
     | models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, "numpy", "torch", "math")
     | models.having(Trait.FROM_DATA, "numpy", "torch")
 )
-_KEEPS = models.having(Trait.KEEPS_VALUES | Trait.CASTS | Trait.CASTS_TO | Trait.TO_HOST, TypeTag.TENSOR) | {
-    "item"
-}
+_KEEPS = models.having(Trait.KEEPS_VALUES | Trait.CASTS | Trait.CASTS_TO | Trait.TO_HOST, TypeTag.TENSOR)
 _PARTS = (
     ast.Attribute, ast.BinOp, ast.BoolOp, ast.Compare, ast.Constant, ast.IfExp, ast.List, ast.Name,
     ast.Subscript, ast.Tuple, ast.UnaryOp, ast.keyword,
@@ -65,27 +63,21 @@ def drawn_per_item(node: ast.AST, model: SemanticModel) -> CollectedDraw | None:
     """Return the first draw of a collector that computes only numbers from its items: `[np.random.rand() < p
     for _ in range(n)]`, `x[k] += rng.normal()`, `np.array([random.gauss(m, s) for m, s in pairs])`.
     """
-    if isinstance(node, ast.For) and model.frequency.drivers(node, iteration=True):
-        return None
     found = collected(node, model)
     if found is None:
         return None
-    calls = {
+    calls = [
         part
         for value in found.values
         for part in descendants(value)
         if isinstance(part, ast.Call) and _draws(part, found, model)
-    }
-    inside = frozenset(calls)
-    if not calls or not all(
-        _computes(part, found, model) for value in found.values for part in parts_of(value, inside)
-    ):
+    ]
+    if not calls or (isinstance(node, ast.For) and model.frequency.drivers(node, iteration=True)):
         return None
-    for value in found.values:
-        for part in descendants(value):
-            if isinstance(part, ast.Call) and part in calls:
-                return CollectedDraw(part, _varies(part, found))
-    return None
+    inside = frozenset(calls)
+    if not all(_computes(part, found, model) for value in found.values for part in parts_of(value, inside)):
+        return None
+    return CollectedDraw(calls[0], _reads_item(arguments_of(calls[0]), found))
 
 
 def _computes(part: ast.AST, found: Collected, model: SemanticModel) -> bool:
@@ -102,7 +94,7 @@ def _computes(part: ast.AST, found: Collected, model: SemanticModel) -> bool:
 
 def _draws(call: ast.Call, found: Collected, model: SemanticModel) -> bool:
     """Whether a call draws a number, or rows of one shape, with arguments that one call for all can take."""
-    given = [*call.args, *(each.value for each in call.keywords)]
+    given = arguments_of(call)
     if any(isinstance(each, ast.Starred) for each in given) or None in {each.arg for each in call.keywords}:
         return False
     if not all(model.effects.is_repeatable(each) for each in given):
@@ -112,8 +104,7 @@ def _draws(call: ast.Call, found: Collected, model: SemanticModel) -> bool:
         return _draws_by_numpy(call, path, given, found, model)
     if path in _BY_PYTHON:
         return found.as_array and all(_is_number(each, found, model) for each in given)
-    fixed = not any(variable_names(each) & found.names for each in [*given, call.func])
-    if not found.as_array or not fixed:
+    if not found.as_array or _reads_item([*given, call.func], found):
         return False
     if path in _BY_TORCH:
         return True
@@ -142,7 +133,7 @@ def _draws_by_numpy(
     named = {each.arg for each in call.keywords}
     if path == _CHOICE:
         return _chooses(call, given, found, model)
-    if path in _DRAWS and found.as_array and not any(variable_names(each) & found.names for each in given):
+    if path in _DRAWS and found.as_array and not _reads_item(given, found):
         return True  # a number, or a row
     if path not in _DRAWS or path in _ROWS or named & {"size", "dtype", "endpoint"}:
         return False
@@ -160,14 +151,14 @@ def _chooses(call: ast.Call, given: list[ast.expr], found: Collected, model: Sem
     named = {each.arg for each in call.keywords}
     if not call.args or len(call.args) > 1 or named - {"p"}:
         return False
-    if any(variable_names(each) & found.names for each in given):
+    if _reads_item(given, found):
         return False
     return model.types.type_of(call.args[0]).tag in (TypeTag.INT, TypeTag.NDARRAY)
 
 
-def _varies(call: ast.Call, found: Collected) -> bool:
-    given = [*call.args, *(each.value for each in call.keywords)]
-    return any(variable_names(each) & found.names for each in given)
+def _reads_item(values: list[ast.expr], found: Collected) -> bool:
+    """Whether values differ from item to item."""
+    return any(variable_names(each) & found.names for each in values)
 
 
 def _is_number(argument: ast.expr, found: Collected, model: SemanticModel) -> bool:

@@ -16,10 +16,10 @@ from rlint.rule import (
     trip_count,
     variable_names,
 )
+from rlint.rules.computation._shared.stratified_draws import is_short
 
 Collector = ast.ListComp | ast.GeneratorExp | ast.Call | ast.For
 
-_FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _CONVERTS = models.having(Trait.FROM_DATA | Trait.JOINS, "numpy", "torch") | {"numpy.fromiter"}
 _LISTS = frozenset({"builtins.list", "builtins.tuple"})
@@ -115,7 +115,7 @@ def _of_comprehension(made: ast.ListComp | ast.GeneratorExp, model: SemanticMode
             return None
         iterated += [(each.target, each.iter) for each in inner.generators]
         value = inner.elt
-    if len(iterated) == 1 and (_is_few(made, model) or trip_count.collects_components(made, model)):
+    if len(iterated) == 1 and (is_short(made, model) or trip_count.collects_components(made, model)):
         return None
     names = frozenset(name for target, _ in iterated for name in variable_names(target))
     return Collected((value,), names, tuple(iterated), as_array)
@@ -165,7 +165,7 @@ def _of_map(
 
 
 def _of_loop(loop: ast.For, model: SemanticModel) -> Collected | None:
-    if loop.orelse or _is_few(loop, model) or trip_count.over_components(loop, model):
+    if loop.orelse or is_short(loop, model) or trip_count.over_components(loop, model):
         return None
     body = _Body(loop, model)
     if not body.block(loop.body) or not body.keeps:
@@ -180,11 +180,6 @@ def _of_loop(loop: ast.For, model: SemanticModel) -> Collected | None:
     return Collected(
         tuple(body.values), frozenset(names), tuple(iterated), body.as_array, frozenset(body.bound)
     )
-
-
-def _is_few(loop: ast.AST, model: SemanticModel) -> bool:
-    count = trip_count.passes(loop, model)
-    return count is not None and count < _FEW
 
 
 class _Body:

@@ -94,9 +94,9 @@ def is_by_helper(call: ast.expr, model: SemanticModel, opened: frozenset[Functio
     )
 
 
-def _only_compares(asked: tuple[Function, frozenset[Function]], model: SemanticModel) -> bool:
+def _only_compares(candidate: tuple[Function, frozenset[Function]], model: SemanticModel) -> bool:
     """Whether a function compares weights, and calls no other code that does something with networks."""
-    function, opened = asked
+    function, opened = candidate
     if not any(map(_is_return, descendants(function))):
         return False
     found = False

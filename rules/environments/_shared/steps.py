@@ -161,7 +161,7 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     function = model.function(node)
     if function is not None:
         called += model.syntax.qualname(function).split(".")
-    called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
+    called.append(file_name(model))
     stores = any(model.once(stores_transitions, loop) for loop in model.frequency.loops(node)[:1])
     if any(roles.looks_on(name) and not (stores and _PLAYS.search(name.lower())) for name in called):
         return False
@@ -171,6 +171,11 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
         or any(_TRAINS.search(name.lower()) for name in called)
         or any(map(is_for_training, model.usage.ways_from_training(node)))
     )
+
+
+def file_name(model: SemanticModel) -> str:
+    """Return the name of the file without its folder and extension."""
+    return str(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
 
 
 def stores_transitions(loop: AnyLoop, model: SemanticModel) -> bool:

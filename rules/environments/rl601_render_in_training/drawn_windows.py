@@ -16,6 +16,7 @@ from rlint.rule import (
     roles,
 )
 from rlint.rules.environments._shared.steps import (
+    file_name,
     is_called_training,
     is_environment_class,
     is_free,
@@ -93,7 +94,7 @@ def trains_here(call: ast.Call, model: SemanticModel) -> bool:
 def _names_around(call: ast.Call, model: SemanticModel) -> tuple[str, ...]:
     """Return the names of the file and of the functions and classes around a call."""
     function = model.function(call)
-    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    file = file_name(model)
     return (file, *model.syntax.qualname(function).split(".")) if function is not None else (file,)
 
 

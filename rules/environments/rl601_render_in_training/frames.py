@@ -11,7 +11,6 @@ _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")
 _VIEWER = regex(r"(^|_)viewer$")
 _FRAMES = regex(r"frame|film|video|image|img|picture|render|screen|gif|movie")
 _FILMS = regex("|".join(output_words.FILMS), 0)
-_INNER = frozenset({"env", "envs", "unwrapped", "gym_env"})
 
 
 def is_environment(env: ast.expr, model: SemanticModel) -> bool:

@@ -80,7 +80,12 @@ from rlint.rule import (
     regex,
     roles,
 )
-from rlint.rules.environments._shared.steps import is_called_training, is_free, unguarded_step
+from rlint.rules.environments._shared.steps import (
+    file_name,
+    is_called_training,
+    is_free,
+    unguarded_step,
+)
 from rlint.rules.environments.rl607_debug_mode_left_on import recordings
 
 _SETS = "torch.autograd.set_detect_anomaly"
@@ -140,8 +145,9 @@ class DebugModeLeftOn(Rule):
             found = blocking_launches(node, model)
         else:
             found = debugging(node, model) if isinstance(node, ast.Call) else None
-        holds = always_holds(model.frequency.conditions(node)) or runs_with_step(node, model)
-        if found is None or not holds:
+        if found is None:
+            return
+        if not always_holds(model.frequency.conditions(node)) and not runs_with_step(node, model):
             return
         caller = None
         option = recordings.debug_option(node, model) if isinstance(node, ast.Call) else None
@@ -282,22 +288,20 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
     """Whether gradient steps follow, in code that is not for debugging."""
     function = model.function(node)
     name = function.name if function is not None else ""
-    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
-    if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(file):
+    if not is_of_training(node, model):
         return False
     if Driver.GRADIENT_STEP in model.frequency.drivers(node):
         return True
     if name not in _ENTRY:
         return False
-    is_script = is_called_training(file) and model.class_of(node) is None
+    is_script = is_called_training(file_name(model)) and model.class_of(node) is None
     return is_script or model.once(takes_gradient_steps, model.syntax.module)
 
 
 def is_of_training(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether no name around the settings of a trainer speaks of debugging."""
+    """Whether the names of the file and function are not those of debugging."""
     function = model.function(node)
-    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
-    return not _ON_PURPOSE.search(f"{file} {function.name if function is not None else ''}")
+    return not _ON_PURPOSE.search(f"{file_name(model)} {function.name if function is not None else ''}")
 
 
 def always_holds(guards: tuple[Guard, ...]) -> bool:
@@ -311,8 +315,7 @@ def caller_that_trains(node: ast.AST, model: SemanticModel) -> str | None:
     the entry of a training is; None if there is none.
     """
     function = model.function(node)
-    file = model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
-    if function is None or _ON_PURPOSE.search(function.name) or _ON_PURPOSE.search(file):
+    if function is None or not is_of_training(node, model):
         return None
     for caller, site in model.usage.call_sites(node):
         if not always_holds(site.guards) or _ON_PURPOSE.search(caller.qualname):

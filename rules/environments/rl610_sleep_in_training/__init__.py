@@ -76,7 +76,12 @@ from rlint.rule import (
     roles,
     waiting_words,
 )
-from rlint.rules.environments._shared.steps import held_back, is_training, step_of_own_environment
+from rlint.rules.environments._shared.steps import (
+    file_name,
+    held_back,
+    is_training,
+    step_of_own_environment,
+)
 from rlint.rules.environments.rl610_sleep_in_training.idle_pauses import pause_of
 
 _OUTSIDE = frozenset(
@@ -98,7 +103,7 @@ class SleepInTraining(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset({"sleep", *last_names(*waiting_words.PAUSES, *waiting_words.RUN_COMMANDS), *_WAITS})
+    callees = frozenset({*last_names(*waiting_words.PAUSES, *waiting_words.RUN_COMMANDS), *_WAITS})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an unconditional pause in a training loop."""
@@ -185,7 +190,7 @@ def is_watched(statement: ast.stmt, model: SemanticModel) -> bool:
         return True
     function = model.function(statement)
     called = [model.syntax.qualname(function)] if function is not None else []
-    called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
+    called.append(file_name(model))
     return any(_WATCHED.search(name.lower()) or roles.looks_on(name) for name in called)
 
 

@@ -13,8 +13,12 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    axes_of,
+    counted_by_hand,
+    counts_by_one,
     descendants,
     models,
+    variable_names,
 )
 from rlint.rules.transfers._shared.reads import (
     FEWEST,
@@ -90,7 +94,7 @@ def is_first(read: TensorRead, model: SemanticModel) -> bool:
         for part in parts_read(node, model):
             if part is read.call or model.source.span(part) >= span:
                 continue
-            other = read_in(part, model)
+            other = model.once(read_in, part)
             if other is not None and other.loop is read.loop and ast.dump(other.tensor) == wanted:
                 return False
     return True
@@ -116,27 +120,15 @@ def _names_of_loops(part: ast.expr, model: SemanticModel) -> set[str]:
     found: set[str] = set()
     for above in model.ancestors(part):
         if isinstance(above, ast.For):
-            found |= _bound_in(above.target)
+            found |= variable_names(above.target)
         elif isinstance(above, COMPREHENSIONS):
             for generator in above.generators:
-                found |= _bound_in(generator.target)
+                found |= variable_names(generator.target)
         elif isinstance(above, ast.While):
-            found |= {step.target.id for step in above.body if _counts_up(step)}  # type: ignore[attr-defined]
+            found |= counted_by_hand(above)
         elif isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             break
     return found
-
-
-def _bound_in(target: ast.expr) -> set[str]:
-    return {node.id for node in descendants(target) if isinstance(node, ast.Name)}
-
-
-def _counts_up(step: ast.stmt) -> bool:
-    """Whether a statement is `i += 1` or `i -= 1`."""
-    match step:
-        case ast.AugAssign(target=ast.Name(), op=ast.Add() | ast.Sub(), value=ast.Constant(value=1)):
-            return True
-    return False
 
 
 def _leaves(value: ast.expr, depth: int) -> Iterator[ast.expr]:
@@ -222,7 +214,7 @@ def _base(item: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:
     value: ast.expr = item
     indices: list[ast.expr] = []
     while isinstance(value, ast.Subscript):
-        indices += value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+        indices += axes_of(value.slice)
         value = value.value
     return value, indices
 
@@ -234,7 +226,7 @@ def _is_int(index: ast.expr) -> bool:
 def _counter(name: ast.Name, model: SemanticModel) -> Binding | None:
     """Return what changes an index in each iteration: a loop of many steps, or `i += 1` in a `while`."""
     made = model.dataflow.definitions(name)
-    steps = [each for each in made if each.kind is BindingKind.AUGMENT and _counts_up(each.statement)]  # type: ignore[arg-type]
+    steps = [each for each in made if each.kind is BindingKind.AUGMENT and counts_by_one(each.statement)]
     if steps and any(
         isinstance(above, ast.While) and steps[0].statement in above.body for above in model.ancestors(name)
     ):

@@ -25,7 +25,7 @@ def is_others(read: HostRead, model: SemanticModel) -> bool:
     """Whether a read is the first half of a round trip, a copy with its graph, or covered by
     item-per-element.
     """
-    if _by_parts(read) and read_in(read.node, model) is not None:
+    if _by_parts(read) and model.once(read_in, read.node) is not None:
         return True
     if isinstance(read.node, ast.Call):
         function = model.function(read.node)
@@ -47,6 +47,6 @@ def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
     found = [
         read.node
         for read in reads_below(loop, model)
-        if is_hot(read, model) and element_loop(read, model) is loop and not is_others(read, model)
+        if is_hot(read, model) and element_loop(read, model) is loop and not model.once(is_others, read)
     ]
     return min(found, key=model.source.span, default=None)

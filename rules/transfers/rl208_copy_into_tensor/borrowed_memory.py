@@ -101,10 +101,12 @@ def is_written_to(name: ast.Name, model: SemanticModel) -> bool:
     scope = model.names.scope(name).lookup(name.id)
     if scope is None or not scope.is_function:
         return True
-    for use in model.names.uses(name.id, scope):
-        parent = model.parent(use)
-        if isinstance(parent, ast.AugAssign) and parent.target is use:
-            return True
-        if isinstance(parent, ast.Subscript) and parent.value is use and not isinstance(parent.ctx, ast.Load):
-            return True
-    return False
+    return any(writes_part(use, model) for use in model.names.uses(name.id, scope))
+
+
+def writes_part(use: ast.expr, model: SemanticModel) -> bool:
+    """Whether a use of a variable or attribute writes to its array: `rows[i] = row`, `rows *= 2`."""
+    parent = model.parent(use)
+    if isinstance(parent, ast.AugAssign):
+        return parent.target is use
+    return isinstance(parent, ast.Subscript) and parent.value is use and not isinstance(parent.ctx, ast.Load)

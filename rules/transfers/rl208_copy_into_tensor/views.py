@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import FUNCTIONS, SemanticModel, Trait, TypeTag, models
+from rlint.rules.transfers.rl208_copy_into_tensor.borrowed_memory import writes_part
 
 _OF_ARRAYS = models.having(Trait.RESHAPES | Trait.SAME_VALUES, TypeTag.NDARRAY)
 _FUNCTIONS = models.having(Trait.RESHAPES | Trait.FROM_DATA, "numpy")
@@ -40,13 +41,5 @@ def is_loaded_sample(call: ast.Call, array: ast.expr, model: SemanticModel) -> b
         return False
     match holder(array, model):
         case ast.Attribute(value=owner, attr=name) if array is not owner and model.names.is_self(owner):
-            return not any(_is_written(use, model) for use in model.names.attribute_uses(name))
+            return not any(writes_part(use, model) for use in model.names.attribute_uses(name))
     return False
-
-
-def _is_written(use: ast.Attribute, model: SemanticModel) -> bool:
-    """Whether a use of an attribute writes to a part of its array: `self.rows[i] = row`, `self.rows *= 2`."""
-    parent = model.parent(use)
-    if isinstance(parent, ast.AugAssign):
-        return parent.target is use
-    return isinstance(parent, ast.Subscript) and parent.value is use and not isinstance(parent.ctx, ast.Load)

@@ -109,7 +109,7 @@ class ItemPerElement(Rule):
                 yield from self.mapped(node, model)
                 return
         for part in parts_read(node, model):
-            read = read_in(part, model)
+            read = model.once(read_in, part)
             if read is None or not is_first(read, model):
                 continue
             yield self.finding(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, Function, SemanticModel, descendants
+from rlint.rule import (
+    BindingKind,
+    Function,
+    SemanticModel,
+    axes_of,
+    descendants,
+)
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     mask_expression,
@@ -79,8 +85,7 @@ def _variables(place: ast.Subscript | ast.Call, model: SemanticModel) -> list[as
         mask = selected_by(place, model)
         return [mask] if isinstance(mask, ast.Name) else []
     index = place.slice
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return [part for part in parts if isinstance(part, ast.Name)]
+    return [part for part in axes_of(index) if isinstance(part, ast.Name)]
 
 
 def _is_plain(statement: ast.AST) -> bool:

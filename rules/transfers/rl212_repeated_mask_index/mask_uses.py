@@ -27,7 +27,6 @@ _COMPARES = models.having(Trait.COMPARES, "torch") | models.having(Trait.COMPARE
 _RESHAPES = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR)
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _VALUES = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
-_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 _NAMED = regex(
     r"(^|_)(masks?|dones?|valids?|alive|terminated|terminals?|truncated|finished|active|filled|keep|kept)$"
 )
