@@ -120,17 +120,23 @@ class Iteration:
                 )
         return False
 
-    def _iterated(self, iterable: ast.expr) -> Iterable[ast.expr]:
-        """Yield what a loop iterates over: the sequences of `zip`, the bounds of `range`."""
+    def _iterated(self, iterable: ast.expr, *, places: bool = False) -> Iterable[ast.expr]:
+        """Yield what a loop iterates over: the sequences of `zip`, the bounds of `range`, the array whose
+        shape gives the `places` to visit.
+        """
         match iterable:
             case ast.Call(func=func, args=args, keywords=[]) if args:
                 name = self.model.names.qualified(func) or ""
                 if name == "builtins.range" or name in _ITERATES or name in _EACH_PLACE:
                     for part in args:
-                        yield from self._iterated(part.value if isinstance(part, ast.Starred) else part)
+                        yield from self._iterated(
+                            part.value if isinstance(part, ast.Starred) else part, places=name in _EACH_PLACE
+                        )
                     return
         match iterable:
-            case ast.Attribute(value=counted, attr="shape" | "flat"):
+            case ast.Attribute(value=counted, attr="flat"):
+                yield counted
+            case ast.Attribute(value=counted, attr="shape") if places:
                 yield counted
             case (
                 ast.Call(func=ast.Name(id="len"), args=[counted])

@@ -95,6 +95,8 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
     if rows:
         if not _operations(made.elt, own) or not _computes(made.elt, model, functions=True):
             return None
+        if _passes_sizes(made.elt, own, model):
+            return None
         text = model.source.text(rows[0])
         return ItemLoop(rows[0], f"computes with the rows of `{text}` one by one", _ROWS)
     paired = _pairs(clause.iter, model)
