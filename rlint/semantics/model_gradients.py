@@ -117,10 +117,11 @@ class GradientQueries:
     def _may_give_gradient(self, call: ast.Call) -> bool:
         if self._is_tested_for_no_network(call.func):
             return False
-        if self._forwards.runs_network(self._types.type_of(call.func)):
-            structure = self._nn.architecture(call.func)
+        called = self._called(call)
+        if self._forwards.runs_network(self._types.type_of(called)):
+            structure = self._nn.architecture(called)
             # without weights, it records nothing by itself
-            if not structure.weights and _augments(call.func):
+            if not structure.weights and _augments(called):
                 return False
             return structure.weights or not structure.complete or self._makes_parameters(structure.classes)
         return (
@@ -134,6 +135,13 @@ class GradientQueries:
             or self._gives_as_detached(call)
             or self._gives_as_named(call)
         )
+
+    def _called(self, call: ast.Call) -> ast.expr:
+        """Return what a call runs: `net` for `net(x)`, and for `net.forward(x)` of a network of torch."""
+        match call.func:
+            case ast.Attribute(value=owner, attr="forward") if not self._types.type_of(call.func):
+                return owner
+        return call.func
 
     def _is_tested_for_no_network(self, called: ast.expr) -> bool:
         """Whether an `isinstance` test around a call shows that it runs another object than a network."""
@@ -258,7 +266,9 @@ class GradientQueries:
         )
 
     def _surely_gives(self, call: ast.Call) -> bool:
-        return self._forwards.runs_network(self._types.type_of(call.func)) or self._returns_gradient(call)
+        return self._forwards.runs_network(self._types.type_of(self._called(call))) or self._returns_gradient(
+            call
+        )
 
     def _returns_gradient(self, call: ast.Call) -> bool:
         """Whether a call runs a function of the project that returns the output of a network."""

@@ -24,7 +24,7 @@ from rlint.registry import catalogue
 from rlint.run_data import Explained, FileTask, LineExplanation, RuleExplanation, Target
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.interprocedural.whole_program import LikelyProgram, WholeProgram
 from rlint.semantics.likely_models import LikelyModels
 from rlint.semantics.model import SemanticModel
 
@@ -118,7 +118,7 @@ class Explainer:
             notes=self_notes,
             heat=str(self._model.frequency.heat_of(statement).level),
             frequency=frequency_of(statement, self._model, self._program),
-            values=values_of(statement, self._model),
+            values=self._values(statement),
             rules=tuple(described),
             looked=len(self._rules),
         )
@@ -175,15 +175,23 @@ class Explainer:
 
     # -- what is not -----------------------------------------------------------------------------
 
+    def _values(self, statement: ast.stmt) -> tuple[tuple[str, str], ...]:
+        """Return the values of a statement, each with its type, or with its likely type if none is sure."""
+        likely = LikelyModels(self._model, self._program)
+        found = values_of(statement, self._model, likely.all)
+        likely.release()
+        return found
+
     def _silences(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
-        """Yield why the other rules that visit the line report nothing."""
+        """Yield why the other rules that visit the line report nothing, even with likely answers."""
         first, last = self._model.logical_lines(statement)
         reported = {
             each.code
             for each in self._found or ()
             if first <= each.start.line <= last or _related_within(each, first, last) is not None
         }
-        model = RecordingModel(self._own.name, self._analysis, self._program)
+        program = LikelyProgram(self._program)
+        model = RecordingModel(self._own.name, self._analysis.likely(program.index), program)
         cold = frequency_of(statement, self._model, self._program)[0]
         worlds: list[_World] | None = None
         for rule in self._rules:

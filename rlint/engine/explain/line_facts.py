@@ -130,13 +130,20 @@ def _why_cold(
     return f"`{function.shown}` is called by {', '.join(named)}{more}, which {are} not known to run often"
 
 
-def values_of(statement: ast.stmt, model: SemanticModel) -> tuple[tuple[str, str], ...]:
-    """Return the variables and attributes of a statement, each with a description of its type."""
+def values_of(
+    statement: ast.stmt, model: SemanticModel, likely: SemanticModel
+) -> tuple[tuple[str, str], ...]:
+    """Return the variables and attributes of a statement, each with a description of its type, or of what it
+    likely is in the `likely` model of the file.
+    """
     found: dict[str, str] = {}
-    for node, value in _values(statement, model):
+    for node, value in _values(statement, likely):
         code = shown(node, model)
-        if code not in found and len(found) < _MOST_VALUES:
-            found[code] = described(model.types.type_of(value)) or "not known"
+        if code in found or len(found) == _MOST_VALUES:
+            continue
+        sure = described(model.types.type_of(value))
+        kind = sure or described(likely.types.type_of(value))
+        found[code] = kind if sure else f"likely {kind}" if kind else "not known"
     return tuple(found.items())
 
 

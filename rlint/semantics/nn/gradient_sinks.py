@@ -434,10 +434,22 @@ class GradientTrace(ValueFlow[SinkKind]):
             or self._only_computes(call)
         ):
             self.compute(call)
-        elif self._steps_environment(call):
+        elif self._steps_environment(call) or self._computes_unrecorded(call):
             self.reach(call, SinkKind.DETACHED)
         else:
             self.reach(call, SinkKind.HANDED)
+
+    def _computes_unrecorded(self, call: ast.Call) -> bool:
+        """Whether unknown code likely computes something of a value where autograd is off, as a network in a
+        list does: `with torch.no_grad(): votes.append(heads[i](features))`.
+        """
+        return (
+            self.gradients.here.at(call) is Autograd.OFF
+            and not is_store(call)
+            and self.analysis.types.supposes(
+                f"`{ast.unparse(call.func)}` neither returns nor keeps what it is passed"
+            )
+        )
 
     def _only_computes(self, call: ast.Call) -> bool:
         """Whether an object of unknown class likely is a loss function or an activation, judging by its name:

@@ -26,7 +26,8 @@ _MAKES_OPTIMIZER = regex(
     r"|^transformers\.(\w+\.)*(AdamW|Adafactor)$"
 )
 _FREEZES = regex(
-    r"freeze|frozen|(disable|without|no|off|(?<!re)set|toggle)_?(requires_?)?grad|requires_grad",
+    r"freeze(?!_?(bn|batch_?norm|norm|stat|running))|frozen"
+    r"|(disable|without|no|off|(?<!re)set|toggle)_?(requires_?)?grad|requires_grad",
     re.IGNORECASE,
 )
 _SAME_OBJECT = models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
