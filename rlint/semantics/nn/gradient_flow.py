@@ -236,7 +236,9 @@ class GradientFlow:
         return GradientTrace(self).of_binding(*self.binding_of(function, parameter))
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
-        """Return the arguments of a variable's methods that insert into a container."""
+        """Return what is put into the container or the tensor that a variable holds: the arguments of methods
+        that insert, and values assigned to items.
+        """
         if name not in self._filled:
             return []
         known = self._put_into.get((name, scope))
@@ -248,7 +250,8 @@ class GradientFlow:
     def _filled(self) -> frozenset[str]:
         """Return the names of the variables that values may be inserted into."""
         attributes = self.syntax.written.attributes
-        owners = (use.value for method in facts.PUTS_IN for use in attributes.get(method, ()))
+        owners = [use.value for method in facts.PUTS_IN for use in attributes.get(method, ())]
+        owners += [item.value for item in self.syntax.written.item_stores]
         return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
 
     def _find_put_into(self, name: str, scope: Scope | None) -> Iterator[ast.expr]:
@@ -258,6 +261,16 @@ class GradientFlow:
                     call = self.syntax.parents.get(attribute)
                     if isinstance(call, ast.Call):
                         yield from call.args[-1:]
+                case ast.Subscript(ctx=ast.Store()) as item:
+                    yield from self._stored_in(item, use)
+
+    def _stored_in(self, item: ast.Subscript, held: ast.expr) -> Iterator[ast.expr]:
+        """Yield the value assigned to an item, unless the whole is an array, whose items are numbers."""
+        if self.analysis.types.type_of(held).tag in facts.HAVE_NO_GRADIENT:
+            return
+        match self.syntax.parents.get(item):
+            case ast.Assign(value=value) | ast.AugAssign(value=value):
+                yield value
 
     def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
         """Return the functions of the project that a call may run, each with the parameter that receives an
