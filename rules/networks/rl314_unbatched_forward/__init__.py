@@ -23,6 +23,9 @@ In a rollout of a model over time, it flags networks whose results the loop only
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
 of observations in the function of one step (likely).
 
+A network that at least three statements run on inputs of their own, and whose results are then joined, is
+likely, too: `torch.stack((net(x1), net(x2), net(x3)))`.
+
 The rule does not flag:
 
 - inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop
@@ -116,6 +119,7 @@ from rlint.rules.networks.rl314_unbatched_forward.per_sample import draws_each_i
 from rlint.rules.networks.rl314_unbatched_forward.prompts import is_generated_per_prompt, is_run_per_text
 from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_steps, is_only_stored
 from rlint.rules.networks.rl314_unbatched_forward.summed_losses import is_repeated_in, item_of_summed_loss
+from rlint.rules.networks.rl314_unbatched_forward.unrolled_runs import unrolled_runs
 
 _MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
 
@@ -140,11 +144,28 @@ class UnbatchedForward(Rule):
         if isinstance(node.func, ast.Name) and node.func.id == "map":
             yield from self.check_map(node, model)
             return
+        runs = unrolled_runs(node, model)
+        if runs:
+            yield self.unrolled(runs, model)
         looped = model.frequency.loops(node)
         if not looped or isinstance(looped[0], ast.While):
             return
         known = list(self.check_known(node, looped[0], model))
         yield from known or self.check_independent(node, looped[:2], model)
+
+    def unrolled(self, runs: Sequence[ast.Call], model: SemanticModel) -> Finding:
+        """Return the finding for a network that several statements run on inputs of their own."""
+        text = " ".join(model.source.text(runs[0].func).split())
+        return self.finding(
+            model,
+            runs[0],
+            f"`{text}` runs {len(runs)} times, each time on another input, and the results are joined: each "
+            "run dispatches every layer",
+            advice=f"Concatenate the inputs along the batch, run `{text}` once, and split or reshape its "
+            "result",
+            assumes="the inputs have the same shape",
+            related=[(run, "runs it again") for run in runs[1:]],
+        )
 
     def check_independent(
         self, node: ast.Call, looped: Sequence[AnyLoop], model: SemanticModel
