@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Edit, Fix, SemanticModel, TypeTag, frozen
+from rlint.rule import Applicability, Edit, Fix, SemanticModel, TypeTag, descendants, frozen, last_name
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
     ARRAYS,
     SWAPS,
@@ -111,8 +111,21 @@ def _doubts_without(first: Link, last: Link, model: SemanticModel) -> Iterator[s
     copies_anyway = numpy and last.name == "flatten" and last.is_method
     if copies and not copies_anyway and not is_contiguous(first.of, model):
         yield f"the result may be a view of `{of}` where it was a copy"
-    if last.name == "flatten" and kind.tag is TypeTag.TENSOR and not (kind.fresh or (kind.rank or 0) > 1):
+    is_new = kind.fresh and not _may_require_grad(first.of)
+    if last.name == "flatten" and kind.tag is TypeTag.TENSOR and not (is_new or (kind.rank or 0) > 1):
         yield f"the result is `{of}` itself instead of a view if it has one dimension"
+
+
+def _may_require_grad(made: ast.expr) -> bool:
+    """Whether a new tensor may be a leaf that requires grad, which its view is not."""
+    return any(
+        isinstance(node, ast.Call)
+        and (
+            any(keyword.arg in ("requires_grad", None) for keyword in node.keywords)
+            or last_name(node.func) in ("requires_grad_", "Parameter")
+        )
+        for node in descendants(made)
+    )
 
 
 # -- one axis more -----------------------------------------------------------------------------
@@ -254,7 +267,10 @@ def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     fix = None
     known = model.types.type_of(first.of).tag in ARRAYS
     if model.edit.is_relocatable(last.node) and (first.is_method or known):
-        doubts = [] if known else [f"`{' '.join(model.source.text(first.of).split())}` must be a tensor"]
+        of = " ".join(model.source.text(first.of).split())
+        doubts = [] if known else [f"`{of}` must be a tensor"]
+        if first.name != last.name and model.types.type_of(first.of).rank != len(order):
+            doubts.append(f"`{of}` must have {len(order)} axes: otherwise another error is raised")
         doubts += _doubts_about_text(first, last, None, model)
         fix = _fix(
             f"Write `{written}`",

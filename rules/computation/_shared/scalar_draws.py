@@ -88,7 +88,8 @@ def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator:
     inside = ", ".join([model.source.text(argument) for argument in call.args])
     inside += "".join(f", {keyword.arg}={model.source.text(keyword.value)}" for keyword in call.keywords)
     inside = inside.replace("{", "{{").replace("}", "}}").removeprefix(", ")
-    doubt = "the list held NumPy scalars and now holds Python numbers" if generator and whole else None
+    are_scalars = whole and (generator or name == "random_integers")
+    doubt = "the list held NumPy scalars and now holds Python numbers" if are_scalars else None
     named = dict(zip(taken, call.args, strict=False))
     named.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
     valid = are_valid_bounds(named) if whole else all(is_valid(value, name) for name, value in named.items())

@@ -195,8 +195,10 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
     ):
         return None
     caught = _is_caught(call, statement, model)
+    needs_str = any(isinstance(each, ast.Call) and each.args for each in descendants(call))
     fits = not _may_fail(call, model) and all(
-        _is_made_text(b, name, statement, model) for b in model.dataflow.definitions(name)
+        _is_made_text(b, name, statement, model, needs_str=needs_str)
+        for b in model.dataflow.definitions(name)
     )
     safe = fits or (not caught and hoist_points.may_move_before(call, loop, model))
     if not safe and not hoist_points.is_reached(call, loop, model):
@@ -238,9 +240,11 @@ def _stays_ahead(loop: AnyLoop, statement: ast.stmt, model: SemanticModel) -> bo
     return model.dataflow.order.always_within(loop, statement)
 
 
-def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool:
+def _is_made_text(
+    binding: Binding, name: ast.Name, statement: ast.stmt, model: SemanticModel, *, needs_str: bool
+) -> bool:
     """Whether the variable surely is a string: by its assignment, or because a string method was called on it
-    already. An annotation alone is not proof.
+    already. An annotation alone is not proof, nor are methods that bytes also have if it `needs_str`.
     """
     match binding:
         case Binding(
@@ -254,20 +258,24 @@ def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: 
                 return True
     scope = model.names.scope(name).lookup(name.id)
     return scope is not None and any(
-        _was_text(r, statement, model) for r in model.names.reads(name.id, scope)
+        _was_text(r, statement, model, needs_str=needs_str) for r in model.names.reads(name.id, scope)
     )
 
 
-def _was_text(read: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool:
+def _was_text(read: ast.Name, statement: ast.stmt, model: SemanticModel, *, needs_str: bool) -> bool:
     """Whether a method that only strings have has run on the variable, before a statement and with the same
-    value.
+    value. If it `needs_str`, those that bytes have as well count only if they were passed a string.
     """
     called = model.syntax.method_call(read)
     if called is None:
         return False
     within = model.syntax.statement(read)
+    of_bytes_too = hasattr(bytes, last_name(called.func) or "") and not any(
+        isinstance(given, ast.Constant) and isinstance(given.value, str) for given in called.args
+    )
     if (
         last_name(called.func) not in _ONLY_OF_TEXTS
+        or (needs_str and of_bytes_too)
         or within is statement
         or model.function(read) is not model.function(statement)
     ):

@@ -306,7 +306,7 @@ def doubt_of(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel, *, 
     if draw.doubt:
         return str(draw.doubt)
     for argument in draw.arguments:
-        if not is_number(argument, model):
+        if numbers.number_of(argument, model) is None:  # an annotation alone is not proof
             return f"`{model.source.text(argument)}` must be one number"
     for count in counts:
         if not is_size(count, model):

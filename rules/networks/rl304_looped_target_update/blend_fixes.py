@@ -96,8 +96,8 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
         doubts.append(DEVICES.format(written))
     if not is_unrecorded(blend, model):
         doubts.append(RECORDED.format(written))
-    if model.program.is_attribute_read("_version"):
-        doubts.append(VERSION.format(written))
+    if model.program.is_attribute_read("_version") or model.usage.reads_errors():
+        doubts.append(VERSION.format(written))  # errors of autograd show the count as well
     source = source_of(blend.written, model)
     for part in (source, source_of(mixture.new, model)):
         if part is not None and model.types.may_override(part.network, "parameters", "named_parameters"):

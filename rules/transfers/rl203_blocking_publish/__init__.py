@@ -96,6 +96,7 @@ from rlint.rule import (
     descendants,
     last_name,
     made_networks,
+    torch_settings,
     weight_sync,
 )
 from rlint.rules.transfers.rl203_blocking_publish.moved_weights import moved_one_by_one
@@ -249,5 +250,7 @@ def doubt(loaded: StateLoad, source: ast.expr, model: SemanticModel) -> str | No
     """Return the condition of the fix; None if it is safe."""
     if model.index.defines_method("get_extra_state"):
         return f"the extra state of a module in `{model.source.text(loaded.target)}` need not be a tensor"
+    if model.program.sets(torch_settings.META):
+        return "tensors on the device `meta` raise another error: they cannot be copied"
     reason: str | None = made_networks.loading_doubt(loaded.target, source, model)
     return reason

@@ -121,6 +121,8 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
 from rlint.rules.transfers.rl211_widen_before_transfer.widened_earlier import NAMES, widened_earlier
 
 LONGEST_SHOWN = 40
+_VIEWED = frozenset({"view", "view_as", "unflatten"})
+"""Methods that need contiguous memory, which a conversion of a part of a tensor creates."""
 _ONE = "a single observation has few bytes"
 
 
@@ -269,7 +271,7 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
     if is_in_text(call, model) or not isinstance(cast.func, ast.Attribute):
         return None
     reason = doubt(kind, move.device, model)
-    if not reason and "view" in methods_between(move.source, cast):
+    if not reason and not _VIEWED.isdisjoint(methods_between(move.source, cast)):
         reason = (
             f"`{model.source.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
         )
