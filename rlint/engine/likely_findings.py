@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rlint.findings import Applicability, Confidence, Finding
@@ -53,13 +54,20 @@ def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Findin
 
 def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str, ...]) -> tuple[str, ...]:
     """Return the first assumptions that suffice by themselves for the rule to report a finding: one, or
-    several about the same object. All of them if none do.
+    several about the same object. If none do, return those of which none can be left out.
     """
-    for together in _independent(assumed):
+    groups = _independent(assumed)
+    for together in groups:
         found, rests_on, _ = _found(rule, node, likely.only(*together))
         if found and rests_on:
             return together
-    return assumed
+    needed = list(groups)
+    for together in groups if len(groups) > 2 else ():
+        others = [each for each in needed if each is not together]
+        found, rests_on, _ = _found(rule, node, likely.only(*chain.from_iterable(others)))
+        if found and rests_on:
+            needed = others
+    return tuple(chain.from_iterable(needed))
 
 
 def _independent(assumed: tuple[str, ...]) -> list[tuple[str, ...]]:
