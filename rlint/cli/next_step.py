@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from rlint.findings import loop_of
+from rlint.findings import ImpactLevel, loop_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from rlint.cli.request import Request
     from rlint.findings import Finding
     from rlint.run_data import Report
 
 _FORMATS = ("full", "grouped")
+_WEIGHTS = {ImpactLevel.LOW: 1, ImpactLevel.UNKNOWN: 2, ImpactLevel.MEDIUM: 4, ImpactLevel.HIGH: 16}
+"""How much findings of each impact count for the script to run."""
 
 
 def next_step(request: Request, output_format: str, report: Report) -> str:
@@ -31,19 +34,39 @@ def next_step(request: Request, output_format: str, report: Report) -> str:
 
 
 def _script(findings: Iterable[Finding], report: Report) -> str | None:
-    """Return the script whose loop runs the first of the findings, if one is evident."""
-    for path in dict.fromkeys(_starts(findings)):
-        text = report.text_of(path)
-        if "__name__" in text and "__main__" in text:
-            return path
-    return None
-
-
-def _starts(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield the files of the outermost loops around the findings, then those of the findings."""
+    """Return the script whose loops run most of the findings, the weighty ones before all; None if none is
+    evident.
+    """
+    weights: Counter[str] = Counter()
+    started: dict[str, bool] = {}
     for finding in findings:
+        level = finding.impact.level if finding.impact is not None else ImpactLevel.UNKNOWN
         loop = loop_of(finding.chain[0]) if finding.chain else None
-        if loop is not None and finding.cell is None:
-            yield loop.path
-        if finding.path.endswith(".py"):
-            yield finding.path
+        starts = [loop.path] if loop is not None and finding.cell is None else []
+        starts += [finding.path] if finding.path.endswith(".py") else []
+        for path in dict.fromkeys(starts):
+            weights[path] += _WEIGHTS[level]
+            started.setdefault(path, _is_started(report.text_of(path)))
+        if loop is not None and not started.get(loop.path, True):
+            started[loop.path] = _is_at_module_level(report.text_of(loop.path), loop.line)
+    return next((path for path, _ in weights.most_common() if started[path]), None)
+
+
+def _is_started(text: str) -> bool:
+    return "__name__" in text and "__main__" in text
+
+
+def _is_at_module_level(text: str, line: int) -> bool:
+    """Whether a line stands in no function, so that the import of its file, or its start, runs it."""
+    lines = text.splitlines()[:line]
+    depth = _indent(lines[-1]) if lines else 0
+    for above in reversed(lines):
+        if above.strip() and _indent(above) < depth:
+            depth = _indent(above)
+            if above.lstrip().startswith(("def ", "async def ", "class ")):
+                return False
+    return depth == 0
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

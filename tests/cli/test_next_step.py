@@ -33,6 +33,33 @@ def test_the_script_is_named_if_it_is_evident(run: Run, agent: Path) -> None:
     assert run("check", renamed.name).stdout.endswith(HINT.format("'my agent.py'") + "\n")
 
 
+LOOP = """
+import numpy as np
+
+env = make()
+obs = env.reset()
+{starts}
+for step in range(100_000):
+    obs, reward, done, info = env.step(0)
+{grows}
+"""
+
+
+def growing(buffers: int) -> str:
+    """Return a script without functions whose loop has as many findings as there are buffers."""
+    names = [f"buffer{number}" for number in range(buffers)]
+    starts = "\n".join(f"{name} = np.zeros((0, 4), dtype=np.float32)" for name in names)
+    grows = "\n".join(f"    {name} = np.concatenate([{name}, obs[None]])" for name in names)
+    return LOOP.format(starts=starts, grows=grows)
+
+
+def test_the_script_that_runs_most_findings_is_named(run: Run, folder: Path) -> None:
+    """Also if its loop stands at module level."""
+    for name, buffers in (("a_demo.py", 1), ("b_train.py", 4), ("c_test_run.py", 2)):
+        (folder / name).write_text(growing(buffers))
+    assert run("check", ".").stdout.endswith(HINT.format("b_train.py") + "\n")
+
+
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize(
     "options",
