@@ -58,6 +58,7 @@ ATTRIBUTES: dict[TypeTag, dict[str, Type]] = {
         (_SPACE, "action_space observation_space single_action_space single_observation_space"),
         (INT, "num_envs"),
         (Type(TypeTag.ENVIRONMENT), "env unwrapped venv"),
+        (Type(TypeTag.RANDOM_GENERATOR), "np_random"),
     ),
     TypeTag.SPACE: _kinds(
         (SHAPE, "shape"),

@@ -63,6 +63,8 @@ _TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
 _WINDOW = Effect(EffectKind.OTHER, "draws on the screen")
 _FIGURE = Type(TypeTag.INSTANCE, of="matplotlib.figure.Figure")
 _AXES = Type(TypeTag.INSTANCE, of="matplotlib.axes.Axes")
+HDF5_FILE = "h5py.File"
+"""The class of files, groups and data sets, which an index tells apart."""
 _FRAME_CLOCK = Type(TypeTag.INSTANCE, of="pygame.time.Clock")
 _FIGURE_AND_AXES = Type(TypeTag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one axes object, or an array
 _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
@@ -320,7 +322,7 @@ _AROUND: Table = table(
     facts("requests", _NETWORK, NEW, "delete get post put request"),
     facts("cloudpickle", READS, BYTES, "dumps"),
     facts("cloudpickle", Effect(EffectKind.UNKNOWN, "runs what the pickle says"), NEW, "loads"),
-    facts("h5py", FILE_IO, Type(TypeTag.INSTANCE, of="h5py.File"), "File"),
+    facts("h5py", FILE_IO, Type(TypeTag.INSTANCE, of=HDF5_FILE), "File"),
     facts("joblib", FILE_IO, ANYTHING, "dump"),
     facts("joblib", FILE_IO, ANYTHING, "load", Trait.LOADS),
     facts("psutil", READS, NEW, "Process cpu_count disk_usage virtual_memory"),

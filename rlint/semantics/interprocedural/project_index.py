@@ -144,7 +144,17 @@ class ProjectIndex(SymbolTable):
                     found = self._in_doubt(found)
                 return self._judged(found, lambda: f"{cls.qualname}.{name}")
         found = self._with_given(UNKNOWN, cls, name)
-        return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
+        if found.caveat is not None:
+            return self._judged(found, lambda: f"{cls.qualname}.{name}")
+        return self._inherited(cls, name)
+
+    def _inherited(self, cls: ClassSummary, name: str) -> Type:
+        """Return the type of an attribute that a library's class gives to those derived from it: the
+        `np_random` of environments.
+        """
+        if not any(isinstance(base, str) for base in self.ancestry(cls)):
+            return UNKNOWN
+        return models.attribute_kind(self.class_kind(cls).tag, name)
 
     def _is_set_by_mixins(self, cls: ClassSummary, name: str) -> bool:
         """Whether an object of a derived class may get an attribute from another base: a mixin that sets it,

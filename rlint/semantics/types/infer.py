@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
+from rlint.models.rl import HDF5_FILE
 from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, unpacked, with_choice
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
@@ -381,7 +382,8 @@ class TypeInference(CallInference, LiteralInference):
 
     def _entered(self, binding: Binding) -> Type:
         kind = self.type_of(binding.value) if binding.value is not None else UNKNOWN
-        return kind if kind.tag in _ENTER_AS_THEMSELVES else UNKNOWN
+        is_file = kind.tag is TypeTag.INSTANCE and kind.of == HDF5_FILE
+        return kind if kind.tag in _ENTER_AS_THEMSELVES or is_file else UNKNOWN
 
     def _imported(self, binding: Binding) -> Type:
         return deferred(models.canonical(binding.target))

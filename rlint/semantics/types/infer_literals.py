@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import ClassVar
 
+from rlint.models.rl import HDF5_FILE
 from rlint.models.value_type import PLAIN, UNKNOWN, Device, Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, item_of, known_item
@@ -138,7 +139,18 @@ class LiteralInference(DtypeInference):
             return UNKNOWN  # a likely tensor is not one then
         if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
-        return indexed(owner, self._index_step(node.slice))
+        step = self._index_step(node.slice)
+        if owner.tag is TypeTag.INSTANCE and owner.of == HDF5_FILE:
+            return self._read_of_file(owner, node.slice, step)
+        return indexed(owner, step)
+
+    def _read_of_file(self, owner: Type, index: ast.expr, step: str) -> Type:
+        """Return what an index gives of an HDF5 file: a group or a data set for a key, an array for a part of
+        a data set, which is read into new memory.
+        """
+        if isinstance(index, ast.Constant) and isinstance(index.value, str):
+            return owner
+        return Type(TypeTag.NDARRAY, fresh=True) if step == "[:]" else UNKNOWN
 
     def _index_step(self, index: ast.expr) -> str:
         """Return the step of an access path for an index: one item, a part, or unknown."""

@@ -36,6 +36,7 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
 """Methods of tensors that take a dimension or a mask, and more: other classes also have a
 `gather(values)`.
 """
+_DIFFERENTIATES = "backward"
 _TAKE_ONE = (
     models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
 ) | (models.having(Trait.PAIRWISE, TypeTag.TENSOR) & _MOSTLY)
@@ -153,6 +154,8 @@ class UseEvidence:
                 return shown if self._is_called(expression) and not call.args else None
             if parent.attr in _OF_NUMBERS:
                 return None if call.args or call.keywords else shown
+            if parent.attr == _DIFFERENTIATES and call.args:
+                return None  # `accelerator.backward(loss)`
             if parent.attr in _TAKE_ONE:
                 return shown if len(call.args) == 1 else None
             if parent.attr == "type":
@@ -173,9 +176,13 @@ class UseEvidence:
         return len(call.args) == 1 and (self._names.qualified(call.args[0]) or "").startswith("torch.")
 
     def _takes_tensor(self, call: ast.Call) -> bool:
-        """Whether a torch function takes a tensor first, as functions that are also tensor methods do."""
+        """Whether a torch function takes a tensor first, as functions that are also tensor methods do, or an
+        object computes the gradient of a loss: `accelerator.backward(loss)`.
+        """
         if type(call.func) is not ast.Attribute and type(call.func) is not ast.Name:
             return False
+        if type(call.func) is ast.Attribute and call.func.attr == _DIFFERENTIATES:
+            return True
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
         qualified = self._names.qualified(call.func) or ""
         return qualified.startswith(_FUNCTIONAL) or (qualified == f"torch.{name}" and name in _OF_TENSORS)
@@ -248,7 +255,8 @@ class UseEvidence:
                     if indexed is not None:
                         yield indexed, kind
         for name, calls in written.calls.items():
-            if name not in _OF_TENSORS and not models.callable_fact(f"{_FUNCTIONAL}{name}"):
+            of_torch = name in _OF_TENSORS or models.callable_fact(f"{_FUNCTIONAL}{name}")
+            if not of_torch and name != _DIFFERENTIATES:
                 continue
             for call in calls:
                 if call.args and self._takes_tensor(call):
