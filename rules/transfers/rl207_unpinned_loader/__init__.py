@@ -118,10 +118,10 @@ class UnpinnedLoader(Rule):
         if feeds.taken_over or any(map(waits_on_purpose, feeds.moved)):
             return
         moved = feeds.hot
-        elsewhere = moved_in_other_file(node, model) if not moved and feeds.is_returned else None
-        if not moved and elsewhere is None:
+        other_file = moved_in_other_file(node, model) if not moved and feeds.is_returned else None
+        if not moved and other_file is None:
             return
-        place = f"in line {model.span_of(moved[0])[0].line}" if moved else f"by the code around {elsewhere}"
+        place = f"in line {model.span_of(moved[0])[0].line}" if moved else f"by the code around {other_file}"
         workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")
         has_workers = workers is not None and not (isinstance(workers, ast.Constant) and not workers.value)
         gain = "" if has_workers else "; without workers, the gain is small"

@@ -21,7 +21,7 @@ _TENSORS = (TypeTag.BATCH, TypeTag.TENSOR)
 def moved_in_other_file(loader: ast.Call, model: SemanticModel) -> str | None:
     """Return the place in another file where a caller of the function around a loader gets the loader, if it
     moves batches in memory that is not pinned to a device, or a function that it passes them to in a loop
-    does; None if there is none. Loaders that a library takes over are left alone.
+    does; None if there is none, or if a library takes the loader over.
     """
     own = model.symbols.module.module
     for caller, site in model.usage.call_sites(loader):
