@@ -25,6 +25,7 @@ POINTS = frozenset(name for name in models.methods_of(TypeTag.WRITER) if name.st
 """Methods of a summary writer only."""
 _LEVELS = models.having(Trait.REPORTS, TypeTag.LOGGER) | {"success"}
 _LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
+_OF_LOGGER = "logging.Logger."
 _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm", "wandb") | {
     "wandb.run.log"
 }
@@ -88,6 +89,9 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
     if method not in _LEVELS and method != "log":
         return False
     kind = analysis.types.type_of(call.func.value)
+    if kind.tag is TypeTag.INSTANCE and method in _LEVELS:
+        # a method of a logger that an object keeps: `self.info = logger.info`
+        return analysis.types.type_of(call.func).of.startswith(_OF_LOGGER)
     if not kind and method in _LEVELS:
         return (last_name(call.func.value) or "").lower().strip("_") == "logger"
     return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)

@@ -88,7 +88,7 @@ from rlint.semantics.types.device_reads import parameters_read, parameters_teste
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.results.call_results import returns_call_results
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
-from rlint.semantics.types.results.device_copies import parameters_copied
+from rlint.semantics.types.results.device_copies import items_copied, parameters_copied
 from rlint.semantics.types.results.one_row_parameters import parameters_made_rows
 from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
@@ -311,6 +311,9 @@ def _function(
         reads=parameters_read(node, syntax),
         tests=parameters_tested(node),
         copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
+        if "torch" in syntax.text
+        else (),
+        copied_items=items_copied(node, syntax, analysis.types, analysis.definitions.reaching)
         if "torch" in syntax.text
         else (),
         makes_tensor_of=parameter_of_either(

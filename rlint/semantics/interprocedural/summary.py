@@ -168,6 +168,7 @@ class FunctionSummary:
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
     tests: tuple[str, ...] = ()  # parameters of which it only tells whether they are finite
     copies: tuple[str, ...] = ()  # parameters that it copies to a device (see device_copies.py)
+    copied_items: tuple[str, ...] = ()  # access paths of items from other files that it copies to one
     rows: tuple[str, ...] = ()  # parameters that it makes a batch of one of (see one_row_parameters.py)
     makes_tensor_of: str = (
         ""  # the parameter that it returns as a host tensor if it is an array, else as it is

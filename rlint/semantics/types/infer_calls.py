@@ -24,6 +24,8 @@ _OF_CLASSES = frozenset(
     for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
 """Types of values that may be instances of classes of the project."""
+_LOG_METHODS = models.methods_of(TypeTag.LOGGER)
+_LOGGER_CLASS = "logging.Logger"
 _ENCODED = Choice(batches.BATCH_ON_HOST, is_read=True)
 _WITH_ELEMENTS = (TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR)
 
@@ -52,6 +54,8 @@ class CallInference(ResultInference):
                 return named_tuples.field_of(owner, node.attr)
             if owner.tag is TypeTag.TUPLE and owner.item is not None and owner.item.tag is TypeTag.TENSOR:
                 return owner.item if node.attr in ("values", "indices") else UNKNOWN  # `topk` and its like
+            if owner.tag is TypeTag.LOGGER and node.attr in _LOG_METHODS and not self._is_called(node):
+                return Type(TypeTag.FUNCTION, of=f"{_LOGGER_CLASS}.{node.attr}")
             kind = models.attribute_kind(owner.tag, node.attr)
             kind = self.same_elements(owner, node.attr, kind)
             if kind.tag is TypeTag.TENSOR and owner.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN:
@@ -60,6 +64,11 @@ class CallInference(ResultInference):
                 return kind._replace(device=owner.device)
             return kind
         return deferred(f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
+
+    def _is_called(self, method: ast.Attribute) -> bool:
+        """Whether a method is called where it is read, rather than stored or passed on."""
+        around = self.syntax.parents.get(method)
+        return isinstance(around, ast.Call) and around.func is method
 
     def _of_call(self, node: ast.Call) -> Type:
         found = self._result_of_call(node)

@@ -17,6 +17,7 @@ from rlint.rule import (
     counted_by_hand,
     counts_by_one,
     descendants,
+    last_name,
     models,
     variable_names,
 )
@@ -35,6 +36,7 @@ _TAKES_NUMBERS = frozenset({TypeTag.LIST, TypeTag.TUPLE, TypeTag.NDARRAY})
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.TENSOR, TypeTag.NUMPY_SCALAR})
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _KEEPS_ITEMS = models.having(Trait.SAME_ITEMS, "builtins")
+_CHOOSE = frozenset({"argmax", "argmin"})
 _DEPTH = 4
 
 
@@ -48,7 +50,8 @@ def parts_read(node: ast.AST, model: SemanticModel) -> Sequence[ast.expr]:
         case ast.comprehension(ifs=tests):
             return [part for test in tests for part in conditions(test)]
         case ast.Subscript(value=items, slice=ast.Name() as index):
-            return (index,) if model.types.type_of(items).tag in _TAKES_NUMBERS else ()
+            tag = model.types.type_of(items).tag
+            return (index,) if tag in _TAKES_NUMBERS or tag is TypeTag.UNKNOWN else ()
     return ()
 
 
@@ -79,10 +82,30 @@ def read_in(part: ast.expr, model: SemanticModel) -> TensorRead | None:
     for leaf in _leaves(operand, _DEPTH):
         read = _element(leaf, part, changing, model)
         if read is not None:
-            is_index = isinstance(model.parent(part), ast.Subscript)
-            on_host = model.types.type_of(read.tensor).device is Device.HOST
-            return None if is_index and on_host else read
+            around = model.parent(part)
+            if not isinstance(around, ast.Subscript) or around.slice is not part:
+                return read
+            if model.types.type_of(read.tensor).device is Device.HOST:
+                return None
+            is_known = model.types.type_of(around.value).tag in _TAKES_NUMBERS
+            return read if is_known or _holds_numbers(read.tensor, model) else None
     return None
+
+
+def _holds_numbers(tensor: ast.expr, model: SemanticModel) -> bool:
+    """Whether each item of a tensor is one number, as those of `scores.argmax(1)` are: as an index, each is
+    read from the device, whatever it indexes.
+    """
+    if model.types.type_of(tensor).rank == 1:
+        return True
+    value: ast.expr | None = tensor
+    if isinstance(tensor, ast.Name):
+        made = model.dataflow.definitions(tensor)
+        value = made[0].value if len(made) == 1 and not made[0].path else None
+    if not isinstance(value, ast.Call) or last_name(value.func) not in _CHOOSE:
+        return False
+    given = len(value.args) + len(value.keywords) - (model.names.qualified(value.func) is not None)
+    return given == 1 and not any(word.arg == "keepdim" for word in value.keywords)
 
 
 def is_first(read: TensorRead, model: SemanticModel) -> bool:

@@ -12,11 +12,12 @@ one by one (`batch.states.to(device)`, `{key: value.to(device) for key, value in
 
 A dataset whose `__getitem__` moves each sample to the device is reported, too: one copy of a batch blocks
 once. The parts of transitions that are concatenated and moved (`torch.cat(batch.state).to(device)`), samples
-that are (`torch.stack([row.state for row in rows])`, `torch.stack(random.sample(rows, n))`), and the next
-batch of an unknown loader, are `likely` in host memory. So are the parts of a batch that a function
-moves by a call of itself for each part, or that `map(lambda part: part.to(device), batch)` moves, and two or
-more variables that are unpacked from a value of unknown type and moved (`states, actions = batch`,
-`states.to(device)`), except for results of an environment. `torch.as_tensor` may convert each part before.
+that are (`torch.stack([row.state for row in rows])`, `torch.stack(random.sample(rows, n))`), fields of a
+batch that a loop collects (`fields.append([column[i] for i in indices])`), and the next batch of an unknown
+loader, are `likely` in host memory. So are the parts of a batch that a function moves by a call of itself
+for each part, or that `map(lambda part: part.to(device), batch)` moves, and two or more variables that are
+unpacked from a value of unknown type and moved (`states, actions = batch`, `states.to(device)`), except for
+results of an environment. `torch.as_tensor` may convert each part before.
 
 `torch.as_tensor(part, device=device)` for each part of a parameter is reported in programs that pin memory
 (likely), since it cannot copy asynchronously.

@@ -10,6 +10,7 @@ from rlint.rule import (
     BindingKind,
     SemanticModel,
     Trait,
+    containers,
     descendants,
     last_name,
     models,
@@ -25,8 +26,18 @@ _DRAWS = frozenset({"random.choices", "random.sample"})
 def is_joined_from_samples(source: ast.expr, model: SemanticModel) -> bool:
     """Whether tensors are concatenated that a function takes from stored data, item by item, or draws from
     it: `torch.stack([row.state for row in rows])`, `rows = random.sample(memory, 32)`, `torch.stack(rows)`.
-    Moved right after, they likely are in host memory: each could have been moved before.
+    Moved right after, they likely are in host memory: each could have been moved before. So could the field
+    of a batch whose fields a loop collects: `fields.append([column[i] for i in indices])`,
+    `torch.stack(fields[0])`.
     """
+    if isinstance(source, ast.Name):
+        bound = model.dataflow.definitions(source)
+        joined = [each.value for each in bound if each.kind is BindingKind.ASSIGN and not each.path]
+        return (
+            bool(bound)
+            and len(joined) == len(bound)
+            and all(_is_joined_field(each, model) for each in joined)
+        )
     while isinstance(source, ast.Call):
         if model.names.qualified(source.func) in _JOINS:
             return bool(source.args) and _are_samples(source.args[0], model)
@@ -36,12 +47,25 @@ def is_joined_from_samples(source: ast.expr, model: SemanticModel) -> bool:
     return False
 
 
+def _is_joined_field(value: ast.expr | None, model: SemanticModel) -> bool:
+    """Whether a field of a batch is concatenated of which a loop collects all: `torch.stack(fields[0])`."""
+    match value:
+        case ast.Call(func=func, args=[ast.Subscript(slice=ast.Constant())]):
+            return model.names.qualified(func) in _JOINS and is_joined_from_samples(value, model)
+    return False
+
+
 def _are_samples(items: ast.expr, model: SemanticModel) -> bool:
     match items:
         case ast.ListComp(elt=item, generators=[each]) | ast.GeneratorExp(elt=item, generators=[each]):
             return _is_taken(item) and _is_taken(each.iter)
         case ast.Call(func=func):
             return model.names.qualified(func) in _DRAWS
+        case ast.Subscript(value=ast.Name() as fields, slice=ast.Constant()):
+            columns = containers.contents(fields, model)
+            return bool(columns) and all(
+                isinstance(column, ast.ListComp) and _are_samples(column, model) for column in columns or ()
+            )
         case ast.Name():
             bound = model.dataflow.definitions(items)
             return bool(bound) and all(_holds_samples(binding, model) for binding in bound)

@@ -22,8 +22,8 @@ Flags the following in hot code of programs that use accelerators:
 - A read that a function returns, if its callers' loops only add it to a sum or append it to a list that is
   not used before the loop ends: `total += self.update(batch)`.
 - A condition on a device tensor that only decides which tensors are computed (`if mask.any(): values[mask] =
-  0.0`), where a mask needs no condition. The host needs conditions that fill lists, concatenate tensors,
-  write messages or step environments.
+  0.0`, `if 0 not in mask: …`), where a mask needs no condition. The host needs conditions that fill lists,
+  concatenate tensors, write messages or step environments.
 - A read in the middle of a forward pass, unless it is returned or `pack_padded_sequence` takes it.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.

@@ -79,9 +79,11 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-        return [HostRead(part, tested(part, model), "if") for part in conditions(node.test)]
+        read = [HostRead(part, tested(part, model), "if") for part in conditions(node.test)]
+        return [*read, *_read_by_membership(node.test)]
     if isinstance(node, ast.comprehension):
-        return [HostRead(part, part, "if") for test in node.ifs for part in conditions(test)]
+        read = [HostRead(part, part, "if") for test in node.ifs for part in conditions(test)]
+        return [*read, *(part for test in node.ifs for part in _read_by_membership(test))]
     if isinstance(node, ast.BinOp):
         shown = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
         return _read_by_format(node.left, shown, model) if isinstance(node.op, ast.Mod) else []
@@ -93,6 +95,22 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
     if isinstance(node, ast.Slice):
         bounds = (node.lower, node.upper, node.step)
         return [HostRead(bound, bound, "slice") for bound in bounds if isinstance(bound, _BOUNDS)]
+    return []
+
+
+def _read_by_membership(test: ast.expr) -> list[HostRead]:
+    """Return the reads of `0 in mask`, for which a tensor compares all its elements, in a condition."""
+    match test:
+        case ast.BoolOp(values=values):
+            return [read for value in values for read in _read_by_membership(value)]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _read_by_membership(operand)
+        case ast.Compare(left=ast.Constant(value=str())):
+            return []
+        case ast.Compare(
+            ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() | ast.Attribute() as container]
+        ):
+            return [HostRead(test, container, "if")]
     return []
 
 

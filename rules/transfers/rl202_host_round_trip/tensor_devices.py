@@ -200,8 +200,30 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
         return None
     if model.once(_is_differentiated, (name.id, scope)):
         return Device.UNKNOWN
-    casts = model.once(_casts_of, (name.id, scope))
-    return Device.UNKNOWN if any(model.dataflow.definitions(use) == definitions for use in casts) else None
+    shown = model.once(_casts_of, (name.id, scope))
+    if is_in_network(name, model):
+        shown = [*shown, *model.once(_sliced_in, (name.id, scope))]
+    return Device.UNKNOWN if any(model.dataflow.definitions(use) == definitions for use in shown) else None
+
+
+def is_in_network(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node is part of a class with a `forward` method."""
+    owner = model.symbols.class_at(node)
+    return owner is not None and "forward" in owner.methods
+
+
+def _sliced_in(variable: tuple[str, Scope], model: SemanticModel) -> list[ast.Name]:
+    """Return the uses of a variable with slices of several axes, which only arrays and tensors have: `mask[:,
+    :, 0]`. Networks compute with tensors.
+    """
+    return [
+        use
+        for use in model.names.reads(*variable)
+        if isinstance(index := model.parent(use), ast.Subscript)
+        and index.value is use
+        and isinstance(index.slice, ast.Tuple)
+        and any(isinstance(axis, ast.Slice) for axis in index.slice.elts)
+    ]
 
 
 def _is_differentiated(variable: tuple[str, Scope], model: SemanticModel) -> bool:

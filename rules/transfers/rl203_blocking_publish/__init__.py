@@ -11,6 +11,9 @@ Also flags a dict of weights that each gradient step copies to the host to retur
 after the other (`queue.put((name, weight.cpu()))`), functions that are mapped over the weights, and
 `copy.deepcopy(net).cpu()`. Actors read weights less often than they change.
 
+A network that is moved to the host and back for its weights (`weights = net.cpu().state_dict()`, then
+`net.cuda()`) is reported in code that runs repeatedly: copies of the weights go one way only.
+
 The rule does not flag:
 
 - weights that are saved, sent or kept at intervals, or once per round;
@@ -99,6 +102,7 @@ from rlint.rule import (
     torch_settings,
     weight_sync,
 )
+from rlint.rules.transfers.rl203_blocking_publish.moved_and_back import moved_back
 from rlint.rules.transfers.rl203_blocking_publish.moved_weights import moved_one_by_one
 from rlint.rules.transfers.rl203_blocking_publish.published import (
     Moved,
@@ -162,7 +166,23 @@ class BlockingPublish(Rule):
         yield self._published(node, node, moved.shown, moved.owner, model)
 
     def check_moved(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for the weights that each gradient step copies to the host in another form."""
+        """Yield a finding for the weights that each gradient step copies to the host in another form, and for
+        a network that is moved there and back.
+        """
+        back = moved_back(node, model)
+        if back is not None and model.frequency.heat_of(node).level >= self.heat:
+            assert isinstance(node.func, ast.Attribute)
+            network = model.source.text(node.func.value)
+            yield self.finding(
+                model,
+                node,
+                f"`{network}` is moved to the host and, in line {model.span_of(back)[0].line}, back to the "
+                f"device, only to read its weights: both moves copy every tensor, one after the other",
+                advice=f"Copy the weights, and leave the network: `{{name: part.cpu() for name, part in "
+                f"{network}.state_dict().items()}}`",
+                related=[(back, "moved back here")],
+            )
+            return
         found = moved_one_by_one(node, model)
         if found is None or model.frequency.heat_of(node).level is not Heat.HOT:
             return

@@ -2,15 +2,18 @@
 
 ## What it does
 Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a device in each step of a loop:
-by `.cuda()`, `.to("cuda")`, or `.to(device)` where the device is chosen at run time. The loader and the
-loop may be in different functions and methods of one file.
+by `.cuda()`, `.to("cuda")`, or `.to(device)` where the device is chosen at run time, or by a function of the
+project that the batches, or parts of them, are passed to. The loader and the loop may be in different
+functions and methods, also of other files if a function returns the loader (`for batch in
+data.train_loader()`).
 
 The rule does not flag:
 
 - programs that stay on the CPU;
 - datasets that are already on the device;
 - loaders that are passed to a library (`accelerator.prepare(loader)`);
-- loaders with a `collate_fn` that is not known to return a tuple or dict of tensors in host memory;
+- loaders with a `collate_fn` that is not known to return a tuple or dict of tensors in host memory, or what
+  a tokenizer returns;
 - batches that are moved with `non_blocking=False`.
 
 ## Why is it slow
@@ -84,6 +87,7 @@ from rlint.rule import (
     torch_settings,
 )
 from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, gives_host_tensors, is_on_host
+from rlint.rules.transfers.rl207_unpinned_loader.other_files import moved_in_other_file
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
@@ -111,17 +115,20 @@ class UnpinnedLoader(Rule):
         if not is_on_host(node, model) or model.program.sets(torch_settings.DEFAULT_DEVICE):
             return
         feeds = Feeds(node, model)
-        moved = feeds.hot
-        if not moved or feeds.taken_over or any(map(waits_on_purpose, feeds.moved)):
+        if feeds.taken_over or any(map(waits_on_purpose, feeds.moved)):
             return
-        line = model.span_of(moved[0])[0].line
+        moved = feeds.hot
+        other_file = moved_in_other_file(node, model) if not moved and feeds.is_returned else None
+        if not moved and other_file is None:
+            return
+        place = f"in line {model.span_of(moved[0])[0].line}" if moved else f"by the code around {other_file}"
         workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")
         has_workers = workers is not None and not (isinstance(workers, ast.Constant) and not workers.value)
         gain = "" if has_workers else "; without workers, the gain is small"
         yield self.finding(
             model,
             node,
-            f"The batches are copied to the device in line {line} from memory that is not pinned{gain}",
+            f"The batches are copied to the device {place} from memory that is not pinned{gain}",
             fix=build_fix(node, feeds, model),
             advice="Pass `pin_memory=True`, and move the batches with `non_blocking=True`",
         )
@@ -138,7 +145,7 @@ def waits_on_purpose(moved: ast.Call) -> bool:
 def build_fix(call: ast.Call, feeds: Feeds, model: SemanticModel) -> Fix | None:
     """Add the keyword."""
     value = "True"
-    if any(feeds.target(moved) is not Device.CUDA for moved in feeds.moved):
+    if not feeds.moved or any(feeds.target(moved) is not Device.CUDA for moved in feeds.moved):
         available = model.names.spelled("torch.cuda.is_available", call)
         if available is None:
             return None

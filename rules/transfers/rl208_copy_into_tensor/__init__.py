@@ -4,8 +4,8 @@
 Flags these ways to create a tensor from a NumPy array, or a tensor, in hot code:
 
 - `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), with an
-  array that the function only creates and fills, or neither writes to nor stores, or in a statement that only
-  copies the tensor (`target.copy_(torch.tensor(rows[:n]))`);
+  array that the function, or a script at module level, only creates and fills, or neither writes to nor
+  stores, or in a statement that only copies the tensor (`target.copy_(torch.tensor(rows[:n]))`);
 - `torch.tensor(state)` with an observation that the function does not write to, if the tensor is not stored,
   also of a view or copy of it (`state[None]`, `np.asarray(state)`);
 - `torch.tensor(self.frames[index])` in the `__getitem__` of a data set that never writes to the array;

@@ -9,14 +9,18 @@ from rlint.rule import Binding, BindingKind, EscapeLevel, Scope, SemanticModel, 
 
 
 def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
-    """Whether only the call's argument holds the array: it is created there, or just before for it alone."""
+    """Whether only the call's argument holds the array: it is created there, or just before for it alone, in
+    the same function.
+    """
     if model.types.type_of(array).fresh:
         return True
-    return isinstance(array, ast.Name) and _reads_if_made_for(array, call, model) == [array]
+    if not isinstance(array, ast.Name) or _is_of_script(array, model):
+        return False
+    return _reads_if_made_for(array, call, model) == [array]
 
 
 def is_filled(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a function creates an array, only fills it, and does not use it after the call."""
+    """Whether a function or script creates an array, only fills it, and does not use it after the call."""
     if not isinstance(array, ast.Name):
         return False
     uses = _reads_if_made_for(array, call, model)
@@ -28,7 +32,9 @@ def _reads_if_made_for(array: ast.Name, call: ast.Call, model: SemanticModel) ->
     not, or if other functions can reach the array.
     """
     scope = model.names.scope(array).lookup(array.id)
-    if scope is None or not scope.is_function or model.names.is_captured(array.id, scope):
+    if scope is None or model.names.is_captured(array.id, scope):
+        return None
+    if not scope.is_function and not _is_of_script(array, model):
         return None
     made = model.dataflow.definitions(array)
     if not made or not all(_is_made_for(binding, call, model) for binding in made):
@@ -36,6 +42,12 @@ def _reads_if_made_for(array: ast.Name, call: ast.Call, model: SemanticModel) ->
     if not model.names.is_bound_each_pass(array):
         return None  # in a later pass, it may be the array of an earlier one
     return _reads_of(made, array.id, scope, model)
+
+
+def _is_of_script(name: ast.Name, model: SemanticModel) -> bool:
+    """Whether a variable is one of a script at module level, which no other file imports."""
+    scope = model.names.scope(name).lookup(name.id)
+    return scope is not None and scope.parent is None and not model.program.is_imported(name.id)
 
 
 def _reads_of(bindings: Collection[Binding], name: str, scope: Scope, model: SemanticModel) -> list[ast.Name]:

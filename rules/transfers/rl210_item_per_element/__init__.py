@@ -6,7 +6,8 @@ loops: `[x.item() for x in tensor]`, `[tensor[i].item() for i in range(n)]`, `li
 `for reward, done in zip(rewards, dones): total += reward.item()`. The tensor may be indexed by several
 numbers (`scores[row, column].item()`), by a counter that goes backwards or that a `while` loop increases, or
 read by a function passed to `map`. Conditions and indices read their numbers, too: `if done[i]:`,
-`sum(int(x > 0) for x in errors)`, `[names[i] for i in order]`.
+`sum(int(x > 0) for x in errors)`, `[names[i] for i in order]`. An index counts whatever it indexes if it is
+an item of a tensor with one dimension, such as `scores.argmax(1)`.
 
 The rule does not flag arrays and lists, single reads, and a loop with a small literal count.
 

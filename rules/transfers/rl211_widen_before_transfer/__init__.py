@@ -10,7 +10,8 @@ dtype=torch.float32, device=device)`. The conversion may be a statement of its o
 Data of unknown dtype is flagged where it is divided by 255, where the channels of images are moved to the
 front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observation (`obs`,
 `batch.next_states`) in code that works with a network that divides its input by 255. Constructors count as
-conversions, too: `torch.FloatTensor(obs).to(device)`.
+conversions, too: `torch.FloatTensor(obs).to(device)`. So does a conversion before a move with
+`non_blocking=True`, unless it is part of the move.
 
 The conversion may also come some time before, in a helper or a method that prepares batches
 (`frames.astype(np.float32) / 255.0`), if the dtype is known to be small or the result is divided by 255. If
@@ -22,7 +23,8 @@ The rule does not flag:
 - data whose dtype is as large as the result's;
 - small data such as flags;
 - data that is already on the device;
-- moves with `non_blocking=True`, which convert on the device;
+- moves with `non_blocking=True` that convert as well (`.to(device, torch.float32, non_blocking=True)`), since
+  they do so on the device;
 - `torch.tensor(...)` of data of a known dtype followed by `.to(device)`, which `create-then-move` covers.
 
 ## Why is it slow
@@ -73,6 +75,8 @@ Unsafe in these cases:
 - There is a `view` in between. `view` needs a suitable memory layout, which the conversion may have
   created.
 - Arithmetic moves to the device, which may round differently.
+- The move does not wait (`non_blocking=True`): data that is written to before the copy has finished would
+  arrive changed.
 - A copy of an array that the program keeps is removed: `from_numpy` does not accept arrays with negative
   strides.
 
@@ -144,7 +148,7 @@ class WidenBeforeTransfer(Rule):
         found = moved_by(node, model)
         if found is None or model.frequency.heat_of(node).level < self.heat:
             return
-        data, kind, dtype, fix = found
+        data, kind, dtype, fix, converted = found
         shown = shown_data(data, model)
         is_assumed = are_frames(data, model) and not is_scaled(node, model)
         yield self.finding(
@@ -155,6 +159,7 @@ class WidenBeforeTransfer(Rule):
             fix=fix,
             advice=f"Copy it unconverted, and convert on the device: `.to(device).{method_of(dtype)}`",
             assumes=f"{shown} holds bytes" if is_assumed else None,
+            related=[(converted, "converted here")] if converted is not None else (),
             minor=_ONE if is_assumed and is_only_in_environment_steps(node, model) else None,
         )
 
@@ -181,7 +186,8 @@ class WidenBeforeTransfer(Rule):
         )
 
 
-_Widened = tuple[ast.expr, Type, str, Fix | None]
+_Widened = tuple[ast.expr, Type, str, Fix | None, ast.Call | None]
+"""The data, their type, the dtype, the fix, and the conversion if it is in another statement."""
 
 
 def shown_data(data: ast.expr, model: SemanticModel) -> str:
@@ -210,7 +216,8 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
             return None
         if made_by(move.source, model) is not None:
             return None
-        return move.source, kind, dtype, convert_after_transfer(call, move.dtype, move.device, kind, model)
+        fix = convert_after_transfer(call, move.dtype, move.device, kind, model)
+        return move.source, kind, dtype, fix, None
     widening = widening_before(move.source, model)
     if widening is None:
         return None
@@ -218,7 +225,8 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
     if kind is None:
         return None
     fix = None if widening.is_apart else fix_order(move, widening, kind, model)
-    return widening.data, kind, widening.dtype, fix
+    is_before = model.syntax.statement(widening.cast) is not model.syntax.statement(call)
+    return widening.data, kind, widening.dtype, fix, widening.cast if is_before else None
 
 
 def of_type(call: ast.Call, data: ast.expr, model: SemanticModel) -> _Widened | None:
@@ -232,7 +240,7 @@ def of_type(call: ast.Call, data: ast.expr, model: SemanticModel) -> _Widened | 
     kind = narrowness(data, call, model) if dtype in element_types.FLOATS else None
     if kind is None or kind.tag is not TypeTag.TENSOR or kind.device is not Device.HOST:
         return None
-    return data, kind, dtype, None
+    return data, kind, dtype, None, None
 
 
 def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
@@ -251,6 +259,7 @@ def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
         kind,
         dtype,
         convert_after_transfer(call, named["dtype"], named["device"], kind, model),
+        None,
     )
 
 
@@ -271,6 +280,8 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
     if is_in_text(call, model) or not isinstance(cast.func, ast.Attribute):
         return None
     reason = doubt(kind, move.device, model)
+    if not reason and any(keyword.arg == "non_blocking" for keyword in call.keywords):
+        reason = f"`{model.source.text(widening.data)}` must not be written to while it is copied"
     if not reason and not _VIEWED.isdisjoint(methods_between(move.source, cast)):
         reason = (
             f"`{model.source.text(widening.data)}` must be contiguous for `view`: its conversion may well be"

@@ -17,6 +17,7 @@ from rlint.rule import (
     UseKind,
     element_types,
     frozen,
+    is_constant,
     last_name,
     legacy_tensors,
     models,
@@ -31,6 +32,8 @@ NARROW = frozenset({"uint8", "int8", "int16", "uint16"})
 _VIEWS = models.having(Trait.RESHAPES, TypeTag.TENSOR) | {"contiguous"}
 _IMAGES = ("frame", "image", "img", "pixel", "screen", "rgb", "obs", "state", "observation")
 _STEPS = regex(r"^_?(s|o|ob|x)_?(t|tm1|tp1|t1|next|prime|batch)$")
+_SHORT = regex(r"^_?(next_?(s|o|ob|x)|(s|o|ob|x)_?(\d|n|next|prime|batch)?|n(s|o))$")
+"""Short names, which are those of observations only if nothing else is that likely."""
 _OTHER_STATES = regex(
     r"hidden|rnn|lstm|gru|cell|carry|belief|latent|core|proprio|vector|state_?dict|status|statistic|value"
 )
@@ -67,13 +70,17 @@ class Widening:
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
-    """Return a call as a blocking move to a device that is not known to be the host."""
+    """Return a call as a move to a device that is not known to be the host. A move with `non_blocking=True`
+    that is given a dtype as well is none, since it converts on the device.
+    """
     func = call.func
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return None
-    if func.attr == "cuda":
-        return WidenedMove(call, func.value, None) if not call.args and not call.keywords else None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
+    waiting = named.pop("non_blocking", None)
+    waits = waiting is None or is_constant(waiting, value=False)
+    if func.attr == "cuda":
+        return WidenedMove(call, func.value, None) if not call.args and not named else None
     if not named.keys() <= {"device", "dtype"} or len(call.args) + len(named) > 2:
         return None
     device, dtype = named.get("device"), named.get("dtype")
@@ -86,7 +93,7 @@ def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
             return None
     if device is None or model.types.device_of(device) is Device.HOST:
         return None
-    return WidenedMove(call, func.value, device, dtype)
+    return WidenedMove(call, func.value, device, dtype) if waits or dtype is None else None
 
 
 def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
@@ -193,7 +200,9 @@ def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled:
         return kind if scaled or are_frames(data, model) else None
     if kind.dtype not in NARROW:
         return None
-    large = (kind.rank or 0) >= 3 or any(_names_images(name) for name in names_of(data, model))
+    large = (kind.rank or 0) >= 3 or any(
+        _names_images(name) or _SHORT.match(name) for name in names_of(data, model)
+    )
     return kind if scaled or large else None
 
 
@@ -249,10 +258,14 @@ def _names_images(name: str) -> bool:
 
 
 def names_of(data: ast.expr, model: SemanticModel) -> list[str]:
-    """Return the names of the data, and of its source."""
+    """Return the names of the data, of the entry that it is (`batch["frame"]`), and of its source."""
+    found = []
     while isinstance(data, (ast.Subscript, ast.Call, ast.NamedExpr)):
+        match data:
+            case ast.Subscript(slice=ast.Constant(value=str(key))):
+                found.append(key)
         data = (data.args[0] if data.args else data.func) if isinstance(data, ast.Call) else data.value
-    found = [last_name(data) or ""]
+    found.append(last_name(data) or "")
     if isinstance(data, ast.Name):
         made = [
             binding.value

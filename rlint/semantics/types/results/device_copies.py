@@ -26,6 +26,9 @@ _KEEPS = (
 _LEGACY = "torch.cuda."
 _DEPTH = 6
 _MOVES = ("to", "cuda")
+_ITEM = "[]"
+"""Stands in the access path of an item over which a loop iterates."""
+_LOOPED = (BindingKind.FOR, BindingKind.COMPREHENSION)
 
 
 def copied_to_device(call: ast.Call, types: TypeInference) -> ast.expr | None:
@@ -70,6 +73,27 @@ def parameters_copied(
     return tuple(sorted(found))
 
 
+def items_copied(
+    function: Function,
+    syntax: SyntaxIndex,
+    types: TypeInference,
+    definitions: Callable[[ast.Name], list[Binding]],
+) -> tuple[str, ...]:
+    """Return the access paths of the items that a function gets from code in other files, in a loop, and
+    copies to a device, whole or in parts: `data.loader()[]`.
+    """
+    found: set[str] = set()
+    for call in _copies_in(function, syntax):
+        source = copied_to_device(call, types)
+        values = [source] if source is not None else []
+        if isinstance(source, ast.Name):
+            looped = (each.value for each in definitions(source) if each.kind in _LOOPED)
+            values += [part for value in looped if value is not None for part in _containers(value)]
+        kinds = (types.type_of(value) for value in values)
+        found.update(kind.of for kind in kinds if not kind and _ITEM in kind.of)
+    return tuple(sorted(found))
+
+
 def _copies_in(function: Function, syntax: SyntaxIndex) -> Iterable[ast.Call]:
     """Return the calls of a function that may copy to a device."""
     calls = syntax.written.calls_of(_MOVES)
@@ -82,12 +106,16 @@ def _copies_in(function: Function, syntax: SyntaxIndex) -> Iterable[ast.Call]:
     return [call for call in every if syntax.function(call) is function]
 
 
-def _container(iterable: ast.expr) -> ast.expr:
-    """Return the container over whose items, or values, a loop iterates: `data` in `data.items()`."""
+def _containers(iterable: ast.expr) -> list[ast.expr]:
+    """Return the containers over whose items, or values, a loop iterates: `data` in `data.items()`, or the
+    values themselves: `states` and `actions` in `(states, actions)`.
+    """
     match iterable:
         case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):
-            return owner
-    return iterable
+            return [owner]
+        case ast.Tuple(elts=values) | ast.List(elts=values):
+            return values
+    return [iterable]
 
 
 def _parameters_of(
@@ -118,10 +146,11 @@ def _parameters_of(
     for binding in definitions(source):
         if binding.kind is BindingKind.PARAMETER and binding.statement is function:
             found.add(binding.name)
-        elif binding.kind is BindingKind.ASSIGN and binding.value is not None and not binding.path:
-            value = binding.value
+        elif binding.kind is BindingKind.ASSIGN and binding.value is not None:
+            value = binding.value  # with a path, a part of it: `states, actions = batch`
             if not isinstance(value, ast.Name) or value.id != source.id:
                 found |= _parameters_of(value, function, types, definitions, depth - 1)
-        elif binding.kind is BindingKind.FOR and binding.value is not None:
-            found |= _parameters_of(_container(binding.value), function, types, definitions, depth - 1)
+        elif binding.kind in _LOOPED and binding.value is not None:
+            for container in _containers(binding.value):
+                found |= _parameters_of(container, function, types, definitions, depth - 1)
     return found

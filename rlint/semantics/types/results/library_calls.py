@@ -48,6 +48,7 @@ _DIMENSIONS = frozenset({"dim", "axis", "d", "size"})
 _BOTH = models.having(Trait.INDICES_SECOND, "torch")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
+_DEPTH = 4
 _FROM_DATA = models.having(Trait.FROM_DATA, "torch")
 _OF_HOST = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE})
 """Types from whose values a torch function creates a tensor on the host."""
@@ -307,6 +308,8 @@ class ResultInference(DtypeInference):
             types = [self.type_of(argument) for argument in node.args]
             if qualified in _FROM_DATA and types and types[0].tag in _OF_HOST:
                 return result._replace(device=Device.HOST)
+            if qualified in _FROM_DATA and types and not types[0] and self._is_of_numpy(node.args[0], _DEPTH):
+                return result._replace(device=Device.HOST)
             if qualified == "torch.normal":
                 types += [self.type_of(keyword.value) for keyword in node.keywords]
                 if any(keyword.arg == "size" for keyword in node.keywords):
@@ -319,6 +322,28 @@ class ResultInference(DtypeInference):
             if keyword.arg == "pin_memory" and not is_constant(keyword.value, value=False):
                 return result._replace(of=batches.PINNED)
         return result
+
+    def _is_of_numpy(self, data: ast.expr, depth: int) -> bool:
+        """Whether NumPy computes a value of unknown type, which then is in host memory: its functions refuse
+        tensors on a device.
+        """
+        match data:
+            case ast.BinOp(left=left, right=right):
+                return self._is_of_numpy(left, depth) or self._is_of_numpy(right, depth)
+            case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
+                return self._is_of_numpy(inner, depth)
+            case ast.Call(func=func):
+                return (self.names.qualified(func) or "").startswith("numpy.")
+            case ast.Name() if depth > 0:
+                made = self.definitions.reaching(data)
+                return bool(made) and all(
+                    each.kind is BindingKind.ASSIGN
+                    and not each.path
+                    and each.value is not None
+                    and self._is_of_numpy(each.value, depth - 1)
+                    for each in made
+                )
+        return False
 
     def _is_without_module(self, node: ast.Call) -> bool:
         """Whether a parameter is created by a class without bases, which no `module.to(…)` moves."""

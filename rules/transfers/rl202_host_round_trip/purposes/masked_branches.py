@@ -15,11 +15,15 @@ from rlint.rule import (
     models,
     vocabulary,
 )
-from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_in_layer
+from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import is_for_host
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_logged
-from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device, where
+from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import (
+    is_in_network,
+    is_placed_on_device,
+    where,
+)
 
 _ON_HOST = vocabulary.LOGS | models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"exit"}
 _JOINS = models.having(Trait.JOINS, "torch")
@@ -49,7 +53,7 @@ def _is_likely_on_device(read: HostRead, model: SemanticModel) -> bool:
     """Whether a tensor likely is on a device: a gradient step or a network computes it, or the code around
     names devices.
     """
-    if is_in_gradient_steps(read.node, model) or is_in_layer(read.node, model):
+    if is_in_gradient_steps(read.node, model) or is_in_network(read.node, model):
         return True
     if is_placed_on_device(read.tensor, model):
         return True
