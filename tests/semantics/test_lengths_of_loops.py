@@ -43,11 +43,13 @@ def heat_of_line(text: str) -> Heat:
         ("for i in range(10_000):\n    line()\n    found.append(x)", Heat.COLD),
         ("for i in range(10_000):\n    line()\n    settings.get(i)", Heat.COLD),
         ("for i in range(unknown):\n    line()\n    net(x)", Heat.COLD),
+        ("for i in range(1_000_000):\n    line()\n    found.append(x)", Heat.HOT),
+        ("for i in range(99_999):\n    line()\n    found.append(x)", Heat.COLD),
     ],
 )
 def test_many_passes(text: str, heat: Heat) -> None:
     """A loop of ten thousand iterations that runs a network, samples or steps an object is a loop over
-    steps.
+    steps; one of a hundred thousand is hot whatever it does.
     """
     assert heat_of_line(text) is heat
 

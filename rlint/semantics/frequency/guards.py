@@ -12,7 +12,9 @@ RARE_UPDATE = 50
 """A gradient step at an interval of fewer iterations than this is the purpose of the loop: it stays hot."""
 
 MANY_PASSES = 10_000
-"""A loop with this many iterations is assumed to iterate over steps, whatever it calls."""
+"""A loop with this many iterations that runs, samples or steps something is assumed to iterate over steps."""
+MOST_PASSES = 100_000
+"""A loop with this many iterations is the hot part of a program, whatever it does."""
 SHORT_ROLLOUT = 32
 """A gradient step after fewer environment steps than this is frequent."""
 

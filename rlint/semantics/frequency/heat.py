@@ -24,7 +24,7 @@ from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
-from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
+from rlint.semantics.frequency.guards import MANY_PASSES, MOST_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.likely_roles.by_body import (
     creates_distribution,
     likely_role,
@@ -537,11 +537,12 @@ class HeatMap:
         )
 
     def _level_by_length(self, loop: LoopSummary, function: FunctionSummary) -> Heat | None:
-        """Return the heat of a loop without a known driver: one with very many iterations that run a network,
-        sample or step an object.
+        """Return the heat of a loop without a known driver: one with many iterations that run a network,
+        sample or step an object, or with so many that whatever they do is most of the run.
         """
-        passes = self._bounds.passes(loop, function) if loop.works else None
-        return Heat.HOT if passes is not None and passes >= MANY_PASSES else None
+        passes = self._bounds.passes(loop, function)
+        fewest = MANY_PASSES if loop.works else MOST_PASSES
+        return Heat.HOT if passes is not None and passes >= fewest else None
 
     def _is_short(self, loop: int, function: FunctionSummary) -> bool:
         """Whether a loop steps an environment a few times only."""

@@ -20,7 +20,8 @@ def _roles(**names: str) -> dict[str, str]:
 _HOT = _roles(
     acts="""act select_action choose_action get_action get_actions sample_action take_action pick_action
         best_action get_best_action select_best_action choose_best_action act_batch get_action_and_value
-        explore policy epsilon_greedy""",
+        explore policy epsilon_greedy action_probabilities compute_action compute_actions
+        compute_single_action forward_exploration forward_inference""",
     is_called_on_each_step="_on_step on_step on_train_batch_start on_train_batch_end on_before_zero_grad",
     takes_a_gradient_step="training_step train_step optimize_model optimize update learn learn_step",
     computes_a_loss="loss_fn",
