@@ -24,7 +24,14 @@ from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
-from rlint.semantics.frequency.guards import MANY_PASSES, MOST_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
+from rlint.semantics.frequency.guards import (
+    MANY_PASSES,
+    MOST_PASSES,
+    SHORT_ROLLOUT,
+    Guard,
+    GuardKind,
+    inner_guards,
+)
 from rlint.semantics.frequency.likely_roles.by_body import (
     creates_distribution,
     likely_role,

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
 """Methods that compute a gradient, or register a hook for one."""
+_ENUMERATE = "builtins.enumerate"
+_PAIRS = frozenset({_ENUMERATE, "builtins.zip"})
 TAKES = ("torch.autograd.", "torch.func.")
 """Modules whose functions compute a gradient."""
 _ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
@@ -290,7 +292,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             shown = SinkKind.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else SinkKind.NUMBER
             self.reach(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
-            if qualified != "builtins.zip" or not self._zipped(argument, call):
+            if qualified not in _PAIRS or not self._zipped(argument, call):
                 self.compute(call)
         elif qualified.startswith("math."):
             self.reach(call, SinkKind.CONVERTED)
@@ -352,13 +354,18 @@ class GradientTrace(ValueFlow[SinkKind]):
             super()._use(use)
 
     def _zipped(self, argument: ast.AST, call: ast.Call) -> bool:
-        """Follow each value of `for value, target in zip(values, targets)` into its own variable only."""
+        """Follow each value of `for value, target in zip(values, targets)` into its own variable only, and
+        those of `enumerate(values)` not into the counter.
+        """
         if argument not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
             return False
-        path, iterable = [call.args.index(argument)], call
+        counts = self.analysis.names.qualified(call.func) == _ENUMERATE
+        if counts and argument is not call.args[0]:
+            return False
+        path, iterable = [1 if counts else call.args.index(argument)], call
         around = self.syntax.parents[call]
         if isinstance(around, ast.Call) and around.args[:1] == [call]:
-            if self.analysis.names.qualified(around.func) != "builtins.enumerate":
+            if self.analysis.names.qualified(around.func) != _ENUMERATE:
                 return False
             path, iterable, around = [1, *path], around, self.syntax.parents[around]
         if not isinstance(around, (ast.For, ast.comprehension)) or around.iter is not iterable:
