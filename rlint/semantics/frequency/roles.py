@@ -71,6 +71,7 @@ _LIBRARY = {
     (TypeTag.DATASET, "__getitem__"): "loads one sample",
 }
 
+_COLLATE_CLASS = regex(r"Collat(e|or)")
 _TOKEN_CLASS = regex(r"LogitsProcessor|LogitsWarper|StoppingCriteria")
 _REWARD = regex(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
 _NOT_A_REWARD = regex(
@@ -207,6 +208,8 @@ def role_of(
             return Role(Heat.HOT, _BUFFER[name])
     if name == "__call__" and any(map(_TOKEN_CLASS.search, (owner, *bases))):
         return Role(Heat.HOT, "is called for each generated token")
+    if name == "__call__" and any(map(_COLLATE_CLASS.search, (owner, *bases))):
+        return Role(Heat.HOT, "is called per batch")
     rewards = name == "__call__" and _REWARD_CLASS.search(owner)
     if rewards or (_REWARD.search(name) and not _NOT_A_REWARD.search(name)):
         if _OF_MANY & set(function.parameters):

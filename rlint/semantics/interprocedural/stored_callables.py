@@ -99,9 +99,24 @@ def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
         for call in every:
             for keyword in call.keywords:
                 if keyword.arg == "collate_fn":
-                    paths = callables_in(keyword.value, analysis)
+                    paths = [
+                        *callables_in(keyword.value, analysis),
+                        *_called_objects(keyword.value, analysis),
+                    ]
                     found.update(((path, "is called per batch"), None) for path in paths)
     return tuple(found)
+
+
+def _called_objects(given: ast.expr, analysis: FileAnalysis) -> Iterator[str]:
+    """Yield the `__call__` of the object that a value is, created there or in the one assignment before."""
+    if isinstance(given, ast.Name):
+        made = analysis.definitions.reaching(given)
+        values = [binding.value for binding in made if not binding.path]
+        given = values[0] if len(made) == 1 and values and values[0] is not None else given
+    if isinstance(given, ast.Call):
+        qualified = analysis.names.qualified(given.func)
+        if qualified is not None and not _is_of_library(qualified):
+            yield f"{qualified}.__call__"
 
 
 def called_by_library(call: ast.Call, analysis: FileAnalysis) -> Iterator[str]:
