@@ -147,7 +147,7 @@ class Rule:
         """Return why hot code at a node hardly runs in training."""
         usage = model.usage
         if usage.is_unused(node):
-            return "no code of this project uses the class"
+            return "no code of this project uses it"
         if usage.is_unreached(node):
             return "no script of this project uses it"
         if not self.concerns_evaluation and usage.is_evaluation(node):

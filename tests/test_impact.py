@@ -836,7 +836,7 @@ def test_classes_that_nothing_uses_have_a_low_impact(
     (tmp_path / "agents" / "networks.py").write_text(NETWORKS.replace("NAME", name))
     (tmp_path / "train.py").write_text(TRAINING.replace("IMPORTED", imported))
     (found,) = findings_in(tmp_path, "RL321")
-    assert (found["impact"]["basis"] == "no code of this project uses the class") == is_unused
+    assert (found["impact"]["basis"] == "no code of this project uses it") == is_unused
 
 
 @pytest.mark.parametrize(

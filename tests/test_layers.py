@@ -20,6 +20,11 @@ import pytest
 from fixture_folders import ROOT
 from own_code import ON_ONE_WORKER, tree_of
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 pytestmark = ON_ONE_WORKER
 
 PLAIN = (
@@ -221,6 +226,20 @@ def test_there_is_no_import_circle() -> None:
         for module in SOURCES
     }
     assert list(graphlib.TopologicalSorter(needed).static_order())
+
+
+def test_every_folder_with_code_is_listed() -> None:
+    """A folder that pyproject.toml does not list is left out of the wheel without a warning."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = ["rlint.fixtures"]
+    for top, package in (("rlint", "rlint"), ("rules", "rlint.rules")):
+        for path in (ROOT / top).rglob("__init__.py"):
+            parts = path.parent.relative_to(ROOT / top).parts
+            folders.append(".".join([package, *parts]))
+    assert sorted(listed) == sorted(folders)
+
+    with_code = {path.parent for top in ("rlint", "rules") for path in (ROOT / top).rglob("*.py")}
+    assert {path for path in with_code if not (path / "__init__.py").exists()} == set()
 
 
 def test_folders_can_be_held_in_the_head() -> None:

@@ -46,10 +46,13 @@ class UsageQueries:
 
     def is_unused(self, node: ast.AST) -> bool:
         """Whether a node is part of a class that no code of the project uses, though other files use other
-        classes of its file.
+        classes of its file; or of a method that no code calls, though scripts use its class.
         """
         cls = self._model.symbols.class_at(node)
-        return cls is not None and "." not in cls.qualname and self._program.is_unused(cls)
+        if cls is not None and "." not in cls.qualname and self._program.is_unused(cls):
+            return True
+        function = self._model.symbols.function_at(node)
+        return function is not None and self._program.is_uncalled(function)
 
     def is_unreached(self, node: ast.AST) -> bool:
         """Whether a node is part of a function or class that no script of the project reaches, though scripts

@@ -177,3 +177,40 @@ def test_modules_and_classes_that_are_chosen_at_run_time(train: str) -> None:
     """A module in a dict, and a name that branches import from different files."""
     files = {"agents.py": AGENTS, "others.py": "class Other:\n    pass\n", "train.py": train}
     assert not unreached(files)
+
+
+LEFT_OVER = """\
+class Agent:
+    def train(self, batch):
+        return self.new(batch)
+
+    def old_train(self, batch):
+        return self.old(batch)
+"""
+TRAINS = "from agents import Agent\nAgent().train(0)\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_left_over"),
+    [
+        ({}, True),
+        ({"train.py": f"{TRAINS}agent = Agent()\nstep = agent.old_train\n"}, False),
+        ({"other.py": "def run(agent):\n    agent.old_train(1)\n"}, False),
+        ({"agents.py": f"from frames import Base\n{LEFT_OVER.replace('Agent:', 'Agent(Base):')}"}, False),
+        ({"agents.py": f"from torch import nn\n{LEFT_OVER.replace('Agent:', 'Agent(nn.Module):')}"}, True),
+        ({"agents.py": f"{LEFT_OVER}\ndef call(agent, name):\n    getattr(agent, name)()\n"}, False),
+        ({"agents/__init__.py": "from agents.agents import Agent\n", "agents/agents.py": LEFT_OVER}, False),
+        ({"train.py": "print(1)\n"}, False),
+    ],
+)
+def test_methods_that_are_left_over(changed: dict[str, str], *, is_left_over: bool) -> None:
+    """No code calls them, though a script uses their class. A library may call those of its classes, other
+    programs what a package exports.
+    """
+    files = {"agents.py": LEFT_OVER, "train.py": TRAINS, **changed}
+    if "agents/__init__.py" in files:
+        del files["agents.py"]
+    name = "agents/agents.py" if "agents/agents.py" in files else "agents.py"
+    model = build(files)[name]
+    assert model.usage.is_unused(find(model, "self.old(batch)")) is is_left_over
+    assert not model.usage.is_unused(find(model, "self.new(batch)"))

@@ -7,6 +7,7 @@ from functools import cached_property
 from rlint.semantics.frequency.branches.option_defaults import OptionDefaults
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.mentions.reached_definitions import ReachedDefinitions
+from rlint.semantics.interprocedural.mentions.uncalled_methods import UncalledMethods
 from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
@@ -27,6 +28,10 @@ class ProgramUsage:
         scripts reach others of its file or package.
         """
         return not self._unused.reads_configurations and self._reached.misses(module, name)
+
+    def is_uncalled(self, method: FunctionSummary) -> bool:
+        """Whether no code of the project calls a method of a class that scripts use."""
+        return self._uncalled.include(method)
 
     def is_overridden(self, method: FunctionSummary) -> bool:
         """Whether all classes of the project of which objects are created override a method."""
@@ -61,6 +66,10 @@ class ProgramUsage:
     @cached_property
     def _reached(self) -> ReachedDefinitions:
         return ReachedDefinitions(self._index)
+
+    @cached_property
+    def _uncalled(self) -> UncalledMethods:
+        return UncalledMethods(self._index, self._unused, self._reached)
 
     @cached_property
     def _unused(self) -> UnusedClasses:

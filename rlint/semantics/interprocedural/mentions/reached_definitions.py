@@ -39,6 +39,10 @@ class ReachedDefinitions:
             exported = (each for file in self._files for each in self._exported(file))
             self._reach((*scripts, *exported))
 
+    def includes(self, module: str, name: str) -> bool:
+        """Whether a script of the project, or a package for other programs, reaches a definition."""
+        return (module, name) in self._reached
+
     def misses(self, module: str, name: str) -> bool:
         """Whether no script of the project reaches a definition, though scripts use other definitions of
         its file, or nearly all other files of its package: of many agents, users choose one by an import.

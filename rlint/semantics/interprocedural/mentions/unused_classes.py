@@ -23,6 +23,11 @@ class UnusedClasses:
         """Whether any file reads an attribute of this name: `module.Class`."""
         return name in self._attributes_read
 
+    def may_be_used_unseen(self, cls: ClassSummary) -> bool:
+        """Whether a package exports a class, or code may look up its members by names known at run time."""
+        own = self._index.modules[cls.module]
+        return own.looks_up_names or self._is_exported(cls) or self._may_be_named_at_run_time(cls.module)
+
     def includes(self, cls: ClassSummary) -> bool:
         """Whether no code of the project uses a class, while other files use other classes of its file. False
         if a package exports it, or if code or configuration files may name it at run time.

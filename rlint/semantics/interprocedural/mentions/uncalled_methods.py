@@ -1,0 +1,42 @@
+"""Methods that nothing in a project calls, of classes that its scripts use."""
+
+from __future__ import annotations
+
+from rlint import models
+from rlint.models.value_type import TypeTag
+from rlint.semantics.interprocedural.mentions.reached_definitions import ReachedDefinitions
+from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
+from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+
+_PLAIN_BASES = frozenset({"builtins.object", "object", "abc.ABC", "ABC", "typing.Generic", "typing.Protocol"})
+_NETWORK = "torch.nn."
+
+
+class UncalledMethods:
+    """The methods that are left over in a program: `old_train` beside `train`."""
+
+    def __init__(self, index: ProjectIndex, unused: UnusedClasses, reached: ReachedDefinitions) -> None:
+        self._index, self._unused, self._reached = index, unused, reached
+
+    def include(self, method: FunctionSummary) -> bool:
+        """Whether no file mentions the name of a method, while scripts use its class. False if a library may
+        call it, if other programs may import the class, or if code looks up names known only at run time.
+        """
+        name = method.name
+        if not method.is_method or method.is_property or name.startswith("__"):
+            return False
+        if self._unused.is_attribute(name) or self._unused.reads_configurations:
+            return False
+        cls = self._index.owner_of(method)
+        if cls is None or self._unused.may_be_used_unseen(cls) or self._may_be_called_by_library(cls, name):
+            return False
+        return self._reached.includes(cls.module, cls.qualname.partition(".")[0])
+
+    def _may_be_called_by_library(self, cls: ClassSummary, name: str) -> bool:
+        outside = [base for base in self._index.ancestry(cls) if isinstance(base, str)]
+        return any(
+            base not in _PLAIN_BASES
+            and not (base.startswith(_NETWORK) and name not in models.methods_of(TypeTag.MODULE))
+            for base in outside
+        )
