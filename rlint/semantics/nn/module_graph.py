@@ -38,6 +38,13 @@ _NOT_OPERATORS = frozenset(
 """Special methods that no operator, iteration or builtin calls."""
 
 
+def is_threaded(layer: str) -> bool:
+    """Whether a layer uses several threads of the CPU even for one observation: convolutions, and recurrent
+    layers that get a whole sequence.
+    """
+    return layer.startswith("torch.nn.Conv") or (layer in _RECURRENT and not layer.endswith("Cell"))
+
+
 @mutable
 class Architecture:
     """The parts of a network, and the effects of running it.
