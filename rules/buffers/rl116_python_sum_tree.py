@@ -93,6 +93,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
 
 from rlint.rule import (
     LOOPS,
@@ -183,6 +184,7 @@ class PythonSumTree(Rule):
             node,
             f"{shown(node, model)} descends a sum tree in {where} node by node, sample by sample",
             advice=_IN_ARRAY[where == _LINKED] + _DESCEND,
+            related=[(place, "the descent") for place in walks(node, "walks_down", model)],
         )
 
     def update(self, node: ast.Call | ast.Subscript | AnyLoop, where: str, model: SemanticModel) -> Finding:
@@ -192,7 +194,15 @@ class PythonSumTree(Rule):
             node,
             f"{shown(node, model)} updates a sum tree in {where} node by node, sample by sample",
             advice=_IN_ARRAY[where == _LINKED] + _UPDATE,
+            related=[(place, "the update") for place in walks(node, "walks_up", model)],
         )
+
+
+def walks(
+    node: ast.Call | ast.Subscript | AnyLoop, way: Literal["walks_down", "walks_up"], model: SemanticModel
+) -> list[ast.AST]:
+    """Return the places of this file that walk the tree for a call; none for a loop that is the walk."""
+    return [] if isinstance(node, AnyLoop) else model.effects.sum_tree_walks(node, way)
 
 
 def is_map(node: ast.AST, model: SemanticModel) -> bool:
