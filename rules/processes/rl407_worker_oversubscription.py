@@ -3,10 +3,10 @@
 ## What it does
 Flags code that starts several processes (in a loop, with `mp.spawn`, with a pool, or with consecutive
 `Process` calls) if the processes take gradient steps, or run convolutions or recurrent layers, on the CPU,
-and the program never limits the number of torch threads. rlint follows targets of `Process`, `run` methods of its
-subclasses and functions passed to pools across all files of the project. A device that only the learner uses
-does not count: workers whose functions name no device but the CPU compute there if they receive networks that
-the launching file never moves (`Net().share_memory()`, `net.cpu()`).
+and the program never limits the number of torch threads. rlint follows targets of `Process`, `run` methods
+of its subclasses and functions passed to pools across all files of the project. A device that only the
+learner uses does not count: workers whose functions name no device but the CPU compute there if they receive
+networks that the launching file never moves (`Net().share_memory()`, `net.cpu()`).
 
 The rule does not flag:
 
