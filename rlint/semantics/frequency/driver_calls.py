@@ -21,7 +21,7 @@ _QUEUE = regex(r"queue|(^|_)q$")
 _CONNECTION = regex(r"conn|pipe|remote|sock")
 _STORES = regex(r"buffer|memory|replay")
 _LOADER = regex(r"loader$|dataloader")
-_GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
+_GENERATES = regex(r"model|llm|(^|_)lm$|policy|actor|engine|generator|vllm|pipeline|rollout")
 STEPS_ENVIRONMENT = ("step", "step_wait", "vector_step")
 """Methods that may step an environment."""
 STEPPING = frozenset({"backward", "manual_backward", *STEPS_ENVIRONMENT})
