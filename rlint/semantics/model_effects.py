@@ -161,21 +161,15 @@ class EffectQueries:
             and not self._work.watches_others(function)
         )
 
-    def sum_tree_descents(self, node: ast.Call | Loop) -> list[Type]:
-        """Return the types of the containers of the sum trees that a call, or a loop over all its iterations,
-        descends once; empty if there are none. For `map(tree.find, values)`, those of one item.
-        """
-        if isinstance(node, ast.Call):
-            return self._walked_by(node, "walks_down")
-        return self._stored_in(self._walks.loops.get(node))
-
-    def sum_tree_updates(self, node: ast.Call | ast.Subscript | Loop) -> list[Type]:
-        """Return the same for sum trees that a call, an assigned item, or a loop over all its iterations
-        updates once, from a leaf to the root.
+    def sum_trees(self, node: ast.Call | ast.Subscript | Loop, way: TreeDirection) -> list[Type]:
+        """Return the types of the containers of the sum trees that a call, an assigned item, or a loop over
+        all its iterations descends once, or updates once from a leaf to the root; empty if there are none.
+        For `map(tree.find, values)`, those of one item.
         """
         if isinstance(node, (ast.Call, ast.Subscript)):
-            return self._walked_by(node, "walks_up")
-        return self._stored_in(self._walks.updating_loops.get(node))
+            return self._walked_by(node, way)
+        walks = self._walks.loops if way == "walks_down" else self._walks.updating_loops
+        return self._stored_in(walks.get(node))
 
     def _walked_by(self, node: ast.Call | ast.Subscript, way: TreeDirection) -> list[Type]:
         path = self._path_of_walk(node)

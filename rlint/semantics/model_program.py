@@ -61,12 +61,6 @@ class ProgramQueries:
             return self._names.is_used_in_other_file(attribute, owner, module, siblings=False)
         return self._names.is_read_in_other_file(attribute, module)
 
-    def copies_weights_into(self, attribute: str) -> bool:
-        """Whether another file copies the state dict of a network into one of this name:
-        `agent.old.load_state_dict(agent.net.state_dict())`.
-        """
-        return self._names.copies_weights_into(attribute)
-
     def is_write_only(self, attribute: str) -> bool:
         """Whether all containers of this name are only added to, and possibly emptied, in all files of
         the project.

@@ -161,20 +161,22 @@ class PythonSumTree(Rule):
             return
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
             return
-        where = None if isinstance(node, ast.Subscript) else storage(model.effects.sum_tree_descents(node))
+        where = (
+            None if isinstance(node, ast.Subscript) else storage(model.effects.sum_trees(node, "walks_down"))
+        )
         if where is not None:
             if not changes_the_tree(loops[0], node, model):
                 yield self.descent(node, where, model)
             return
-        where = storage(model.effects.sum_tree_updates(node))
+        where = storage(model.effects.sum_trees(node, "walks_up"))
         if where is not None and model.once(first_update, loops[0]) is node:
             yield self.update(node, where, model)
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `map(tree.find, values)`."""
-        if (where := storage(model.effects.sum_tree_descents(node))) is not None:
+        if (where := storage(model.effects.sum_trees(node, "walks_down"))) is not None:
             yield self.descent(node, where, model)
-        elif (where := storage(model.effects.sum_tree_updates(node))) is not None:
+        elif (where := storage(model.effects.sum_trees(node, "walks_up"))) is not None:
             yield self.update(node, where, model)
 
     def descent(self, node: ast.Call | ast.Subscript | AnyLoop, where: str, model: SemanticModel) -> Finding:
@@ -239,9 +241,9 @@ def first_update(loop: AnyLoop, model: SemanticModel) -> ast.AST | None:
             continue
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
             continue
-        if not isinstance(node, ast.Subscript) and model.effects.sum_tree_descents(node):
+        if not isinstance(node, ast.Subscript) and model.effects.sum_trees(node, "walks_down"):
             return None
-        if not model.effects.sum_tree_updates(node) or model.frequency.loops(node)[:1] != [loop]:
+        if not model.effects.sum_trees(node, "walks_up") or model.frequency.loops(node)[:1] != [loop]:
             continue
         if first is None or _position(node) < _position(first):
             first = node
@@ -277,7 +279,7 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
                     and same_code(receiver, owner)
                     and (
                         model.effects.call_effect(node).kind & ~_MAY_LEAVE_IT
-                        or model.effects.sum_tree_updates(node)
+                        or model.effects.sum_trees(node, "walks_up")
                     )
                 ):
                     return True

@@ -160,7 +160,7 @@ def computes(start: WorkerStart, model: SemanticModel, call: ast.Call | None = N
     if model.nn.learns(start.target):
         return not may_use_device(start, model) or tests_for_cuda(start, model)
     functions = model.threads.run_with(start.target)
-    threaded = any(map(model.nn.runs_threaded_layers, functions)) or (
+    threaded = any(model.nn.convolves(function, or_iterates=True) for function in functions) or (
         call is not None and any(is_threaded(network, model) for network in networks_given(call, model))
     )
     return threaded and (

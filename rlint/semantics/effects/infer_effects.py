@@ -12,8 +12,8 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
 from rlint.semantics.effects.implicit_calls import ImplicitCalls, ImplicitEffects
-from rlint.semantics.effects.parsed_data import is_parsed, lookup
 from rlint.semantics.effects.optional_numbers import is_optional_number
+from rlint.semantics.effects.parsed_data import is_parsed, lookup
 from rlint.semantics.effects.tensor_use import is_move_of_tensor
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames

@@ -122,12 +122,25 @@ def _makes_network(statement: ast.stmt, loop: ast.For | ast.AsyncFor, model: Sem
             return False
     tag = model.types.type_of(made).tag
     if tag is TypeTag.OPTIMIZER:
-        given = {node.id for each in made.args for node in descendants(each) if isinstance(node, ast.Name)}
-        return any(
-            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in given
-            for node in descendants(loop)
-        )
+        return not _takes_parameters_from_outside(made, loop)
     return tag is TypeTag.MODULE and not (model.names.qualified(made.func) or "").startswith("copy.")
+
+
+def _takes_parameters_from_outside(optimizer: ast.Call, loop: ast.AST) -> bool:
+    """Whether an optimizer gets the `parameters()` of a network that the loop does not create."""
+    networks = [
+        node.func.value
+        for given in optimizer.args
+        for node in descendants(given)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "parameters"
+    ]
+    read = {node.id for each in networks for node in descendants(each) if isinstance(node, ast.Name)}
+    return bool(networks) and not any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in read
+        for node in descendants(loop)
+    )
 
 
 def whole_number(expression: ast.expr | None, model: SemanticModel) -> int | None:

@@ -49,19 +49,6 @@ class ProgramSymbols:
         """Whether any file reads an attribute of this name, on any object."""
         return attribute in self._attributes_read
 
-    def copies_weights_into(self, attribute: str) -> bool:
-        """Whether any file copies the state dict of a network into an attribute of this name."""
-        return attribute in self._copied_into
-
-    @cached_property
-    def _copied_into(self) -> frozenset[str]:
-        sites = self._sites_by_name.get("load_state_dict", ())
-        return frozenset(
-            site.receiver
-            for _, _, site in sites
-            if site.receiver and dict(site.names).get("0") == "state_dict"
-        )
-
     def is_write_only(self, attribute: str) -> bool:
         """Whether all containers of this name are only added to, and possibly emptied, in all files."""
         return all(
