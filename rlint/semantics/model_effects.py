@@ -161,33 +161,41 @@ class EffectQueries:
             and not self._work.watches_others(function)
         )
 
-    def sum_tree_descents(self, node: ast.Call | Loop) -> list[Type]:
-        """Return the types of the containers of the sum trees that a call, or a loop over all its iterations,
-        descends once; empty if there are none. For `map(tree.find, values)`, those of one item.
-        """
-        if isinstance(node, ast.Call):
-            return self._walked_by(node, "walks_down")
-        return self._stored_in(self._walks.loops.get(node))
-
-    def sum_tree_updates(self, node: ast.Call | ast.Subscript | Loop) -> list[Type]:
-        """Return the same for sum trees that a call, an assigned item, or a loop over all its iterations
-        updates once, from a leaf to the root.
+    def sum_trees(self, node: ast.Call | ast.Subscript | Loop, way: TreeDirection) -> list[Type]:
+        """Return the types of the containers of the sum trees that a call, an assigned item, or a loop over
+        all its iterations descends once, or updates once from a leaf to the root; empty if there are none.
+        For `map(tree.find, values)`, those of one item.
         """
         if isinstance(node, (ast.Call, ast.Subscript)):
-            return self._walked_by(node, "walks_up")
-        return self._stored_in(self._walks.updating_loops.get(node))
+            return self._walked_by(node, way)
+        walks = self._walks.loops if way == "walks_down" else self._walks.updating_loops
+        return self._stored_in(walks.get(node))
 
     def _walked_by(self, node: ast.Call | ast.Subscript, way: TreeDirection) -> list[Type]:
-        trees = self._program.sum_trees
-        if not trees.any:
-            return []
+        path = self._path_of_walk(node)
+        return self._program.sum_trees.of(path, self._analysis.name, way) if path else []
+
+    def _path_of_walk(self, node: ast.Call | ast.Subscript) -> str | None:
+        if not self._program.sum_trees.any:
+            return None
         if isinstance(node, ast.Subscript):
-            path: str | None = store_path(node, self._analysis)
-        elif self._names.qualified(node.func) == "builtins.map" and len(node.args) > 1:
-            path = self._names.qualified(node.args[0]) or self._types.type_of(node.args[0]).of
-        else:
-            path = self._analysis.effects.path_of(node)
-        return trees.of(path, self._analysis.name, way) if path else []
+            return store_path(node, self._analysis)
+        if self._names.qualified(node.func) == "builtins.map" and len(node.args) > 1:
+            return self._names.qualified(node.args[0]) or self._types.type_of(node.args[0]).of
+        return self._analysis.effects.path_of(node)
+
+    def sum_tree_walks(self, node: ast.Call | ast.Subscript, way: TreeDirection) -> list[ast.AST]:
+        """Return the places in this file that walk sum trees for a call or an assigned item: the loops, and
+        what recursive functions read or write.
+        """
+        path = self._path_of_walk(node)
+        if not path:
+            return []
+        walkers = self._program.sum_trees.walkers(path, self._analysis.name, way)
+        found = (self._types.definition(function) for function in walkers)
+        return [
+            place for function in found if function is not None for place in self._walks.places_in(function)
+        ]
 
     def _stored_in(self, read: ast.expr | None) -> list[Type]:
         storage = storage_of(read, self._analysis) if read is not None else None

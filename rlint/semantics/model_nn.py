@@ -17,7 +17,7 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.architecture import NetworkPart, NetworkParts, PartKind
-from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
+from rlint.semantics.nn.module_graph import Architecture, ModuleGraph, is_convolution, is_threaded
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
 from rlint.syntax.last_names import last_name
@@ -190,16 +190,25 @@ class NetworkQueries:
         """Whether a function, or a function that it calls, takes gradient steps."""
         return self._heat.learns(function)
 
-    def convolves(self, function: FunctionSummary) -> bool:
-        """Whether a function is the forward pass of a network with convolutions."""
+    def convolves(self, function: FunctionSummary, *, or_iterates: bool = False) -> bool:
+        """Whether a function is the forward pass of a network with convolutions, or with `or_iterates`
+        recurrent layers.
+        """
+        is_wanted = is_threaded if or_iterates else is_convolution
+        return any(map(is_wanted, self._layers_run_by(function)))
+
+    def has_threaded_layers(self, network: ast.expr) -> bool:
+        """Whether a network has convolutions or recurrent layers, which use several threads of the CPU even
+        for one observation.
+        """
+        return any(map(is_threaded, self.architecture(network).layers))
+
+    def _layers_run_by(self, function: FunctionSummary) -> list[str]:
         owner, _, name = function.qualname.rpartition(".")
+        if name != "forward":
+            return []
         parts = self._index.modules[function.module].parts
-        return name == "forward" and any(
-            part.name.startswith("torch.nn.Conv")
-            for key, every in parts.items()
-            if key.startswith(f"{owner}.")
-            for part in every
-        )
+        return [part.name for key, every in parts.items() if key.startswith(f"{owner}.") for part in every]
 
     def has_weights_read(self, expression: ast.expr) -> bool:
         """Whether this file reads the parameters or state dict of an expression with the same source, or a

@@ -93,6 +93,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
 
 from rlint.rule import (
     LOOPS,
@@ -160,20 +161,22 @@ class PythonSumTree(Rule):
             return
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
             return
-        where = None if isinstance(node, ast.Subscript) else storage(model.effects.sum_tree_descents(node))
+        where = (
+            None if isinstance(node, ast.Subscript) else storage(model.effects.sum_trees(node, "walks_down"))
+        )
         if where is not None:
             if not changes_the_tree(loops[0], node, model):
                 yield self.descent(node, where, model)
             return
-        where = storage(model.effects.sum_tree_updates(node))
+        where = storage(model.effects.sum_trees(node, "walks_up"))
         if where is not None and model.once(first_update, loops[0]) is node:
             yield self.update(node, where, model)
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `map(tree.find, values)`."""
-        if (where := storage(model.effects.sum_tree_descents(node))) is not None:
+        if (where := storage(model.effects.sum_trees(node, "walks_down"))) is not None:
             yield self.descent(node, where, model)
-        elif (where := storage(model.effects.sum_tree_updates(node))) is not None:
+        elif (where := storage(model.effects.sum_trees(node, "walks_up"))) is not None:
             yield self.update(node, where, model)
 
     def descent(self, node: ast.Call | ast.Subscript | AnyLoop, where: str, model: SemanticModel) -> Finding:
@@ -183,6 +186,7 @@ class PythonSumTree(Rule):
             node,
             f"{shown(node, model)} descends a sum tree in {where} node by node, sample by sample",
             advice=_IN_ARRAY[where == _LINKED] + _DESCEND,
+            related=[(place, "the descent") for place in walks(node, "walks_down", model)],
         )
 
     def update(self, node: ast.Call | ast.Subscript | AnyLoop, where: str, model: SemanticModel) -> Finding:
@@ -192,7 +196,15 @@ class PythonSumTree(Rule):
             node,
             f"{shown(node, model)} updates a sum tree in {where} node by node, sample by sample",
             advice=_IN_ARRAY[where == _LINKED] + _UPDATE,
+            related=[(place, "the update") for place in walks(node, "walks_up", model)],
         )
+
+
+def walks(
+    node: ast.Call | ast.Subscript | AnyLoop, way: Literal["walks_down", "walks_up"], model: SemanticModel
+) -> list[ast.AST]:
+    """Return the places of this file that walk the tree for a call; none for a loop that is the walk."""
+    return [] if isinstance(node, AnyLoop) else model.effects.sum_tree_walks(node, way)
 
 
 def is_map(node: ast.AST, model: SemanticModel) -> bool:
@@ -229,9 +241,9 @@ def first_update(loop: AnyLoop, model: SemanticModel) -> ast.AST | None:
             continue
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
             continue
-        if not isinstance(node, ast.Subscript) and model.effects.sum_tree_descents(node):
+        if not isinstance(node, ast.Subscript) and model.effects.sum_trees(node, "walks_down"):
             return None
-        if not model.effects.sum_tree_updates(node) or model.frequency.loops(node)[:1] != [loop]:
+        if not model.effects.sum_trees(node, "walks_up") or model.frequency.loops(node)[:1] != [loop]:
             continue
         if first is None or _position(node) < _position(first):
             first = node
@@ -267,7 +279,7 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
                     and same_code(receiver, owner)
                     and (
                         model.effects.call_effect(node).kind & ~_MAY_LEAVE_IT
-                        or model.effects.sum_tree_updates(node)
+                        or model.effects.sum_trees(node, "walks_up")
                     )
                 ):
                     return True

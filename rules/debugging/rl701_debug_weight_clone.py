@@ -116,8 +116,9 @@ class DebugWeightClone(Rule):
                 message = f"this copy of the weights `{_shown(copy.source, model)}` is never used"
                 yield self._unread(node, [node], copy, message, model)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                if not _KEPT.search(name.lower()):
-                    yield from self._bound(node, name, copy, model)
+                kept = bool(_KEPT.search(name.lower()))
+                if not kept or _is_taken_each_time(node, model):
+                    yield from self._bound(node, name, copy, model, kept=kept)
             case ast.Assign(targets=[ast.Attribute() as target]):
                 if not _KEPT_BY_OBJECT.search(target.attr.lower()):
                     yield from self._stored(node, target, copy, model)
@@ -138,8 +139,9 @@ class DebugWeightClone(Rule):
         return self.finding(model, node, message, fix=fix, advice="Remove the copy")
 
     def _bound(
-        self, node: ast.stmt, name: str, copy: copies.WeightCopy, model: SemanticModel
+        self, node: ast.stmt, name: str, copy: copies.WeightCopy, model: SemanticModel, *, kept: bool
     ) -> Iterator[Finding]:
+        """Handle a variable. If its name says that the copy is `kept`, it counts only if it is never read."""
         binding = _binding_of(node, name, model)
         if binding is None or model.names.scope(node).is_class or model.program.is_imported(name):
             return
@@ -159,8 +161,10 @@ class DebugWeightClone(Rule):
             if not copy.doubt and _may_be_looked_up(name, node, model):
                 reason = f"other code may read the variable `{name}` of the module"
                 copy = copies.WeightCopy(copy.node, copy.source, reason)
+            if kept and not copy.doubt:
+                copy = copies.WeightCopy(copy.node, copy.source, f"`{name}` may be there to inspect it")
             yield self._unread(node, [node, *deleted], copy, message, model)
-        elif trace.compared:
+        elif trace.compared and not kept:
             use = "only compared in a log message" if trace.logs else "only used for an unused result"
             yield self.finding(
                 model,
@@ -195,6 +199,11 @@ class DebugWeightClone(Rule):
             f"`{_shown(copy.source, model)}`, is never read"
         )
         yield self.finding(model, node, message, fix=fix, advice="Remove the copy")
+
+
+def _is_taken_each_time(node: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a function takes the copy without a condition: not that of the best weights so far."""
+    return model.names.scope(node).is_function and not model.frequency.conditions(node)
 
 
 def _may_be_looked_up(name: str, node: ast.stmt, model: SemanticModel) -> bool:

@@ -3,7 +3,9 @@
 ## What it does
 Flags environments that are created in the loop over episodes, or in a function that plays one episode,
 always with the same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project
-with `step` and `reset`, `make_env(...)`, any function of the project that makes one. Settings that a
+with `step` and `reset`, `make_env(...)`, any function of the project that makes one. The reset may be in a
+function that the environment is passed to (`play(env)`). A class of an unknown library is `likely` an
+environment if its name ends in `Env` or `Environment`. Settings that a
 function is given on every call (`args.env`, `env_id`, `batch_size`) are assumed to stay the same; such
 findings are `likely`. So is an environment that the `reset` of another object creates, if it runs in each
 step. Also flags data that such loops, or the `reset` of an environment, load from the same file each time:
@@ -85,12 +87,18 @@ from rlint.rule import (
     EscapeLevel,
     Finding,
     Fix,
+    FunctionSummary,
     Heat,
     Rule,
     SemanticModel,
     Trait,
+    arguments_of,
+    descendants,
     environments,
+    last_name,
     models,
+    parameter_of,
+    regex,
 )
 from rlint.rules.environments._shared.each_pass import SELDOM, Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
@@ -101,6 +109,7 @@ _LOADS = models.having(
     *("cv2", "imageio", "imageio.v2", "imageio.v3", "matplotlib.pyplot", "PIL.Image"),
     *("mujoco.MjModel", "mujoco_py", "pygame.font", "pygame.image", "pygame.mixer"),
 )
+_NAMED_SO = regex(r"^[A-Z]\w*(Env|Environment)(V?\d+)?$")
 _REASON = (
     "the environment keeps state that `reset()` does not restore: its random stream and the counters of "
     "wrappers"
@@ -119,7 +128,8 @@ class EnvBuiltInLoop(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         loads = model.names.qualified(node.func) in _LOADS
-        if not (loads or environments.makes_environment(node, model)) or is_wrapped(node, model):
+        likely = not loads and not environments.makes_environment(node, model)
+        if (likely and not is_environment_class(node.func, model)) or is_wrapped(node, model):
             return
         again = made_again(node, model, likely=not loads, may_branch=not loads and is_otherwise(node, model))
         if again is None:
@@ -141,10 +151,17 @@ class EnvBuiltInLoop(Rule):
             model,
             node,
             message,
-            fix=None if loads else build_fix(again, model),
+            fix=None if loads or likely else build_fix(again, model),
             advice=advice,
-            assumes=again.assumes,
+            assumes=again.assumes or (f"`{text}` creates an environment" if likely else None),
         )
+
+
+def is_environment_class(called: ast.expr, model: SemanticModel) -> bool:
+    """Whether a function is a class of an unknown library whose name says that it is an environment."""
+    if model.names.qualified(called) is None or model.types.type_of(called):
+        return False
+    return bool(_NAMED_SO.search(last_name(called) or ""))
 
 
 def is_wrapped(call: ast.Call, model: SemanticModel) -> bool:
@@ -216,21 +233,52 @@ def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: S
     """Whether each iteration of a loop begins one episode in this environment, or each call of a function
     one or several.
     """
-    for reset in model.names.calls_named("reset", model.function(call)):
-        if not isinstance(reset.func, ast.Attribute) or is_guarded(reset, around, model):
+    function = model.function(call)
+    for reset in model.names.calls_named("reset", function):
+        if not isinstance(reset.func, ast.Attribute):
             continue
         owner = reset.func.value
         if target is not None and model.source.text(owner) != model.source.text(target):
             continue
         if target is None and not environments.is_environment(owner, model):
             continue
-        loops = model.frequency.loops(reset)
-        if isinstance(around, FUNCTIONS):
-            if not loops or not is_whole_training(reset, model):
-                return True
-        elif loops and loops[0] is around:
+        if begins_in(around, reset, model):
             return True
-    return False
+    return target is not None and any(
+        begins_in(around, run, model) for run in calls_that_reset(target, around, model)
+    )
+
+
+def begins_in(around: ast.AST, reset: ast.Call, model: SemanticModel) -> bool:
+    """Whether each iteration of a loop begins one episode by a call, or each call of a function one or
+    several.
+    """
+    if is_guarded(reset, around, model):
+        return False
+    loops = model.frequency.loops(reset)
+    if isinstance(around, FUNCTIONS):
+        return not loops or not is_whole_training(reset, model)
+    return bool(loops) and loops[0] is around
+
+
+def calls_that_reset(target: ast.expr, around: ast.AST, model: SemanticModel) -> Iterator[ast.Call]:
+    """Yield the calls that pass an environment to a function which resets it: `play_episode(env)`."""
+    for call in descendants(around):
+        if not isinstance(call, ast.Call):
+            continue
+        for argument in arguments_of(call):
+            if model.source.text(argument) != model.source.text(target):
+                continue
+            if any(resets(function, argument, call) for function in model.types.call_targets(call)):
+                yield call
+
+
+def resets(function: FunctionSummary, argument: ast.expr, call: ast.Call) -> bool:
+    """Whether a function calls `reset` on the parameter that receives an argument."""
+    parameter = parameter_of(argument, call, function)
+    return parameter is not None and any(
+        site.method == "reset" and site.receiver == parameter for site in function.calls
+    )
 
 
 def is_whole_training(reset: ast.Call, model: SemanticModel) -> bool:

@@ -2,15 +2,18 @@
 
 ## What it does
 Flags code that starts several processes (in a loop, with `mp.spawn`, with a pool, or with consecutive
-`Process` calls) if the processes take gradient steps or run convolutions on the CPU, and the program never
-limits the number of torch threads. rlint follows targets of `Process`, `run` methods of its subclasses and
-functions passed to pools across all files of the project.
+`Process` calls) if the processes take gradient steps, or run convolutions or recurrent layers, on the CPU,
+and the program never limits the number of torch threads. rlint follows targets of `Process`, `run` methods
+of its subclasses and functions passed to pools across all files of the project. A device that only the
+learner uses does not count: workers whose functions name no device but the CPU compute there if they receive
+networks that the launching file never moves (`Net().share_memory()`, `net.cpu()`).
 
 The rule does not flag:
 
 - programs that mention `set_num_threads`, `OMP_NUM_THREADS` or similar settings anywhere;
-- workers that run convolutions only, if their files use a CUDA device or they receive a device; workers that
-  learn are reported, on the assumption that there is no GPU, if their files test whether there is one;
+- workers that only run networks, if they may do so on a CUDA device: if their files use one or they receive a
+  device; workers that learn are reported, on the assumption that there is no GPU, if their files test whether
+  there is one;
 - workers that only step environments;
 - workers that only run a few linear layers for one observation, which never use a second thread.
 
@@ -91,8 +94,13 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TrainingStep,
+    TypeTag,
     WorkerStart,
+    arguments_of,
+    descendants,
+    dump_as_read,
     regex,
+    same_code,
     spawn,
     torch_settings,
 )
@@ -114,7 +122,7 @@ class WorkerOversubscription(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a line that starts several workers that compute."""
         assert isinstance(node, ast.Call)
-        busy = [start for start in model.threads.workers_made(node) if computes(start, model)]
+        busy = [start for start in model.threads.workers_made(node) if computes(start, model, node)]
         if not busy or model.program.sets(torch_settings.THREADS):
             return
         if not busy[0].many and not any(
@@ -137,20 +145,112 @@ class WorkerOversubscription(Rule):
             advice=f"Call `torch.set_num_threads(1)`, or with the worker's share of the cores, at the start "
             f"of `{name}`",
             throughout=TrainingStep.GRADIENT,
-            assumes="the workers compute on the CPU" if may_use_device(first, model) else None,
+            assumes="the workers compute on the CPU"
+            if may_use_device(first, model) and not stays_on_host(first, node, model)
+            else None,
         )
 
 
-def computes(start: WorkerStart, model: SemanticModel) -> bool:
+def computes(start: WorkerStart, model: SemanticModel, call: ast.Call | None = None) -> bool:
     """Whether the workers use the threads of torch, on the CPU as far as is known: they take gradient steps,
-    or run convolutions without any choice of a device.
+    or run layers that use several threads without any choice of a device. `call` starts them.
     """
     if start.sort != spawn.PROCESS:
         return False
     if model.nn.learns(start.target):
         return not may_use_device(start, model) or tests_for_cuda(start, model)
-    convolve = any(map(model.nn.convolves, model.threads.run_with(start.target)))
-    return convolve and not may_use_device(start, model)
+    functions = model.threads.run_with(start.target)
+    threaded = any(model.nn.convolves(function, or_iterates=True) for function in functions) or (
+        call is not None and any(is_threaded(network, model) for network in networks_given(call, model))
+    )
+    return threaded and (
+        not may_use_device(start, model) or (call is not None and stays_on_host(start, call, model))
+    )
+
+
+def networks_given(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
+    """Return the networks among the arguments that a call starts a worker with."""
+    given = [part for argument in arguments_of(call) for part in getattr(argument, "elts", [argument])]
+    return [each for each in given if model.types.type_of(each).tag is TypeTag.MODULE]
+
+
+def is_threaded(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether a network has layers that use several threads even for one observation."""
+    return model.nn.has_threaded_layers(network)
+
+
+def stays_on_host(start: WorkerStart, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the workers receive networks that no code of this file moves to a device, and the functions
+    that they run name no device but the CPU.
+    """
+    networks = networks_given(call, model)
+    if not networks or not all(is_made_on_host(network, model) for network in networks):
+        return False
+    target = model.types.definition(start.target)
+    if target is not None and names_cpu(target):
+        return not names_device(target)
+    functions = model.threads.run_with(start.target)
+    here = [model.types.definition(function) for function in functions]
+    other_files = {
+        function.module for function, found in zip(functions, here, strict=True) if found is None
+    } - {start.launcher.module}
+    return not any(names_device(found) for found in here if found is not None) and not any(
+        _DEVICE.search(name) for module in other_files for name in model.index.modules[module].attributes_read
+    )
+
+
+def is_made_on_host(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether this file creates a network, and moves it nowhere but to the CPU."""
+    values = [
+        node.value
+        for node in model.syntax.of_type(ast.Assign)
+        if any(dump_as_read(target) == dump_as_read(network) for target in node.targets)
+    ]
+    moved = (
+        call.func.value
+        for call in model.syntax.written.calls_of(("to", "cuda"))
+        if isinstance(call.func, ast.Attribute)
+    )
+    return (
+        bool(values)
+        and not any(same_code(each, network) for each in moved)
+        and all(is_copied_to_cpu(value) or not names_device(value) for value in values)
+    )
+
+
+def is_copied_to_cpu(value: ast.expr) -> bool:
+    """Whether the last move in a chain of calls is one to the CPU: `copy.deepcopy(net).cpu().eval()`."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr in ("to", "cuda", "cpu"):
+            return value.func.attr == "cpu" or any(map(names_cpu, value.args))
+        value = value.func.value
+    return False
+
+
+def names_cpu(code: ast.AST) -> bool:
+    """Whether code contains the name of the CPU: `torch.device("cpu")`."""
+    return any(isinstance(node, ast.Constant) and node.value == "cpu" for node in descendants(code))
+
+
+def names_device(code: ast.AST) -> bool:
+    """Whether code names a device other than the CPU, or moves a value to one."""
+    return any(map(is_device_name, descendants(code)))
+
+
+def is_device_name(node: ast.AST) -> bool:
+    """Whether a name or text may be a device, other than `torch.device` itself."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="to"), args=args):
+            return not any(map(names_cpu, args))
+        case ast.Call(func=ast.Attribute(attr="cuda")):
+            return True
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.Constant(value=str(name)):
+            return bool(_DEVICE.search(name))
+        case ast.Attribute(value=ast.Name(id="torch"), attr="device"):
+            return False
+        case ast.Attribute(attr=name):
+            return bool(_DEVICE.search(name))
+    return False
 
 
 def modules_of(start: WorkerStart, model: SemanticModel) -> list[ModuleSummary]:

@@ -64,11 +64,11 @@ def test_loops_walk_down(step: str) -> None:
     """
     model = model_of(LOOP.replace("STEP", step))
     [loop] = model.syntax.of_type(ast.While)
-    assert [kind.tag for kind in model.effects.sum_tree_descents(loop)] == [TypeTag.NDARRAY]
+    assert [kind.tag for kind in model.effects.sum_trees(loop, "walks_down")] == [TypeTag.NDARRAY]
     for call, count in (("tree.find(v)", 1), ("tree.wrapped(v)", 1), ("tree.many(v)", 0)):
         node = expression(model, call)
         assert isinstance(node, ast.Call)
-        assert [kind.tag for kind in model.effects.sum_tree_descents(node)] == [TypeTag.NDARRAY] * count
+        assert [kind.tag for kind in model.effects.sum_trees(node, "walks_down")] == [TypeTag.NDARRAY] * count
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_other_searches_do_not(step: str) -> None:
     """A search for a larger value, a walk along a row, a budget."""
     model = model_of(LOOP.replace("STEP", step))
     [loop] = model.syntax.of_type(ast.While)
-    assert model.effects.sum_tree_descents(loop) == []
+    assert model.effects.sum_trees(loop, "walks_down") == []
     assert not SumTreeUses(model.index).any
 
 
@@ -112,7 +112,7 @@ def test_recursion_is_seen_from_another_file() -> None:
     node = find(model, "tree.get(1.0)")
     call = node.value if isinstance(node, ast.Expr) else node
     assert isinstance(call, ast.Call)
-    assert [kind.tag for kind in model.effects.sum_tree_descents(call)] == [TypeTag.NDARRAY]
+    assert [kind.tag for kind in model.effects.sum_trees(call, "walks_down")] == [TypeTag.NDARRAY]
 
 
 LINKED = """
@@ -200,7 +200,7 @@ def test_linked_nodes_are_descended(call: str) -> None:
     model = model_of(LINKED.replace("CALL", call))
     node = expression(model, call)
     assert isinstance(node, ast.Call)
-    assert [kind.tag for kind in model.effects.sum_tree_descents(node)] == [TypeTag.INSTANCE]
+    assert [kind.tag for kind in model.effects.sum_trees(node, "walks_down")] == [TypeTag.INSTANCE]
 
 
 @pytest.mark.parametrize("call", ["tree.raised(node, v)", "tree.summed(node)", "tree.written(node, v, path)"])
@@ -209,7 +209,7 @@ def test_linked_nodes_are_updated(call: str) -> None:
     model = model_of(LINKED.replace("CALL", call))
     node = expression(model, call)
     assert isinstance(node, ast.Call)
-    assert [kind.tag for kind in model.effects.sum_tree_updates(node)] == [TypeTag.INSTANCE]
+    assert [kind.tag for kind in model.effects.sum_trees(node, "walks_up")] == [TypeTag.INSTANCE]
 
 
 @pytest.mark.parametrize("call", ["tree.chain(v)", "tree.rebuilt(node)", "tree.visited(node, v)"])
@@ -218,5 +218,5 @@ def test_other_linked_objects_are_no_sum_trees(call: str) -> None:
     model = model_of(LINKED.replace("CALL", call))
     node = expression(model, call)
     assert isinstance(node, ast.Call)
-    assert model.effects.sum_tree_descents(node) == []
-    assert model.effects.sum_tree_updates(node) == []
+    assert model.effects.sum_trees(node, "walks_down") == []
+    assert model.effects.sum_trees(node, "walks_up") == []

@@ -13,6 +13,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
 from rlint.semantics.effects.implicit_calls import ImplicitCalls, ImplicitEffects
 from rlint.semantics.effects.optional_numbers import is_optional_number
+from rlint.semantics.effects.parsed_data import is_parsed, lookup
 from rlint.semantics.effects.tensor_use import is_move_of_tensor
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -304,6 +305,8 @@ class EffectInference:
         text_first = bool(call.args) and self.types.type_of(call.args[0]).tag is TypeTag.STR
         count = len(call.args) + len(call.keywords)
         known = models.method_on_unknown(func.attr, count, text_first=text_first)
+        if known is None and is_parsed(func.value, self.names):
+            known = lookup(func.attr, count)
         if known is not None:
             own = self._own_method(func.attr)
             effect = own if own.acts else known.effect

@@ -21,12 +21,12 @@ _QUEUE = regex(r"queue|(^|_)q$")
 _CONNECTION = regex(r"conn|pipe|remote|sock")
 _STORES = regex(r"buffer|memory|replay")
 _LOADER = regex(r"loader$|dataloader")
-_GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
+_GENERATES = regex(r"model|llm|(^|_)lm$|policy|actor|engine|generator|vllm|pipeline|rollout")
 STEPS_ENVIRONMENT = ("step", "step_wait", "vector_step")
 """Methods that may step an environment."""
 STEPPING = frozenset({"backward", "manual_backward", *STEPS_ENVIRONMENT})
 """Methods that may take gradient steps."""
-DRIVING = STEPPING | {"send"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
+DRIVING = STEPPING | {"send", "put", "put_nowait"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
 """Methods that may drive the code around them."""
 
 
@@ -54,6 +54,8 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
             return None
         is_named = bool(pattern.search(name)) or method == "get_nowait"
         return Driver.MESSAGE if is_named or _takes_next(call, types) else None
+    if method in ("put", "put_nowait"):
+        return Driver.MESSAGE if _sends_on(call, func, types) else None
     if method in ("sample", "sample_batch") and call.args:
         name = (last_name(func.value) or "").lower()
         return Driver.BATCH if _STORES.search(name) else None
@@ -73,6 +75,20 @@ def _takes_next(call: ast.Call, types: TypeInference) -> bool:
         return all(keyword.arg in ("block", "timeout") for keyword in call.keywords)
     loops = (around for around in types.syntax.ancestors(call) if isinstance(around, (*LOOPS, *FUNCTIONS)))
     return isinstance(next(loops, None), ast.While)
+
+
+def _sends_on(call: ast.Call, func: ast.Attribute, types: TypeInference) -> bool:
+    """Whether an endless loop passes what it makes to another thread or process: the loop of an actor."""
+    around = (each for each in types.syntax.ancestors(call) if isinstance(each, (*LOOPS, *FUNCTIONS)))
+    match next(around, None):
+        case ast.While(test=ast.Constant(value=True | 1)):
+            pass
+        case _:
+            return False
+    tag = types.type_of(func.value).tag
+    if tag is TypeTag.UNKNOWN:
+        return bool(_QUEUE.search((last_name(func.value) or "").lower()))
+    return tag is TypeTag.QUEUE
 
 
 def _orders_step(call: ast.Call) -> bool:

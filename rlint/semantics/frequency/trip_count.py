@@ -108,14 +108,39 @@ def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
     names += [last_name(loop.iter) or ""] if not isinstance(loop.iter, ast.Call) else []
     if any(_SETTINGS.search(name.lower()) for name in names):
         return True
-    for statement in loop.body:
-        match statement:
-            case ast.Assign(value=ast.Call() as made) if model.types.type_of(made).tag in (
-                TypeTag.MODULE,
-                TypeTag.OPTIMIZER,
-            ):
-                return True  # each iteration has a network of its own
-    return False
+    return any(_makes_network(statement, loop, model) for statement in loop.body)
+
+
+def _makes_network(statement: ast.stmt, loop: ast.For | ast.AsyncFor, model: SemanticModel) -> bool:
+    """Whether a statement creates a network of an iteration's own, or an optimizer for one: not a copy of a
+    network that all iterations train, and not a new optimizer for it.
+    """
+    match statement:
+        case ast.Assign(value=ast.Call() as made):
+            pass
+        case _:
+            return False
+    tag = model.types.type_of(made).tag
+    if tag is TypeTag.OPTIMIZER:
+        return not _takes_parameters_from_outside(made, loop)
+    return tag is TypeTag.MODULE and not (model.names.qualified(made.func) or "").startswith("copy.")
+
+
+def _takes_parameters_from_outside(optimizer: ast.Call, loop: ast.AST) -> bool:
+    """Whether an optimizer gets the `parameters()` of a network that the loop does not create."""
+    networks = [
+        node.func.value
+        for given in optimizer.args
+        for node in descendants(given)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "parameters"
+    ]
+    read = {node.id for each in networks for node in descendants(each) if isinstance(node, ast.Name)}
+    return bool(networks) and not any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in read
+        for node in descendants(loop)
+    )
 
 
 def whole_number(expression: ast.expr | None, model: SemanticModel) -> int | None:

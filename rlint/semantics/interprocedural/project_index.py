@@ -955,6 +955,19 @@ class ProjectIndex(SymbolTable):
         ]
         return bool(types) and all(map(is_immutable, types))
 
+    @cached_property
+    def copied_into(self) -> frozenset[str]:
+        """Return the attributes into whose networks code of any file copies the state dict of another one:
+        `agent.old.load_state_dict(agent.net.state_dict())`.
+        """
+        return frozenset(
+            site.receiver
+            for module in self.modules.values()
+            for function in (() if module.is_test else module.functions.values())
+            for site in function.calls
+            if site.method == "load_state_dict" and site.receiver and ("0", "state_dict") in site.names
+        )
+
     def effect_at(self, path: str, module: str) -> Effect | None:
         """Return the effect of calling an access path; None if the project does not define it."""
         return run(self._effect_at(path, module))

@@ -38,6 +38,18 @@ _NOT_OPERATORS = frozenset(
 """Special methods that no operator, iteration or builtin calls."""
 
 
+def is_convolution(layer: str) -> bool:
+    """Whether a layer is a convolution."""
+    return layer.startswith("torch.nn.Conv")
+
+
+def is_threaded(layer: str) -> bool:
+    """Whether a layer uses several threads of the CPU even for one observation: convolutions, and recurrent
+    layers that get a whole sequence.
+    """
+    return is_convolution(layer) or (layer in _RECURRENT and not layer.endswith("Cell"))
+
+
 @mutable
 class Architecture:
     """The parts of a network, and the effects of running it.

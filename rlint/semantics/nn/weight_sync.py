@@ -32,6 +32,8 @@ _FOLLOWER = frozenset(
     "target targets tgt targ targs tar trg old prev previous lagged lagging frozen delayed fixed prime "
     "reference ref slow".split()
 )
+_MARKS = ("t_{}", "{}_t", "{}_hat", "{}_bar", "{}_lag")
+"""Names of the target network of a network."""
 _NO_FOLLOWER = frozenset(
     "shared global worker workers remote best opponent opponents snapshot saved published publish backup "
     "league pool population collector explorer".split()
@@ -387,7 +389,9 @@ def _receives_weights(network: ast.expr, model: SemanticModel) -> bool:
             return True
     if any(_copies_into(call, name, model) for call in model.once(_copying_calls, model.syntax.module)):
         return True
-    return _is_copied_by_its_owner(network, model)
+    return _is_copied_by_its_owner(network, model) or (
+        isinstance(network, ast.Attribute) and network.attr in model.index.copied_into
+    )
 
 
 def _copied_into(_: ast.Module, model: SemanticModel) -> frozenset[str]:
@@ -471,7 +475,7 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
     network that is passed to other processes, restored from it, or kept for later.
     """
     words = words_of(target, model)
-    if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
+    if not (words & _FOLLOWER or is_marked_copy(target, source)) or words & (_NO_FOLLOWER | _NO_NETWORK):
         return False
     if words_of(source, model) & (_FOLLOWER | _NO_FOLLOWER):
         return False
@@ -483,6 +487,14 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
             return False  # a helper for all kinds of networks
     shape = ast.dump(target)
     return not any(dump_as_read(use.value) == shape for use in model.names.attribute_uses("share_memory"))
+
+
+def is_marked_copy(target: ast.expr, source: ast.expr) -> bool:
+    """Whether a network has the name of another one, marked as its copy: `self.t_agent` or `self.agent_t` of
+    `self.agent`.
+    """
+    name, other = (last_name(each) or "" for each in (target, source))
+    return bool(other) and name in {form.format(other) for form in _MARKS}
 
 
 def words_of(expression: ast.expr, model: SemanticModel) -> set[str]:

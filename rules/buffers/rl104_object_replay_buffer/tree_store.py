@@ -22,7 +22,7 @@ def given_to_tree(node: ast.AST, model: SemanticModel) -> StoredItem | None:
             return None
     if not is_store_class(model.class_of(node), model) or not is_transition(value, model):
         return None
-    return StoredItem(tree, value) if model.effects.sum_tree_updates(node) else None
+    return StoredItem(tree, value) if model.effects.sum_trees(node, "walks_up") else None
 
 
 def drawn_from_tree(stored: StoredItem, model: SemanticModel) -> ast.Call | None:
@@ -34,7 +34,7 @@ def drawn_from_tree(stored: StoredItem, model: SemanticModel) -> ast.Call | None
         match node:
             case ast.Call(func=ast.Attribute(value=tree)) if same_code(tree, stored.holder):
                 often = model.frequency.heat_of(node).level is Heat.HOT
-                if often and model.frequency.loops(node) and model.effects.sum_tree_descents(node):
+                if often and model.frequency.loops(node) and model.effects.sum_trees(node, "walks_down"):
                     return node
     return None
 

@@ -17,6 +17,8 @@ from rlint.rules.buffers.rl109_float64_buffer.read_as import (
 
 _NUMBERED = regex(r"(prev_|last_|old_)?(a|u|acts?|actions?|idxs?|index|indices|ids?)(_idx|_ids?)?")
 """Keys of storages that likely are read as integers: actions."""
+_VECTOR = regex(r"(^|_)(dims?|width)$")
+"""Names of the lengths of vectors: `act_dim`."""
 
 
 @frozen
@@ -49,7 +51,7 @@ def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) 
         if any(dtype not in ("", HANDED_OUT) and not is_float32(dtype) for dtype in read):
             continue
         surely = all(map(is_float32, read))
-        if surely or not (is_numbered(key) or is_narrow(call)):
+        if surely or not (is_numbered(key, call) or is_narrow(call)):
             found.append(Entry(f"{model.source.text(target)}[{key!r}]", call, surely))
     return found
 
@@ -116,7 +118,7 @@ def judged(parts: Sequence[ast.expr], made: ast.Call, name: str, model: Semantic
         return None
     if all(map(is_float32, read)):
         return True
-    if is_numbered(name):
+    if is_numbered(name, made):
         return None
     rows = [
         part for part in parts if read_as(part, model) == "" and isinstance(model.parent(part), ast.Subscript)
@@ -162,9 +164,16 @@ def _pairs(value: ast.Dict | ast.Call) -> list[tuple[str, ast.Call]]:
     return [(key, item) for key, item in pairs if key is not None and isinstance(item, ast.Call)]
 
 
-def is_numbered(name: str) -> bool:
-    """Whether a storage likely is read as integers, judging by its name."""
-    return _NUMBERED.fullmatch(name.lower()) is not None
+def is_numbered(name: str, made: ast.Call) -> bool:
+    """Whether a storage likely is read as integers, judging by its name: the numbers of actions, but not
+    vectors of a named dimension (`(size, action_dim)`).
+    """
+    if _NUMBERED.fullmatch(name.lower()) is None:
+        return False
+    match shape_of(made):
+        case ast.Tuple(elts=[_, ast.Name(id=width) | ast.Attribute(attr=width)]):
+            return not _VECTOR.search(width.lower())
+    return True
 
 
 def is_narrow(call: ast.Call) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from rlint.rule import Binding, BindingKind, SemanticModel, last_name, numbers, regex
+from rlint.rule import Binding, BindingKind, SemanticModel, Trait, last_name, models, numbers, regex
 
 _COORDINATES = regex(
     r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
@@ -17,6 +18,8 @@ _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TAKE_NUMBERS = frozenset({"builtins.float", "builtins.int", "builtins.round"})
 _COMPARE = frozenset({"builtins.max", "builtins.min"})
 """These compare their arguments, which fails for arrays."""
+_ELEMENTWISE = models.having(Trait.ELEMENTWISE, "numpy") | {"numpy.clip"}
+_OF_ITEMS = frozenset(f"numpy.{name}" for name in ("max", "min", "sum", "mean"))
 _DEPTH = 6
 _REWARD, _DONE = 1, 2
 _STEP_RESULTS = (4, 5)
@@ -90,13 +93,23 @@ def _are_numbers(attribute: str, owner: ast.ClassDef, model: SemanticModel, assu
         if isinstance(use.ctx, ast.Store) and model.class_of(use) is owner
     ]
     values = [getattr(model.parent(use), "value", None) for use in stores]
-    starts = any(isinstance(value, ast.Constant) for value in values)
+    starts = any(isinstance(value, ast.Constant) for value in [*values, *_declared_in(owner, attribute)])
     return starts and all(
         isinstance(value, ast.expr)
         and isinstance(model.parent(use), (ast.Assign, ast.AugAssign, ast.AnnAssign))
         and _computes_number(value, owner, model, assumed, _DEPTH)
         for use, value in zip(stores, values, strict=True)
     )
+
+
+def _declared_in(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:
+    """Yield the values that the body of a class gives an attribute: `beta = 0.4`."""
+    for statement in owner.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == attribute:
+                yield value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if name == attribute:
+                yield value
 
 
 def _computes_number(
@@ -120,8 +133,10 @@ def _computes_number(
             return is_one(body) and is_one(orelse)
         case ast.Call(func=ast.Attribute(attr="item"), args=[]):
             return True
-        case ast.Call(func=func, args=arguments) if model.names.qualified(func) in _COMPARE:
+        case ast.Call(func=func, args=arguments) if model.names.qualified(func) in _COMPARE | _ELEMENTWISE:
             return all(is_one(argument) for argument in arguments)
+        case ast.Call(func=func, args=[ast.List(elts=items) | ast.Tuple(elts=items)], keywords=[]):
+            return model.names.qualified(func) in _OF_ITEMS and all(is_one(item) for item in items)
         case ast.Attribute(value=holder, attr=name) if model.names.is_self(holder):
             return _are_numbers(name, owner, model, assumed)
         case ast.Name():

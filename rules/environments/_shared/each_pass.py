@@ -142,7 +142,7 @@ def is_guarded(node: ast.AST, around: ast.AST, model: SemanticModel, *, may_leav
     for parent in model.ancestors(node):
         if isinstance(child, ast.stmt) and isinstance(parent, (*_BLOCKS, *FUNCTIONS)) and not may_leave:
             block, index = model.syntax.block(child)
-            if any(_may_leave(statement) for statement in block[:index]):
+            if any(_may_leave(statement, around) for statement in block[:index]):
                 return True
         if parent is around:
             return False
@@ -164,10 +164,12 @@ def _always_runs(part: ast.AST, guard: ast.AST) -> bool:
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
 
-def _may_leave(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and any(
-        isinstance(node, (ast.Return, ast.Continue)) for node in descendants(statement)
-    )
+def _may_leave(statement: ast.stmt, around: ast.AST) -> bool:
+    """Whether an iteration or call may end at a statement. What returns from within a loop ends the loop, so
+    that all other iterations go on.
+    """
+    leaves = (ast.Return, ast.Continue) if isinstance(around, FUNCTIONS) else ast.Continue
+    return isinstance(statement, ast.If) and any(isinstance(node, leaves) for node in descendants(statement))
 
 
 # -- in a loop -----------------------------------------------------------------------------------

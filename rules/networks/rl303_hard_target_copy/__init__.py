@@ -3,7 +3,8 @@
 ## What it does
 Flags a network that follows another (a target network, an old policy) and is overwritten as a whole in each
 gradient or environment step: by `target.load_state_dict(net.state_dict())`, by `target =
-copy.deepcopy(net)`, or by a loop over `parameters()`.
+copy.deepcopy(net)`, or by a loop over `parameters()`, or over the items of one state dict that looks up each
+tensor in another (`t.copy_(net.state_dict()[name])`, which builds a state dict for each tensor).
 
 Also flags a network, or a list or dict of networks, that hot code copies with `copy.deepcopy` into a local
 variable and discards, as for a forward pass without gradients of the weights. If an argument or a setting
@@ -102,6 +103,7 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
     is_access,
     is_kept,
     is_pulled_by_worker,
+    looked_up_parameters,
     paired_parameters,
 )
 from rlint.rules.networks.rl303_hard_target_copy.temporary_copies import temporary_copy
@@ -226,16 +228,20 @@ class HardTargetCopy(Rule):
         """Yield a finding for `for t, p in zip(target.parameters(), net.parameters()):
         t.data.copy_(p.data)`.
         """
-        pair = paired_parameters(loop, model)
-        if pair is None:
+        pair, looked_up = paired_parameters(loop, model), looked_up_parameters(loop)
+        found = pair or looked_up
+        if found is None:
             return
-        target, source = pair
+        target, source = found
         if not weight_sync.is_follower(target, source, model) or not is_per_step(loop, model):
             return
         old, new = model.source.text(target), model.source.text(source)
-        message = (
-            f"`{old}` copies all weights of `{new}` on every update, in a Python loop over the parameters"
+        how = (
+            "in a Python loop that builds a state dict for each of them"
+            if looked_up
+            else "in a Python loop over the parameters"
         )
+        message = f"`{old}` copies all weights of `{new}` on every update, {how}"
         yield self.finding(model, loop, message, advice=KEEP_PAIRS)
 
 

@@ -149,6 +149,48 @@ def paired_parameters(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, as
     return None
 
 
+def looked_up_parameters(loop: ast.For) -> tuple[ast.expr, ast.expr] | None:
+    """Return the networks of `for name, t in a.state_dict().items(): t.copy_(b.state_dict()[name])`, which
+    builds a state dict for each tensor: the network that is written, and the one that is read.
+    """
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=item)]),
+            iter=(
+                ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Call(func=ast.Attribute(value=iterated, attr="state_dict")), attr="items"
+                    )
+                )
+                | ast.Call(func=ast.Attribute(value=iterated, attr="named_parameters"))
+            ),
+            body=[ast.Expr(value=ast.Call(func=ast.Attribute(value=to, attr="copy_"), args=[value, *_]))],
+        ):
+            pass
+        case _:
+            return None
+    to = to.value if isinstance(to, ast.Attribute) and to.attr == "data" else to
+    if isinstance(to, ast.Name) and to.id == item:
+        other = _looked_up(value, name)
+        return (iterated, other) if other is not None else None
+    other = _looked_up(to, name)
+    return (other, iterated) if other is not None and parameter_name(value) == item else None
+
+
+def _looked_up(value: ast.expr, name: str) -> ast.expr | None:
+    """Return the network of `net.state_dict()[name]`."""
+    match value:
+        case ast.Subscript(
+            value=ast.Call(func=ast.Attribute(value=network, attr="state_dict")), slice=ast.Name(id=key)
+        ) if key == name:
+            return network
+        case ast.Attribute(value=inner, attr="data"):
+            return _looked_up(inner, name)
+        case ast.Call(func=ast.Attribute(value=inner, attr="detach" | "clone")):
+            return _looked_up(inner, name)
+    return None
+
+
 def copied_parameter(statement: ast.stmt) -> tuple[str, str] | None:
     """Return the names of `t.data.copy_(p.data)` and `t.data = p.data.clone()`."""
     match statement:

@@ -363,6 +363,8 @@ def _is_access(expression: ast.expr) -> bool:
             return (_is_access(owner) or _is_state(owner)) and (
                 isinstance(index, ast.Constant) or _is_access(index)
             )
+        case ast.Call(func=ast.Attribute(value=owner, attr="get_parameter"), args=[name], keywords=[]):
+            return _is_access(owner) and _is_access(name)
     return False
 
 

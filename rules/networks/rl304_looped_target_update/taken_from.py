@@ -60,6 +60,8 @@ def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> B
                     return taken_from(inner, model, depth - 1) if inner is not None else None
         case ast.Subscript(value=owner):
             return _item(owner, model, depth - 1)
+        case ast.Call(func=ast.Attribute(value=network, attr="get_parameter")):
+            return BlendedPart(network, state=False)
     return None
 
 

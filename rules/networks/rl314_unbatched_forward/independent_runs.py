@@ -39,7 +39,7 @@ from rlint.rules.networks.rl314_unbatched_forward.per_item import PARTS
 _ITEM = regex(
     r"(^|_)(traj(ectory)?|episode|rollout|segment|pair|child|node|leaf|candidate|sample|example|transition|"
     r"experience|game|prompt|question|query|completion|response|snake|agent|env|seed|state|obs|observation|"
-    r"position|molecule|mol|goal|problem|item|record)(_?\d+)?$",
+    r"position|plan|proposal|molecule|mol|goal|problem|item|record)(_?\d+)?$",
     re.IGNORECASE,
 )
 _OF_TEXT = regex(r"token|sequence|sentence|input_ids|word|text", re.IGNORECASE)

@@ -102,6 +102,18 @@ def part_bound(binding: Binding) -> ast.expr:
     return value
 
 
+def row_of(index: ast.expr) -> ast.expr:
+    """Return `i` of the slice `i : i + 1`, which takes one row; else the index itself."""
+    match index:
+        case ast.Slice(
+            lower=ast.Name() as first,
+            upper=ast.BinOp(left=ast.Name(id=name), op=ast.Add(), right=ast.Constant(value=1)),
+            step=None,
+        ) if name == first.id:
+            return first
+    return index
+
+
 class CallInput:
     """The inputs of a call's arguments, within one iteration of a loop."""
 
@@ -254,9 +266,11 @@ class CallInput:
         return None
 
     def _chosen(self, node: ast.Subscript) -> LoopItem | None:
-        """Return the counter in `states[i]` and `states[:, t]`, or the key in `obs[agent]`."""
+        """Return the counter in `states[i]`, `states[i : i + 1]` and `states[:, t]`, or the key in
+        `obs[agent]`.
+        """
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for index in indices:
+        for index in map(row_of, indices):
             item = self.found.get(index.id) if isinstance(index, ast.Name) else None
             if item is None:
                 continue

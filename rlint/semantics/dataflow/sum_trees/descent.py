@@ -16,8 +16,13 @@ from rlint.syntax.walk import descendants
 
 
 def is_sum(value: ast.expr) -> bool:
-    """Whether an expression may read the sum below a node: `sums[left]`, `node.left.total`, or a variable."""
-    return isinstance(read_from(value), (ast.Subscript, ast.Attribute, ast.Name))
+    """Whether an expression may read the sum below a node: `sums[left]`, `sums.get(left, 0.0)`,
+    `node.left.total`, or a variable.
+    """
+    read = read_from(value)
+    if isinstance(read, ast.Call):
+        return isinstance(read.func, ast.Attribute) and read.func.attr == "get"
+    return isinstance(read, (ast.Subscript, ast.Attribute, ast.Name))
 
 
 def read_from(value: ast.expr) -> ast.expr:

@@ -169,6 +169,15 @@ class SumTreeWalks:
                 found = lower
         return found if found is not None and not _writes(function, found) else None
 
+    def places_in(self, function: Function) -> list[ast.AST]:
+        """Return the loops of a function that walk a tree, and what a recursive one reads or writes."""
+        walks = (*self.loops, *self.updating_loops)
+        recursive = (self.functions.get(function), self.updating_functions.get(function))
+        return [
+            *(loop for loop in walks if self.syntax.function(loop) is function),
+            *(sums for sums in recursive if sums is not None),
+        ]
+
     def _loop_around(self, node: ast.AST) -> Loop | None:
         for ancestor in self.syntax.ancestors(node):
             if isinstance(ancestor, LOOPS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -35,12 +36,26 @@ def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == lower.id:
                     value = read_from(value)
+                    container = _got_from(value)
+                    if container is not None:
+                        return analysis.types.type_of(container).aged()
                     if isinstance(value, (ast.Subscript, ast.Attribute)):
                         lower = value
                         break
     if isinstance(lower, ast.Attribute):
         return _LINKED
+    container = _got_from(lower)
+    if container is not None:
+        return analysis.types.type_of(container).aged()
     return analysis.types.type_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
+
+
+def _got_from(value: ast.expr) -> ast.expr | None:
+    """Return the dict of `sums.get(node, 0.0)`."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=container, attr="get"), args=[_, *_]):
+            return container
+    return None
 
 
 class SumTreeUses:
@@ -53,6 +68,19 @@ class SumTreeUses:
     def of(self, path: str, module: str, way: TreeDirection) -> list[Type]:
         """Return the containers of the sum trees that a call of an access path walks once."""
         return self._called(path, module, way, _DEPTH[way]) if self.any else []
+
+    def walkers(self, path: str, module: str, way: TreeDirection) -> list[FunctionSummary]:
+        """Return the functions that walk the trees for a call of an access path, themselves or by calls."""
+        return list(self._walkers(path, module, way, _DEPTH[way])) if self.any else []
+
+    def _walkers(self, path: str, module: str, way: TreeDirection, depth: int) -> Iterator[FunctionSummary]:
+        for target in self.index.callables(path, module):
+            if getattr(target, way) is not None:
+                yield target
+            elif depth > 1 and self._walked_in(target, way, depth):
+                for site in target.calls:
+                    if site.loop == -1 and site.path:
+                        yield from self._walkers(site.path, target.module, way, depth - 1)
 
     @cached_property
     def any(self) -> bool:
