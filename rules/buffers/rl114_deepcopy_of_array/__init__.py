@@ -4,7 +4,16 @@
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
 a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
 `env.step` likely is an array, and so is a goal of unknown type. A list that `torch.cat` joins likely holds
-tensors. These get only advice.
+tensors, and a copy that is moved to a device and added to a list likely is a tensor. These get only advice.
+
+It also flags copies of any other object, with advice only, if
+
+- nothing uses the copy, or only expressions whose results are not used either;
+- the copy is only read, and nothing changes the original meanwhile;
+- the original is a local object that the function has just created and does not use after the copy:
+  `self.graph = copy.deepcopy(pruned)`;
+- the original is a list or dict of containers that grow while the program runs, such as the history of an
+  episode: a copy of the containers is enough unless code changes the objects in them.
 
 The rule does not flag other objects of unknown type, arrays of objects, networks and optimizers (which need
 `deepcopy`), copies made for `load_state_dict` (RL305), and code that is not hot, such as an occasional
@@ -93,6 +102,9 @@ from rlint.rule import (
     regex,
     weight_sync,
 )
+from rlint.rules.buffers.rl114_deepcopy_of_array.copied_tensors import is_likely_tensor
+from rlint.rules.buffers.rl114_deepcopy_of_array.growing_containers import growing_containers
+from rlint.rules.buffers.rl114_deepcopy_of_array.needless_copies import NeedlessCopy, needless_copy
 
 COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone()"}
 """The code for a copy, by type."""
@@ -141,7 +153,10 @@ class DeepcopyOfArray(Rule):
         if not what and (assumed := likely_kind(node, value, kind, model)) is not None:
             yield self.likely(node, value, assumed, model)
             return
-        if not what or is_loaded(node, model):
+        if not what:
+            yield from self.of_parts(node, value, kind, model)
+            return
+        if is_loaded(node, model):
             return
         text = " ".join(model.source.text(value).split())
         message = (
@@ -161,6 +176,37 @@ class DeepcopyOfArray(Rule):
             advice=advice,
             workload="rollout" if kind.tag in (TypeTag.NDARRAY, TypeTag.TENSOR) else None,
         )
+
+    def of_parts(
+        self, node: ast.Call, value: ast.expr, kind: Type, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield the finding for an object with parts of its own, or of unknown type, whose copy is not needed
+        or copies more than is needed.
+        """
+        needless = needless_copy(node, value, kind, model)
+        copied_only = growing_containers(value, kind, model) if needless is None else None
+        text = " ".join(model.source.text(value).split())
+        if copied_only is not None:
+            needless = NeedlessCopy(
+                f"copies `{text}` and all objects in it, which grows while the program runs",
+                f"Copy only the containers: `{copied_only}`",
+                f"no code changes the objects in `{text}` in place",
+            )
+        if needless is None and not kind and is_likely_tensor(node, value, model):
+            needless = NeedlessCopy(
+                f"copies the tensor `{text}` by the generic object protocol, which takes longer than the "
+                "copy itself",
+                f"Write `{text}.detach().clone()`, or only move it if nothing writes to `{text}` afterwards",
+                f"`{text}` is a tensor",
+            )
+        if needless is not None:
+            yield self.finding(
+                model,
+                node,
+                f"`{model.source.text(node.func)}` {needless.message}",
+                advice=needless.advice,
+                assumes=needless.assumes,
+            )
 
     def action(self, node: ast.Call, value: ast.expr, model: SemanticModel) -> Finding:
         """Return the finding for an action of unknown type that is copied for a step of the environment."""
