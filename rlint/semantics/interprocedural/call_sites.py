@@ -49,6 +49,11 @@ _KEEPS_STEP = regex(
     r"|experiences?|timesteps?)$"
 )
 """Functions that keep a part of the current step in memory: `robot.save_action(action)`."""
+_COMPUTES_INPUT = regex(
+    r"(.*\.)?_*(build|make|create)_(\w+_)?(map|grid|masks?|obs|observations?|features?|inputs?|batch|matrix"
+    r"|images?|frames?)(_(with|from|for|of)_\w+)?$"
+)
+"""Functions that compute what a step needs, whatever they are passed: `self._build_map()`."""
 _FILE = regex(r"(^|_)(paths?|file|filename|folder|dir|directory)$")
 _MAKES_UP = Trait.ALLOCATES | Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE
 _MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
@@ -311,7 +316,7 @@ def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], anal
     """Whether a function is called less often than the loop around the call runs, judging by its name. A
     function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss or
     to act. Nor is one that always creates tensors, or a batch: the inputs of a network; nor one that is
-    passed a part of the current step to keep it.
+    passed a part of the current step to keep it, or is named like an input of a network.
     """
     if not _sounds_rare(name):
         return False
@@ -319,6 +324,8 @@ def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], anal
     given = (*call.args, *(keyword.value for keyword in call.keywords))
     if _KEEPS_STEP.match(name) and given and not guards:
         return any(_names_file(value, analysis) for value in given)
+    if _COMPUTES_INPUT.match(name):
+        return False
     if not evaluates and (guards or not _MAKES.match(name)):
         return True
     if any(

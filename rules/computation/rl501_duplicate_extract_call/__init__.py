@@ -25,7 +25,8 @@ already available:
   `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
   (likely).
 
-A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
+A host tensor that is copied to the same device again (`noise.to(device)`) counts as well, and so does a
+collection of what `map` computes for each item (`set(map(tuple, places))`).
 
 The function must be known to be pure: rlint has tables of library functions and inspects the functions of
 the project across its files. Nothing in between may change the arguments. A helper that applies the same
@@ -203,11 +204,14 @@ class DuplicateExtractCall(Rule):
         often = [other for other in again if self._is_often(other, model)]
         if not often or sharing.is_meant_twice([node, *again], model):
             return
+        # what `map` iterates over may be an iterator, which the first evaluation exhausts
+        is_fixable = not (isinstance(node, ast.Call) and worth.collects_results(node, model))
+        fix = sharing.shared_result(repetition, again, model, "Evaluate it once, as") if is_fixable else None
         yield self.finding(
             model,
             shown_text.place_of(often[0], model),
             shown_text.message_for(node, again, often[0], model),
-            fix=sharing.shared_result(repetition, again, model, "Evaluate it once, as"),
+            fix=fix,
             advice="Keep the first result in a variable and use that",
             minor=minor_reason(node, model),
         )
