@@ -131,6 +131,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     Picked,
+    computed_join_of,
     join_of,
     numbers_join_of,
     pick_at_once,
@@ -252,6 +253,12 @@ class ListIndexedSample(Rule):
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
+        join = computed_join_of(picked, model)
+        if join is not None and model.frequency.heat_of(node).level is Heat.HOT:
+            message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
+            advice = f"Index with all of them at once: `{held}[np.sort(indices)]`, or without the sort"
+            assumes = None if model.types.type_of(picked.held) else f"`{held}` is an array"
+            return self.finding(model, join, message, advice=advice, assumes=assumes)
         join = numbers_join_of(picked, model)
         if join is not None and (call is not None or is_sampling(node, model)):
             message = f"`{held}` is indexed once for each of `{indices}`, and each number is converted alone"
