@@ -229,6 +229,25 @@ def test_evaluating_a_policy_for_a_loss_is_no_evaluation(call: str, heat: Heat) 
     assert model.frequency.heat_of(expression(model, "work(given)")).level is heat
 
 
+@pytest.mark.parametrize(
+    ("made", "heat"),
+    [
+        ("self.robots = [Robot(i) for i in range(self.number)]", Heat.WARM),
+        ("self.robots = [make(Robot(i)) for i in range(self.number)]", Heat.HOT),
+    ],
+)
+def test_objects_of_an_object_are_few(made: str, heat: Heat) -> None:
+    """What `reset` constructs for each robot runs once per episode, not once per step."""
+    model = model_of(
+        "class Robot:\n    def __init__(self, i):\n        work()\n"
+        "class World:\n    def begin(self):\n"
+        f"        {made}\n"
+        "def train(env):\n    world = World()\n    for episode in range(100):\n        world.begin()\n"
+        "        for t in range(100):\n            env.step(0)\n"
+    )
+    assert model.frequency.heat_of(expression(model, "work()")).level is heat
+
+
 def test_tests_heat_nothing() -> None:
     """A training loop in a test is no training."""
     models = build(

@@ -16,25 +16,27 @@ _FINDS = models.having(Trait.GIVES_INDEX, "numpy") | {
     "numpy.nonzero",
 }
 _MOST_STATEMENTS = 4
+_NOTHING = ("", "")
 
 
 def parameter_searched_for(
     function: ast.AST, parameters: Collection[str], qualified: Callable[[ast.expr], str | None]
-) -> str:
-    """Return the parameter of which a short function finds the place, by one operation on a whole array:
-    `np.argmin(np.linalg.norm(self.rows - place, axis=1))`. "" if it does anything else.
+) -> tuple[str, str]:
+    """Return the parameter of which a short function finds the place, by one operation on a whole array, and
+    the attribute that holds the array: `place` and `rows` of `np.argmin(np.linalg.norm(self.rows - place,
+    axis=1))`. Both are "" if it does anything else.
     """
     if not isinstance(function, ast.FunctionDef) or len(function.body) > _MOST_STATEMENTS:
-        return ""
+        return _NOTHING
     if not all(_is_plain(statement) for statement in function.body):
-        return ""
+        return _NOTHING
     for statement in function.body:
         for node in descendants(statement):
             if isinstance(node, ast.Call) and len(node.args) == 1 and _named(node.func, qualified) in _FINDS:
                 found = _subtracted(node.args[0], parameters)
-                if found:
+                if found != _NOTHING:
                     return found
-    return ""
+    return _NOTHING
 
 
 def _named(called: ast.expr, qualified: Callable[[ast.expr], str | None]) -> str | None:
@@ -53,9 +55,9 @@ def _is_plain(statement: ast.stmt) -> bool:
     )
 
 
-def _subtracted(searched: ast.expr, parameters: Collection[str]) -> str:
-    """Return the parameter that an array is compared with, or subtracted from: `rows - place`, `rows ==
-    place`.
+def _subtracted(searched: ast.expr, parameters: Collection[str]) -> tuple[str, str]:
+    """Return the parameter that an array is compared with, or that is subtracted from it, and the attribute
+    that holds the array: `self.rows - place`, `self.rows == place`.
     """
     for node in descendants(searched):
         match node:
@@ -64,13 +66,14 @@ def _subtracted(searched: ast.expr, parameters: Collection[str]) -> str:
                 | ast.Compare(left=first, ops=[ast.Eq()], comparators=[second])
             ):
                 for given, rows in ((second, first), (first, second)):
-                    if isinstance(given, ast.Name) and given.id in parameters and _is_held(rows):
-                        return given.id
-    return ""
+                    held = _attribute(rows)
+                    if isinstance(given, ast.Name) and given.id in parameters and held:
+                        return given.id, held
+    return _NOTHING
 
 
-def _is_held(rows: ast.expr) -> bool:
-    """Whether an operand is an attribute, or an item of one, rather than another argument."""
+def _attribute(rows: ast.expr) -> str:
+    """Return the name of an attribute, or of the one whose item an operand is."""
     while isinstance(rows, ast.Subscript):
         rows = rows.value
-    return isinstance(rows, ast.Attribute)
+    return rows.attr if isinstance(rows, ast.Attribute) else ""

@@ -315,7 +315,7 @@ def _function(
             node, {parameter.arg for parameter in every}, analysis.names.qualified
         )
         if "np." in syntax.text or "numpy" in syntax.text
-        else "",
+        else ("", ""),
         copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
         if "torch" in syntax.text
         else (),

@@ -31,7 +31,7 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
   hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor, also with a conversion of each number (`1.0 if dones[i] else
-  0.0`).
+  0.0`), and with indices that NumPy selected (`sorted(np.unique(x, return_index=True)[1])`).
 
 The impact is low if the items are objects with methods, such as whole games, or whole episodes that are not
 taken apart where they are picked.

@@ -21,6 +21,8 @@ already available:
 - in two statements, although the function runs code of unknown effect, if it iterates over something and
   neither its name nor its code shows a change (`player.legal_actions()`; likely);
 - in two comprehensions or loops over the same list;
+- to look in a whole array for the index by which its item was just read (`place = self.places[i]`, then
+  `self.index_of(place)`; likely);
 - in two methods of one object that a third one calls one after the other (`self._distances()` in
   `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
   (likely).
@@ -137,6 +139,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
     is_likely_copy,
     is_moved,
 )
+from rlint.rules.computation.rl501_duplicate_extract_call.index_of_item import known_index
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     MINOR_NUMBER,
     assumption_of,
@@ -176,6 +179,7 @@ class DuplicateExtractCall(Rule):
                 yield from self.check_reapplied(node, by_helper, in_loop, model)
             yield from self.check_loop(node, model)
             yield from self.check_methods(node, model)
+            yield from self.check_index(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if isinstance(node, ast.Call) and is_likely_copy(node, model):
@@ -339,6 +343,21 @@ class DuplicateExtractCall(Rule):
             f"{shown_text.shown(call, model)} is evaluated again with the same result as on line {line}",
             advice="Keep the first result in a variable and use that: no gradient reaches its inputs",
             related=[(earlier, "already evaluated here")],
+            minor=minor_reason(call, model),
+        )
+
+    def check_index(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a search for the index by which an item has just been read."""
+        index = known_index(call, model)
+        if index is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        yield self.finding(
+            model,
+            call,
+            f"{shown_text.shown(call, model)} looks in the whole array for the index `{index.id}`, by which "
+            "the item was read",
+            advice=f"Use `{index.id}`",
+            assumes="no two rows of the array are equal",
             minor=minor_reason(call, model),
         )
 

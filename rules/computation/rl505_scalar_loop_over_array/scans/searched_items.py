@@ -34,9 +34,9 @@ def searched_items(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
         for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         if variable_names(argument) & own
     ]
-    if len(targets) != 1 or len(passed) != 1 or not targets[0].searches:
+    if len(targets) != 1 or len(passed) != 1 or not targets[0].searches[0]:
         return None
-    if parameter_of(passed[0], call, targets[0]) != targets[0].searches:
+    if parameter_of(passed[0], call, targets[0]) != targets[0].searches[0]:
         return None
     called = model.source.text(call.func)
     return ItemLoop(
