@@ -143,7 +143,8 @@ class NumpyOnScalar(Rule):
             return
         called = model.source.text(node.func)
         found, unsure = scalar_call(node, model) or place_in_list(node, model), None
-        distance = point_distance(node, model) if is_each_step(node, model) else None
+        is_first = model.dataflow.equal_to(node)[:1] == [node]  # a second one is another rule's
+        distance = point_distance(node, model) if is_first and is_each_step(node, model) else None
         found = found or distance
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
