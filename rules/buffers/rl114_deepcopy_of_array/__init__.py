@@ -10,7 +10,7 @@ It also flags copies of any other object, with advice only, if
 
 - nothing uses the copy, or only expressions whose results are not used either;
 - the copy is only read, and nothing changes the original meanwhile;
-- the original is a local object that the function has just created and does not use after the copy:
+- the original is itself a deep copy that the function does not use after this one:
   `self.graph = copy.deepcopy(pruned)`;
 - the original is a list or dict of containers that grow while the program runs, such as the history of an
   episode: a copy of the containers is enough unless code changes the objects in them.

@@ -131,8 +131,8 @@ def _is_of_function(name: ast.Name, model: SemanticModel) -> bool:
 
 
 def _is_dropped(copy: ast.Call, value: ast.expr, model: SemanticModel) -> bool:
-    """Whether the copied object is that of a local variable which the function created, stores nowhere and
-    does not read after the copy.
+    """Whether the copied object is itself a deep copy that the function has made, stores nowhere and does
+    not read afterwards.
     """
     if not isinstance(value, ast.Name) or not _is_of_function(value, model):
         return False
@@ -155,13 +155,10 @@ def _is_dropped(copy: ast.Call, value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_created(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether an expression has just created its object, all parts included."""
-    match value:
-        case ast.Call(func=func) if model.names.qualified(func) == "copy.deepcopy":
-            return True
-        case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Call(args=[], keywords=[]):
-            return model.types.type_of(value).fresh or model.types.class_of_value(value) is not None
-    return False
+    """Whether an expression has just created its object with all parts. A new list may be filled with
+    objects that other code holds.
+    """
+    return isinstance(value, ast.Call) and model.names.qualified(value.func) == "copy.deepcopy"
 
 
 def _is_stored(created: ast.expr, copied: ast.Name, model: SemanticModel) -> bool:

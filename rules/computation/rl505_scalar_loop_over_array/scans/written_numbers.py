@@ -27,6 +27,8 @@ def written_numbers(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             case ast.Assign(
                 targets=[ast.Subscript(value=ast.Name() as held, slice=ast.Name(id=place))], value=value
             ) if place == counter and _is_number(value, model) and _is_new(held, loop, model):
+                if model.frequency.driving_loop(statement) is loop:
+                    return None  # an environment step or a forward pass takes far longer
                 text = model.source.text(held)
                 return ItemLoop(
                     held,
