@@ -3,7 +3,8 @@
 ## What it does
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
 a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
-`env.step` likely is an array, and so is a goal of unknown type. A list that `torch.cat` joins likely holds
+`env.step` likely is an array, and so is a goal of unknown type, and an observation that the function got
+from `env.step` or `env.reset`, if it reads no entry of it. A list that `torch.cat` joins likely holds
 tensors, and a copy that is moved to a device and added to a list likely is a tensor. These get only advice.
 
 It also flags copies of any other object, with advice only, if
@@ -99,6 +100,7 @@ from rlint.rule import (
     element_types,
     last_name,
     models,
+    observations,
     regex,
     weight_sync,
 )
@@ -241,15 +243,30 @@ class DeepcopyOfArray(Rule):
 
 def likely_kind(copy: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Type | None:
     """Return the likely type of a copied value: a list of tensors if `torch.cat` or `torch.stack` joins its
-    items or those of the copy, an array if it is named like a goal.
+    items or those of the copy, an array if it is named like a goal, or is an observation.
     """
     if kind.tag is TypeTag.LIST and not (kind.item or kind.parts or kind.optional):
         target = model.parent(copy)
         names = [value, *(target.targets if isinstance(target, ast.Assign) else [])]
         joined = any(isinstance(name, ast.Name) and _is_joined(name, model) for name in names)
         return Type(TypeTag.LIST, item=Type(TypeTag.TENSOR)) if joined else None
+    if isinstance(value, ast.Name) and observations.is_from_environment(value, model):
+        return None if _has_fields(value, model) else Type(TypeTag.NDARRAY)
     name = last_name(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
     return Type(TypeTag.NDARRAY) if not kind and name and _NAMED.search(name.lower()) else None
+
+
+def _has_fields(observation: ast.Name, model: SemanticModel) -> bool:
+    """Whether a function reads an entry of an observation: `obs["image"]`."""
+    scope = model.names.scope(observation).lookup(observation.id)
+    reads = model.names.reads(observation.id, scope) if scope is not None else []
+    parents = (model.parent(read) for read in reads)
+    return any(
+        isinstance(parent, ast.Subscript)
+        and isinstance(parent.slice, ast.Constant)
+        and isinstance(parent.slice.value, str)
+        for parent in parents
+    )
 
 
 def _is_joined(name: ast.Name, model: SemanticModel) -> bool:
