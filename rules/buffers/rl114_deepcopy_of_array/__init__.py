@@ -4,7 +4,7 @@
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
 a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
 `env.step` likely is an array, and so is a goal of unknown type, and an observation that the function got
-from `env.step` or `env.reset`, if it reads no entry of it. A list that `torch.cat` joins likely holds
+from `env.step` or `env.reset`, of which it reads no entry, and that it copies to a variable. A list that `torch.cat` joins likely holds
 tensors, and a copy that is moved to a device and added to a list likely is a tensor. These get only advice.
 
 It also flags copies of any other object, with advice only, if
@@ -250,7 +250,8 @@ def likely_kind(copy: ast.Call, value: ast.expr, kind: Type, model: SemanticMode
         names = [value, *(target.targets if isinstance(target, ast.Assign) else [])]
         joined = any(isinstance(name, ast.Name) and _is_joined(name, model) for name in names)
         return Type(TypeTag.LIST, item=Type(TypeTag.TENSOR)) if joined else None
-    if isinstance(value, ast.Name) and observations.is_from_environment(value, model):
+    is_bound = isinstance(model.parent(copy), ast.Assign)
+    if is_bound and isinstance(value, ast.Name) and observations.is_from_environment(value, model):
         return None if _has_fields(value, model) else Type(TypeTag.NDARRAY)
     name = last_name(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
     return Type(TypeTag.NDARRAY) if not kind and name and _NAMED.search(name.lower()) else None
