@@ -3,9 +3,10 @@
 ## What it does
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
 a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
-`env.step` likely is an array, and so is a goal of unknown type, and an observation that the function got
-from `env.step` or `env.reset`, of which it reads no entry, and that it copies to a variable. A list that `torch.cat` joins likely holds
-tensors, and a copy that is moved to a device and added to a list likely is a tensor. These get only advice.
+`env.step` likely is an array, and so is a goal of unknown type, and an observation from `env.step` or
+`env.reset` that is copied to a variable, if the function reads no entry of it. A list that `torch.cat` joins
+likely holds tensors, and a copy that is moved to a device and added to a list likely is a tensor. These get
+only advice.
 
 It also flags copies of any other object, with advice only, if
 
