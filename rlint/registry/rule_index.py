@@ -21,7 +21,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL111", "no-replace-choice", "buffers/rl111_no_replace_choice/__init__.py", False, ("time", "exp"), "unsafe", "gains"),
     ("RL112", "list-as-queue", "buffers/rl112_list_as_queue/__init__.py", False, ("time", "exp"), "safe, unsafe", "gains"),
     ("RL113", "whole-history-statistic", "buffers/rl113_whole_history_statistic/__init__.py", False, ("time", "exp"), "unsafe", "gains"),
-    ("RL114", "deepcopy-of-array", "buffers/rl114_deepcopy_of_array.py", False, ("time",), "safe, unsafe", "gains"),
+    ("RL114", "deepcopy-of-array", "buffers/rl114_deepcopy_of_array/__init__.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL115", "choice-for-indices", "buffers/rl115_choice_for_indices/__init__.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL116", "python-sum-tree", "buffers/rl116_python_sum_tree.py", False, ("time",), "none", "gains"),
     ("RL117", "copy-of-fresh-copy", "buffers/rl117_copy_of_fresh_copy.py", True, ("time",), "unsafe", "gains"),

@@ -205,6 +205,13 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
         ("policy._build_inputs(batch, 3)", Heat.HOT),
         ("policy.build_network(sizes)", Heat.WARM),
         ("policy.save_state(states)", Heat.WARM),
+        ("policy.save_next_observations(observations)", Heat.HOT),
+        ("policy.save_reward_done(reward, done)", Heat.HOT),
+        ("policy.save_rewards(rewards, path)", Heat.WARM),
+        ("policy.save_rewards()", Heat.WARM),
+        ("policy._build_map()", Heat.HOT),
+        ("policy.make_action_mask()", Heat.HOT),
+        ("policy._build_mapper()", Heat.WARM),
         ("policy.evaluate(env, episodes)", Heat.WARM),
         ("policy.evaluate()", Heat.WARM),
     ],
@@ -220,6 +227,25 @@ def test_evaluating_a_policy_for_a_loss_is_no_evaluation(call: str, heat: Heat) 
         f"        loss = {call}\n        loss.backward()\n        optimizer.step()\n"
     )
     assert model.frequency.heat_of(expression(model, "work(given)")).level is heat
+
+
+@pytest.mark.parametrize(
+    ("made", "heat"),
+    [
+        ("self.robots = [Robot(i) for i in range(self.number)]", Heat.WARM),
+        ("self.robots = [make(Robot(i)) for i in range(self.number)]", Heat.HOT),
+    ],
+)
+def test_objects_of_an_object_are_few(made: str, heat: Heat) -> None:
+    """What `reset` constructs for each robot runs once per episode, not once per step."""
+    model = model_of(
+        "class Robot:\n    def __init__(self, i):\n        work()\n"
+        "class World:\n    def begin(self):\n"
+        f"        {made}\n"
+        "def train(env):\n    world = World()\n    for episode in range(100):\n        world.begin()\n"
+        "        for t in range(100):\n            env.step(0)\n"
+    )
+    assert model.frequency.heat_of(expression(model, "work()")).level is heat
 
 
 def test_tests_heat_nothing() -> None:

@@ -187,6 +187,7 @@ class Agent:
     def old_train(self, batch):
         return self.old(batch)
 """
+NETWORK = "from torch import nn\n" + LEFT_OVER.replace("Agent:", "Agent(nn.Module):")
 TRAINS = "from agents import Agent\nAgent().train(0)\n"
 
 
@@ -197,7 +198,8 @@ TRAINS = "from agents import Agent\nAgent().train(0)\n"
         ({"train.py": f"{TRAINS}agent = Agent()\nstep = agent.old_train\n"}, False),
         ({"other.py": "def run(agent):\n    agent.old_train(1)\n"}, False),
         ({"agents.py": f"from frames import Base\n{LEFT_OVER.replace('Agent:', 'Agent(Base):')}"}, False),
-        ({"agents.py": f"from torch import nn\n{LEFT_OVER.replace('Agent:', 'Agent(nn.Module):')}"}, True),
+        ({"agents.py": NETWORK}, True),
+        ({"agents.py": NETWORK.replace("old_train", "forward")}, False),
         ({"agents.py": f"{LEFT_OVER}\ndef call(agent, name):\n    getattr(agent, name)()\n"}, False),
         ({"agents/__init__.py": "from agents.agents import Agent\n", "agents/agents.py": LEFT_OVER}, False),
         ({"train.py": "print(1)\n"}, False),

@@ -90,7 +90,7 @@ def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> Carr
     rare: list[ast.AST] = []
     part: list[ast.AST] = []
     for node in _same_places(growth, region, model):
-        if is_in(node, growth.itself):
+        if is_in(node, growth.itself) or _is_alias_only(node, growth, model):
             continue
         if _only_sized(node, model) or _is_own_update(node, growth, model) or _is_named(node, region, model):
             part.append(node)
@@ -99,6 +99,20 @@ def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> Carr
         else:
             whole.append(node)
     return CarriedReads(tuple(whole), tuple(rare), tuple(part))
+
+
+def _is_alias_only(read: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
+    """Whether a read only gives the growing value another name, by which it is concatenated and no other code
+    uses it: `rows = self.rows`, `self.rows = np.append(rows, row)`.
+    """
+    alias = growth.itself
+    if not isinstance(alias, ast.Name) or growth.in_place:
+        return False
+    scope = model.names.scope(alias).lookup(alias.id)
+    bound = [each.value for each in model.dataflow.definitions(alias)]
+    if scope is None or not scope.is_function or len(bound) != 1 or bound[0] is not read:
+        return False
+    return all(use is alias for use in model.names.reads(alias.id, scope))
 
 
 def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:

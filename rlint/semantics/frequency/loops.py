@@ -166,7 +166,7 @@ class LoopIndex:
                     self.header(node),
                     self.index[parent] if parent is not None else -1,
                     frozenset(self._drivers[0].get(node, _NONE)),
-                    self.is_bounded(node) or _iterates_over_parts(node),
+                    self.is_bounded(node) or _iterates_over_parts(node) or self._constructs_parts(node),
                     self.iteration_frequency.each_pass(node),
                     self.conditions.of(node),
                     self.conditions.length_of(node),
@@ -176,6 +176,16 @@ class LoopIndex:
                 )
             )
         return tuple(result)
+
+    def _constructs_parts(self, loop: AnyLoop) -> bool:
+        """Whether a comprehension constructs the objects that an object is made of, which usually are few:
+        `self.robots = [Robot(i) for i in range(self.number)]`.
+        """
+        match loop, self.syntax.parents.get(loop):
+            case ast.ListComp(elt=ast.Call(func=func)), ast.Assign(targets=[ast.Attribute()]):
+                name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+                return name[:1].isupper()
+        return False
 
     @cached_property
     def item_runs(self) -> ItemRuns:

@@ -44,6 +44,17 @@ _RARELY_CALLED = regex(
 """Functions that a loop usually calls at intervals, under a condition that is not understood."""
 _MAKES = regex(r"(.*\.)?_*(build|make_|create_)")
 """Of these, functions that may also compute the inputs of each step: `self._build_inputs(batch, t)`."""
+_KEEPS_STEP = regex(
+    r"(.*\.)?_*save_(next_|new_|last_|prev_)?(obs|observations?|actions?|rewards?(_dones?)?|dones?|transitions?"
+    r"|experiences?|timesteps?)$"
+)
+"""Functions that keep a part of the current step in memory: `robot.save_action(action)`."""
+_COMPUTES_INPUT = regex(
+    r"(.*\.)?_*(build|make|create)_(\w+_)?(map|grid|masks?|obs|observations?|features?|inputs?|batch|matrix"
+    r"|images?|frames?)(_(with|from|for|of)_\w+)?$"
+)
+"""Functions that compute what a step needs, whatever they are passed: `self._build_map()`."""
+_FILE = regex(r"(^|_)(paths?|file|filename|folder|dir|directory)$")
 _MAKES_UP = Trait.ALLOCATES | Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE
 _MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?|batch|batches|transitions?)(_|$|\d)")
@@ -304,20 +315,30 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
 def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], analysis: FileAnalysis) -> bool:
     """Whether a function is called less often than the loop around the call runs, judging by its name. A
     function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss or
-    to act. Nor is one that always creates tensors, or a batch: the inputs of a network.
+    to act. Nor is one that always creates tensors, or a batch: the inputs of a network; nor one that is
+    passed a part of the current step to keep it, or is named like an input of a network.
     """
     if not _sounds_rare(name):
         return False
     evaluates = name.rpartition(".")[2].lstrip("_").startswith("eval")
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    if _KEEPS_STEP.match(name) and given and not guards:
+        return any(_names_file(value, analysis) for value in given)
+    if _COMPUTES_INPUT.match(name):
+        return False
     if not evaluates and (guards or not _MAKES.match(name)):
         return True
-    given = (*call.args, *(keyword.value for keyword in call.keywords))
     if any(
         _OBSERVED.search(last_name(value) or "") or analysis.types.type_of(value).tag is TypeTag.TENSOR
         for value in given
     ):
         return False
     return not (evaluates and _chooses_action(call, analysis))
+
+
+def _names_file(value: ast.expr, analysis: FileAnalysis) -> bool:
+    named = _FILE.search(last_name(value) or "")
+    return bool(named) or analysis.types.type_of(value).tag is TypeTag.STR
 
 
 def _chooses_action(call: ast.Call, analysis: FileAnalysis) -> bool:

@@ -24,6 +24,7 @@ from rlint.semantics.dataflow.sum_trees.sum_tree import SumTreeWalks
 from rlint.semantics.dataflow.sum_trees.sum_tree_uses import storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import looked_up, write_only_attributes
+from rlint.semantics.effects.array_searches import parameter_searched_for
 from rlint.semantics.effects.attributes_by_name import set_by_name
 from rlint.semantics.effects.borrowed_methods import borrowed_methods
 from rlint.semantics.effects.errors_read import reads_errors
@@ -310,6 +311,11 @@ def _function(
         runs_network=analysis.loops.item_runs.runs_network(node),
         reads=parameters_read(node, syntax),
         tests=parameters_tested(node),
+        searches=parameter_searched_for(
+            node, {parameter.arg for parameter in every}, analysis.names.qualified
+        )
+        if "np." in syntax.text or "numpy" in syntax.text
+        else ("", ""),
         copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
         if "torch" in syntax.text
         else (),

@@ -31,7 +31,7 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
   hold ten thousand or more;
 - `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
   indexed object is already an array or tensor, also with a conversion of each number (`1.0 if dones[i] else
-  0.0`).
+  0.0`), and with indices that NumPy selected (`sorted(np.unique(x, return_index=True)[1])`).
 
 The impact is low if the items are objects with methods, such as whole games, or whole episodes that are not
 taken apart where they are picked.
@@ -131,6 +131,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     Picked,
+    computed_join_of,
     join_of,
     numbers_join_of,
     pick_at_once,
@@ -252,6 +253,12 @@ class ListIndexedSample(Rule):
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
+        join = computed_join_of(picked, model)
+        if join is not None and model.frequency.heat_of(node).level is Heat.HOT:
+            message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
+            advice = f"Index with all of them at once: `{held}[np.sort(indices)]`, or without the sort"
+            assumes = None if model.types.type_of(picked.held) else f"`{held}` is an array"
+            return self.finding(model, join, message, advice=advice, assumes=assumes)
         join = numbers_join_of(picked, model)
         if join is not None and (call is not None or is_sampling(node, model)):
             message = f"`{held}` is indexed once for each of `{indices}`, and each number is converted alone"

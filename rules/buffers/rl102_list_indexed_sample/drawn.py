@@ -33,7 +33,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
             return None  # an index of booleans is a mask
     elif name in _LISTED:
         first = call.args[0] if call.args else None
-        if isinstance(first, ast.Call) and model.names.qualified(first.func) == "builtins.range":
+        if first is not None and _is_range(first, model):
             size = given.get("k", call.args[1] if len(call.args) > 1 and name == _LISTED[0] else None)
     elif name == "numpy.random.permutation":
         match call.args, model.parent(call):
@@ -48,6 +48,16 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     kind = model.types.type_of(size) if size is not None else None
     # several sizes give a table of indices
     return None if kind is None or kind.tag in (TypeTag.TUPLE, TypeTag.LIST, TypeTag.NONE) else size
+
+
+def _is_range(population: ast.expr, model: SemanticModel) -> bool:
+    """Whether an expression is `range(n)`, or a variable that holds it."""
+    if isinstance(population, ast.Name):
+        made = model.dataflow.definitions(population)
+        return bool(made) and all(
+            isinstance(each.value, ast.Call) and _is_range(each.value, model) for each in made
+        )
+    return isinstance(population, ast.Call) and model.names.qualified(population.func) == "builtins.range"
 
 
 def are_some(call: ast.Call, model: SemanticModel) -> bool:

@@ -20,6 +20,11 @@ from rlint.rules.buffers._shared.row_length import is_laid_out_otherwise
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import are_some, drawn_by
 
 _JOINS = ("numpy.array", "numpy.asarray", "numpy.stack", "torch.stack")
+_SELECTS = models.having(Trait.GIVES_INDEX, "numpy") - {"numpy.argmax", "numpy.argmin"} | {
+    "numpy.unique",
+    "numpy.where",
+}
+"""Functions that return the indices of many rows."""
 _C_ORDERED = models.having(Trait.FILLS, "numpy") | {"numpy.arange"}
 
 
@@ -72,7 +77,7 @@ def _is_item(node: ast.expr, index: str) -> bool:
         case ast.Subscript(
             value=ast.Name()
             | ast.Attribute()
-            | ast.Subscript(value=ast.Attribute(), slice=ast.Name() | ast.Constant(value=str())),
+            | ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Name() | ast.Constant(value=str())),
             slice=ast.Name(id=used)
             | ast.Call(func=ast.Name(id="int"), args=[ast.Name(id=used)], keywords=[]),
         ):
@@ -91,6 +96,57 @@ def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
         if name in _JOINS and tag is (TypeTag.TENSOR if name == "torch.stack" else TypeTag.NDARRAY):
             return parent
     return None
+
+
+def computed_join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
+    """Return the call that stacks rows which NumPy selected: `np.array([x[i] for i in sorted(indices)])`,
+    where `indices` are those of `np.unique(x, return_index=True)`. The array may be of unknown type if the
+    function also indexes it by several axes.
+    """
+    parent = model.parent(picked.node)
+    if not picked.whole or not isinstance(parent, ast.Call) or parent.args != [picked.node]:
+        return None
+    if parent.keywords or model.names.qualified(parent.func) not in _JOINS:
+        return None
+    kind = model.types.type_of(picked.held)
+    is_array = kind.tag is TypeTag.NDARRAY or (not kind and _has_axes(picked.held, model))
+    return parent if is_array and _are_computed(picked.indices, model) else None
+
+
+def _has_axes(held: ast.expr, model: SemanticModel) -> bool:
+    """Whether a function reads a part of a variable along several axes, which only arrays have: `x[:, 0]`."""
+    scope = model.names.scope(held).lookup(held.id) if isinstance(held, ast.Name) else None
+    if scope is None or not scope.is_function or not isinstance(held, ast.Name):
+        return False
+    parents = (model.parent(read) for read in model.names.reads(held.id, scope))
+    return any(
+        isinstance(parent, ast.Subscript)
+        and isinstance(parent.slice, ast.Tuple)
+        and any(isinstance(axis, ast.Slice) for axis in parent.slice.elts)
+        for parent in parents
+    )
+
+
+def _are_computed(indices: ast.expr, model: SemanticModel) -> bool:
+    """Whether indices are the result of a function of NumPy, perhaps sorted."""
+    match indices:
+        case ast.Call(func=func, args=[given], keywords=[]) if (
+            model.names.qualified(func) == "builtins.sorted"
+        ):
+            return _are_computed(given, model)
+        case ast.Name():
+            made = model.dataflow.definitions(indices)
+            return bool(made) and all(
+                each.value is not None
+                and not isinstance(each.value, ast.Name)
+                and _are_computed(each.value, model)
+                for each in made
+            )
+        case ast.Subscript(value=found, slice=ast.Constant()):
+            return _are_computed(found, model)
+        case ast.Call(func=func):
+            return model.names.qualified(func) in _SELECTS
+    return False
 
 
 def numbers_join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:

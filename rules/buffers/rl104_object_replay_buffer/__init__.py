@@ -12,6 +12,8 @@ a method of the buffer builds batches from their steps, one by one: by methods o
 (`game.make_image(i)`, `game.make_target(i)`), or in a loop over steps (`game["rewards"][step]`). A buffer may
 also keep one list per field (`self.states.append(state)`, `self.rewards.append(reward)`, …) from which items
 at drawn indices are picked, or that is a data set whose `__getitem__` returns the fields of one transition.
+It may keep the observations alone in lists, which it overwrites at an index that wraps around
+(`self.states[self.index] = state`).
 
 The rule does not flag:
 
@@ -159,12 +161,13 @@ class ObjectReplayBuffer(Rule):
         lists = parallel_lists(node, model)
         if lists is None or shares_frames(model):
             return
-        first = model.source.text(lists.holders[0])
+        first, others = model.source.text(lists.holders[0]), len(lists.holders) - 1
+        more = f" and {others} more list{'s' * (others > 1)} store" if others else " stores"
         yield self.finding(
             model,
             node,
-            f"`{first}` and {len(lists.holders) - 1} more lists store each field of a transition as an "
-            f"object of its own, which `{lists.read_in}` looks up one by one for every batch",
+            f"`{first}`{more} each field of a transition as an object of its own, which `{lists.read_in}` "
+            "looks up one by one for every batch",
             advice=ADVICE,
             assumes=f"training does not empty `{first}` after each update" if lists.is_assumed else None,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,

@@ -10,6 +10,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import FIELDS, 
 from rlint.rules.buffers.rl104_object_replay_buffer.replay_list import draws_of, is_cut, is_empty
 
 _FIELD = regex(r"rew|act|done|term|obs|state|next|mask")
+_OBSERVATION = regex(r"(^|_)(obs|observation|state)")
 _LISTS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.UNKNOWN})
 _CAPACITY = regex(r"capacity|limit|max|maxlen|size")
 
@@ -33,6 +34,9 @@ def parallel_lists(node: ast.AST, model: SemanticModel) -> ParallelLists | None:
     if model.frequency.heat_of(node).level is Heat.COLD:
         return None
     holders = model.once(_filled_by, method)
+    rings = tuple(each for each in holders if _is_ring_of_observations(each, cls))
+    if rings and rings[0] is holder and all(model.types.type_of(each).tag in _LISTS for each in rings):
+        return _drawn_rings(rings, model)
     if len(holders) < FIELDS or holders[0] is not holder:
         return None
     if len([each for each in holders if _FIELD.search(each.attr.lower())]) < FIELDS - 1:
@@ -53,6 +57,32 @@ def parallel_lists(node: ast.AST, model: SemanticModel) -> ParallelLists | None:
     if _is_emptied(holders, model) or not _begins_empty(holder, model):
         return None
     return ParallelLists(holders, read_in, is_assumed=False)
+
+
+def _is_ring_of_observations(holder: ast.Attribute, cls: ast.ClassDef) -> bool:
+    """Whether a list of observations is also overwritten at an index that the class counts, as a replay
+    buffer with a capacity: `self.states[self.index] = state`.
+    """
+    if not _OBSERVATION.search(holder.attr.lower()):
+        return False
+    for node in descendants(cls):
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(attr=name),
+                slice=ast.Attribute(value=ast.Name(id="self")),
+                ctx=ast.Store(),
+            ) if name == holder.attr:
+                return True
+    return False
+
+
+def _drawn_rings(rings: tuple[ast.Attribute, ...], model: SemanticModel) -> ParallelLists | None:
+    """Return lists of observations of which items at drawn indices are picked for each batch."""
+    draws = [draw for use in uses_of(rings[0], model) for draw in draws_of(use, model)]
+    drawing = next((model.function(draw) for draw in draws if isinstance(draw, ast.Subscript)), None)
+    if drawing is None or _is_emptied(rings, model):
+        return None
+    return ParallelLists(rings, drawing.name, is_assumed=False)
 
 
 def _appended(node: ast.AST) -> ast.Attribute | None:

@@ -15,6 +15,12 @@ _OF_TENSORS = {"entropy", "item"} | models.having(Trait.ELEMENTWISE, TypeTag.TEN
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _MOVES = frozenset({"cuda", "to"})
 """Methods that copy a tensor from the host to a device, which blocks."""
+_COLLECTS = (
+    models.having(Trait.ITERATES, "builtins")
+    - models.giving(TypeTag.ITERATOR, "builtins")
+    - {"builtins.all", "builtins.any", "builtins.next"}
+)
+"""Functions that evaluate a `map` at once."""
 _DRAW_FIGURES = ("matplotlib.", "pylab.", "seaborn.")
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
@@ -47,7 +53,15 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         return any(is_costly(node, model) for node in inside)
     if model.names.qualified(call.func) == "builtins.abs":
         return any(_is_of_array(equal, model) for equal in model.dataflow.equal_to(call))
-    return not model.effects.is_cheap(call)
+    return not model.effects.is_cheap(call) or collects_results(call, model)
+
+
+def collects_results(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call makes a collection of what `map` computes for each item: `set(map(tuple, places))`."""
+    match call.args:
+        case [ast.Call(func=func, args=[_, _, *_])] if model.names.qualified(func) == "builtins.map":
+            return model.names.qualified(call.func) in _COLLECTS
+    return False
 
 
 def copies_to_device(call: ast.Call, model: SemanticModel) -> bool:

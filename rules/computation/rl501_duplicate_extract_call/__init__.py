@@ -21,11 +21,14 @@ already available:
 - in two statements, although the function runs code of unknown effect, if it iterates over something and
   neither its name nor its code shows a change (`player.legal_actions()`; likely);
 - in two comprehensions or loops over the same list;
+- to look in a whole array for the index by which its item was just read (`place = self.places[i]`, then
+  `self.index_of(place)`; likely);
 - in two methods of one object that a third one calls one after the other (`self._distances()` in
   `_observation` and `_info`, which `step` calls), if no code in between sets an attribute that it reads
   (likely).
 
-A host tensor that is copied to the same device again (`noise.to(device)`) counts as well.
+A host tensor that is copied to the same device again (`noise.to(device)`) counts as well, and so does a
+collection of what `map` computes for each item (`set(map(tuple, places))`).
 
 The function must be known to be pure: rlint has tables of library functions and inspects the functions of
 the project across its files. Nothing in between may change the arguments. A helper that applies the same
@@ -136,6 +139,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
     is_likely_copy,
     is_moved,
 )
+from rlint.rules.computation.rl501_duplicate_extract_call.index_of_item import known_index
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     MINOR_NUMBER,
     assumption_of,
@@ -175,6 +179,7 @@ class DuplicateExtractCall(Rule):
                 yield from self.check_reapplied(node, by_helper, in_loop, model)
             yield from self.check_loop(node, model)
             yield from self.check_methods(node, model)
+            yield from self.check_index(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if isinstance(node, ast.Call) and is_likely_copy(node, model):
@@ -203,11 +208,14 @@ class DuplicateExtractCall(Rule):
         often = [other for other in again if self._is_often(other, model)]
         if not often or sharing.is_meant_twice([node, *again], model):
             return
+        # what `map` iterates over may be an iterator, which the first evaluation exhausts
+        is_fixable = not (isinstance(node, ast.Call) and worth.collects_results(node, model))
+        fix = sharing.shared_result(repetition, again, model, "Evaluate it once, as") if is_fixable else None
         yield self.finding(
             model,
             shown_text.place_of(often[0], model),
             shown_text.message_for(node, again, often[0], model),
-            fix=sharing.shared_result(repetition, again, model, "Evaluate it once, as"),
+            fix=fix,
             advice="Keep the first result in a variable and use that",
             minor=minor_reason(node, model),
         )
@@ -335,6 +343,21 @@ class DuplicateExtractCall(Rule):
             f"{shown_text.shown(call, model)} is evaluated again with the same result as on line {line}",
             advice="Keep the first result in a variable and use that: no gradient reaches its inputs",
             related=[(earlier, "already evaluated here")],
+            minor=minor_reason(call, model),
+        )
+
+    def check_index(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a search for the index by which an item has just been read."""
+        index = known_index(call, model)
+        if index is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        yield self.finding(
+            model,
+            call,
+            f"{shown_text.shown(call, model)} looks in the whole array for the index `{index.id}`, by which "
+            "the item was read",
+            advice=f"Use `{index.id}`",
+            assumes="no two rows of the array are equal",
             minor=minor_reason(call, model),
         )
 

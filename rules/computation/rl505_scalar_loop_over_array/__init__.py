@@ -56,6 +56,13 @@ which it is not known how often they run:
   scan)`, `sum(1 for x in mask.flat if x > 0.5)`), and arrays that `zip` pairs (`np.stack(zip(low, high))`).
 - A function in Python that NumPy calls for each element (`np.vectorize(f)(x)`, `np.apply_along_axis(f, 1,
   x)`), and loops over `np.ndenumerate(x)`, `np.ndindex(x.shape)` and `itertools.product(range(h), range(w))`.
+- Scans of arrays: nested loops over all cells that do something only in those which meet a condition (`if
+  cell == wall: close(i, j)`); loops over the places that `np.where` found, which read elements there one by
+  one; comparisons of whole tensors with the bounds of one part after the other, each part of which is reduced
+  (`total[k] = ((x >= low) & (x < high)).sum()`); writes to the rows of an array by a mask for each row.
+- Numbers of Python that a loop writes into a new tensor (`places[i] = place`), and comprehensions that call a
+  function of the project which looks for its argument in a whole array (`[self.index_of(edge.end) for edge in
+  edges]`).
 
 The rule does not flag:
 
@@ -189,6 +196,12 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.picked_rows import (
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.row_loops import row_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.rows_for_calls import flattened_rows, rewarded_rows
+from rlint.rules.computation.rl505_scalar_loop_over_array.scans.masked_parts import masked_parts
+from rlint.rules.computation.rl505_scalar_loop_over_array.scans.masked_rows import masked_rows
+from rlint.rules.computation.rl505_scalar_loop_over_array.scans.searched_items import searched_items
+from rlint.rules.computation.rl505_scalar_loop_over_array.scans.selected_places import selected_places
+from rlint.rules.computation.rl505_scalar_loop_over_array.scans.tested_cells import tested_cells
+from rlint.rules.computation.rl505_scalar_loop_over_array.scans.written_numbers import written_numbers
 from rlint.rules.computation.rl505_scalar_loop_over_array.searched_rows import places_by_row, scanned_places
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 from rlint.rules.computation.rl505_scalar_loop_over_array.zipped_arrays import zipped_arrays
@@ -229,7 +242,7 @@ class ScalarLoopOverArray(Rule):
             item = joined_comprehension(node, model) or distributions_of_rows(node, model)
             item = item or picked_by_row(node, model) or equal_items(node, model)
             item = item or places_by_row(node, model) or scanned_places(node, model)
-            item = item or listed_places(node, model)
+            item = item or listed_places(node, model) or searched_items(node, model)
             yield from self._first(node, node, (item, kept_comprehension(node, model)), model)
             return
         if isinstance(node, ast.Call):
@@ -286,7 +299,8 @@ class ScalarLoopOverArray(Rule):
         outer = model.parent(made)
         if isinstance(outer, ast.For) and outer.body == [made] and position_loop(outer, model) is not None:
             return
-        yield from self._first(node, made, (item, independent(made, model)), model)
+        scanned = scan(made, model) if isinstance(made, ast.For) and item is None else None
+        yield from self._first(node, made, (item, independent(made, model), scanned), model)
 
     def _first(
         self, node: ast.AST, made: ast.AST, items: Sequence[ItemLoop | None], model: SemanticModel
@@ -308,7 +322,8 @@ class ScalarLoopOverArray(Rule):
             sort = "loop" if isinstance(node, ast.For) else "comprehension"
             message = f"The {sort} {item.does} in Python"
             minor = _SMALL if not item.heavy and is_of_one_step(made, model) else seldom(made, model)
-            yield self.finding(model, node, message, advice=item.advice, assumes=item.assumes, minor=minor)
+            place = item.at or node
+            yield self.finding(model, place, message, advice=item.advice, assumes=item.assumes, minor=minor)
             return
 
     def _called(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -334,6 +349,15 @@ class ScalarLoopOverArray(Rule):
             advice=item.advice,
             minor=seldom(node, model),
         )
+
+
+def scan(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """Return what a loop does that scans arrays, unless an enclosing loop is reported with it."""
+    if is_within_independent(loop, model):
+        return None
+    found = tested_cells(loop, model) or selected_places(loop, model)
+    found = found or masked_parts(loop, model) or masked_rows(loop, model)
+    return found or written_numbers(loop, model)
 
 
 def seldom(node: ast.AST, model: SemanticModel) -> str | None:

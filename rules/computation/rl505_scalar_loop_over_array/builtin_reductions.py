@@ -59,6 +59,14 @@ def _is_plain(test: ast.expr, name: str) -> bool:
     )
 
 
+def _is_drawn(array: ast.expr, model: SemanticModel) -> bool:
+    """Whether an array is the part of another that an array of indices selects: `rewards[drawn]`."""
+    if not isinstance(array, ast.Subscript):
+        return False
+    index = model.types.type_of(array.slice)
+    return index.tag in _ARRAYS and index.rank != 0
+
+
 def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
     """Return what `sum(weights)` does, if `weights` surely is an array or tensor with many elements."""
     method = REDUCTIONS.get(model.names.qualified(call.func) or "")
@@ -71,7 +79,7 @@ def reduced_array(call: ast.Call, model: SemanticModel) -> ItemLoop | None:
     if kind.tag not in _ARRAYS or (kind.optional and is_argument) or kind.rank == 0:
         return None
     text = model.source.text(array)
-    if _OF_FEW.search(text.lower()):
+    if _OF_FEW.search(text.lower()) and not _is_drawn(array, model):
         return None
     if isinstance(given, (ast.ListComp, ast.GeneratorExp)) and independent_comprehension(given, model):
         return None  # reported as what the comprehension computes

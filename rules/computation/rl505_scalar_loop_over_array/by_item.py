@@ -41,7 +41,8 @@ class ItemLoop:
     fills or searches; `depth` is the number of nested loops that it stands for; `rows` is the variable whose
     rows it iterates over, perhaps reshaped. `paired` are the sequences of one item per step that it iterates
     over together: such a loop is expensive even once per rollout. `sized` is set where the number of
-    iterations has been considered, `heavy` where each iteration computes much.
+    iterations has been considered, `heavy` where each iteration computes much. `at` is the statement to
+    report, if it is not the loop.
     """
 
     held: ast.expr
@@ -53,6 +54,7 @@ class ItemLoop:
     assumes: str | None = None
     sized: bool = False
     heavy: bool = False
+    at: ast.stmt | None = None
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:

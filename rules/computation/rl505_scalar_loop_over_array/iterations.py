@@ -248,6 +248,11 @@ class Iteration:
         outer = element.value
         return isinstance(outer, ast.Subscript) and self.moves(outer.slice) and self.moves(element.slice)
 
+    def _moves_in_two_axes(self, element: ast.Subscript) -> bool:
+        """Whether an index of several axes has two numbers that differ between iterations: `x[i, j]`."""
+        axes = element.slice.elts if isinstance(element.slice, ast.Tuple) else []
+        return sum(map(self.moves, axes)) >= 2
+
     def _is_scattered(self, target: ast.Subscript) -> bool:
         """Whether the place of an assigned element is itself an element: `mask[i][chosen[i]]`."""
         element: ast.expr = target
@@ -307,6 +312,11 @@ class Iteration:
                 return computes
             case ast.BinOp(op=ast.MatMult()):
                 return False
+            case ast.Compare(
+                left=ast.Name(id=number), ops=[ast.In() | ast.NotIn()], comparators=[listed]
+            ) if self._is_counter(number) and isinstance(listed, ast.Subscript) and self.moves(listed):
+                self.operations += 1
+                return self._reads_element(listed)
             case ast.Compare(ops=[ast.In() | ast.NotIn() | ast.Is() | ast.IsNot(), *_]):
                 return False
             case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp():
@@ -317,6 +327,13 @@ class Iteration:
             case ast.Tuple() | ast.List():
                 return all(self._reads(part) for part in value.elts)
         return False
+
+    def _is_counter(self, name: str) -> bool:
+        """Whether a variable counts the iterations of the inner of several nested loops."""
+        if len(self.around) < 2:
+            return False
+        target = self.around[-1].target
+        return isinstance(target, ast.Name) and target.id == name
 
     def _note_tensors(self, func: ast.expr, given: list[ast.expr]) -> None:
         """Record that a function of torch gets what is read from values of unknown type: they are tensors."""
@@ -372,7 +389,10 @@ class Iteration:
             return self._is_array(held, value) or (
                 tag is TypeTag.LIST and self._holds_lists(held) and self._moves_twice(value)
             )
-        if tag is TypeTag.UNKNOWN:
+        if tag is TypeTag.UNKNOWN and self._moves_in_two_axes(value):
+            self.arrays.append(held)
+            self.assumed.append(f"`{self.model.source.text(held)}` is an array")
+        elif tag is TypeTag.UNKNOWN:
             self.tensors.append(held)
         return tag in _MAY_BE_ARRAYS or (
             tag is TypeTag.LIST and (self._holds_numbers(held) or self._holds_lists(held))

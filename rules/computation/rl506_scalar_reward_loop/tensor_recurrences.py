@@ -28,6 +28,8 @@ _LISTS = frozenset({TypeTag.LIST, TypeTag.TUPLE})
 _FEWEST_TENSORS = 2
 _FEWEST_OPERATIONS = 2
 _OF_LANGUAGE_MODELS = ("AutoTokenizer", "tokenizer", "eos_token_id", "pad_token_id")
+_OF_TENSORS = frozenset({"clone", "detach"})
+"""Methods that of all arrays only tensors have."""
 _TURNS = ("torch.flip", "torch.flipud")
 _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
 
@@ -94,6 +96,10 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
                     elif not model.types.type_of(held):
                         unknown.append(held)  # what is added to a row gives a row, whatever it is
                 stores = stores or (holds and isinstance(node.ctx, ast.Store))
+            case ast.Call(
+                func=ast.Attribute(value=ast.Subscript(value=held, slice=index), attr=method), args=[]
+            ) if method in _OF_TENSORS and _is_step(index, counters, inner) and not model.types.type_of(held):
+                rows.append(held)
     for held, item in _iterated(loop.iter, loop.target, model) if isinstance(loop, ast.For) else []:
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=_operations_in(loop))
@@ -290,12 +296,15 @@ def _is_step(index: ast.expr, counters: set[str], inner: set[str] | frozenset[st
 def _recurs(loop: AnyStepLoop, counters: set[str]) -> bool:
     """Whether each iteration multiplies by a result of the previous one."""
     assigned: dict[str, list[ast.expr]] = {}
+    computed: dict[str, list[ast.expr]] = {}
     stored: dict[str, list[ast.expr]] = {}
     multiplied = any(_is_multiplied(statement) for statement in loop.body)
     for node in descendants(loop):
         if not isinstance(node, (ast.Assign, ast.AugAssign)):
             continue
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name):
+                computed.setdefault(target.id, []).append(node.value)
             if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
                 assigned.setdefault(target.id, []).append(node.value)
             elif isinstance(target, ast.Subscript):
@@ -308,6 +317,8 @@ def _recurs(loop: AnyStepLoop, counters: set[str]) -> bool:
         for value in list(values):
             if isinstance(value, ast.Subscript):
                 values.extend(stored.get(_place(value), ()))
+            elif isinstance(value, ast.Name):  # `ret += gamma * last`, then `last = ret`
+                values.extend(computed.get(value.id, ()))
     return any(
         _is_multiplied(value) and _reads(value, name) and _is_carried(name, loop)
         for name, values in assigned.items()

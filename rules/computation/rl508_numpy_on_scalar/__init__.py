@@ -3,6 +3,8 @@
 ## What it does
 Flags NumPy functions in hot code whose arguments are known to be numbers, not arrays:
 
+- `np.linalg.norm(np.array(a) - np.array(b))` of two points, which `math.dist(a, b)` computes (likely, if it
+  is not known that they are tuples of a few numbers);
 - `np.clip(x, low, high)` of a number, also as the only item of an array (`np.clip(np.array([x]), -1, 1)[0]`);
 - `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
 - `np.sum`, `np.max` and `np.min` of a list that a comprehension makes of numbers (`np.sum([r * gamma**i for
@@ -109,6 +111,7 @@ from rlint.rule import (
 )
 from rlint.rules.computation._shared.stratified_draws import is_drawn_per_iteration
 from rlint.rules.computation.rl508_numpy_on_scalar.places_in_lists import PLACES, place_in_list
+from rlint.rules.computation.rl508_numpy_on_scalar.point_distances import point_distance
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     LONG,
@@ -140,10 +143,13 @@ class NumpyOnScalar(Rule):
             return
         called = model.source.text(node.func)
         found, unsure = scalar_call(node, model) or place_in_list(node, model), None
+        is_first = model.dataflow.equal_to(node)[:1] == [node]  # a second one is another rule's
+        distance = point_distance(node, model) if is_first and is_each_step(node, model) else None
+        found = found or distance
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None and not model.usage.is_evaluation(node):
-            if found.assumes is not None and not is_for_steps(node, model):
+            if found.assumes is not None and found is not distance and not is_for_steps(node, model):
                 return  # a list of other values may be long
             minor = None
             if found.ufunc and all(is_fixed(given, model) for given in found.given):

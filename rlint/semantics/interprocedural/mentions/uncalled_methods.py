@@ -11,6 +11,8 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 
 _PLAIN_BASES = frozenset({"builtins.object", "object", "abc.ABC", "ABC", "typing.Generic", "typing.Protocol"})
 _NETWORK = "torch.nn."
+_OF_NETWORKS = models.methods_of(TypeTag.MODULE) | {"forward"}
+"""Methods that PyTorch calls, or that replace one of its own."""
 
 
 class UncalledMethods:
@@ -36,7 +38,6 @@ class UncalledMethods:
     def _may_be_called_by_library(self, cls: ClassSummary, name: str) -> bool:
         outside = [base for base in self._index.ancestry(cls) if isinstance(base, str)]
         return any(
-            base not in _PLAIN_BASES
-            and not (base.startswith(_NETWORK) and name not in models.methods_of(TypeTag.MODULE))
+            base not in _PLAIN_BASES and not (base.startswith(_NETWORK) and name not in _OF_NETWORKS)
             for base in outside
         )

@@ -3,8 +3,19 @@
 ## What it does
 Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
 a network, or a list, tuple or dict of arrays or tensors. An action of unknown type that is copied for
-`env.step` likely is an array, and so is a goal of unknown type. A list that `torch.cat` joins likely holds
-tensors. These get only advice.
+`env.step` likely is an array, and so is a goal of unknown type, and an observation from `env.step` or
+`env.reset` that is copied to a variable, if the function reads no entry of it. A list that `torch.cat` joins
+likely holds tensors, and a copy that is moved to a device and added to a list likely is a tensor. These get
+only advice.
+
+It also flags copies of any other object, with advice only, if
+
+- nothing uses the copy, or only expressions whose results are not used either;
+- the copy is only read, and nothing changes the original meanwhile;
+- the original is itself a deep copy that the function does not use after this one:
+  `self.graph = copy.deepcopy(pruned)`;
+- the original is a list or dict of containers that grow while the program runs, such as the history of an
+  episode: a copy of the containers is enough unless code changes the objects in them.
 
 The rule does not flag other objects of unknown type, arrays of objects, networks and optimizers (which need
 `deepcopy`), copies made for `load_state_dict` (RL305), and code that is not hot, such as an occasional
@@ -90,9 +101,13 @@ from rlint.rule import (
     element_types,
     last_name,
     models,
+    observations,
     regex,
     weight_sync,
 )
+from rlint.rules.buffers.rl114_deepcopy_of_array.copied_tensors import is_likely_tensor
+from rlint.rules.buffers.rl114_deepcopy_of_array.growing_containers import growing_containers
+from rlint.rules.buffers.rl114_deepcopy_of_array.needless_copies import NeedlessCopy, needless_copy
 
 COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone()"}
 """The code for a copy, by type."""
@@ -141,7 +156,10 @@ class DeepcopyOfArray(Rule):
         if not what and (assumed := likely_kind(node, value, kind, model)) is not None:
             yield self.likely(node, value, assumed, model)
             return
-        if not what or is_loaded(node, model):
+        if not what:
+            yield from self.of_parts(node, value, kind, model)
+            return
+        if is_loaded(node, model):
             return
         text = " ".join(model.source.text(value).split())
         message = (
@@ -161,6 +179,37 @@ class DeepcopyOfArray(Rule):
             advice=advice,
             workload="rollout" if kind.tag in (TypeTag.NDARRAY, TypeTag.TENSOR) else None,
         )
+
+    def of_parts(
+        self, node: ast.Call, value: ast.expr, kind: Type, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield the finding for an object with parts of its own, or of unknown type, whose copy is not needed
+        or copies more than is needed.
+        """
+        needless = needless_copy(node, value, kind, model)
+        copied_only = growing_containers(value, kind, model) if needless is None else None
+        text = " ".join(model.source.text(value).split())
+        if copied_only is not None:
+            needless = NeedlessCopy(
+                f"copies `{text}` and all objects in it, which grows while the program runs",
+                f"Copy only the containers: `{copied_only}`",
+                f"no code changes the objects in `{text}` in place",
+            )
+        if needless is None and not kind and is_likely_tensor(node, value, model):
+            needless = NeedlessCopy(
+                f"copies the tensor `{text}` by the generic object protocol, which takes longer than the "
+                "copy itself",
+                f"Write `{text}.detach().clone()`, or only move it if nothing writes to `{text}` afterwards",
+                f"`{text}` is a tensor",
+            )
+        if needless is not None:
+            yield self.finding(
+                model,
+                node,
+                f"`{model.source.text(node.func)}` {needless.message}",
+                advice=needless.advice,
+                assumes=needless.assumes,
+            )
 
     def action(self, node: ast.Call, value: ast.expr, model: SemanticModel) -> Finding:
         """Return the finding for an action of unknown type that is copied for a step of the environment."""
@@ -195,15 +244,31 @@ class DeepcopyOfArray(Rule):
 
 def likely_kind(copy: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Type | None:
     """Return the likely type of a copied value: a list of tensors if `torch.cat` or `torch.stack` joins its
-    items or those of the copy, an array if it is named like a goal.
+    items or those of the copy, an array if it is named like a goal, or is an observation.
     """
     if kind.tag is TypeTag.LIST and not (kind.item or kind.parts or kind.optional):
         target = model.parent(copy)
         names = [value, *(target.targets if isinstance(target, ast.Assign) else [])]
         joined = any(isinstance(name, ast.Name) and _is_joined(name, model) for name in names)
         return Type(TypeTag.LIST, item=Type(TypeTag.TENSOR)) if joined else None
+    is_bound = isinstance(model.parent(copy), ast.Assign)
+    if is_bound and isinstance(value, ast.Name) and observations.is_from_environment(value, model):
+        return None if _has_fields(value, model) else Type(TypeTag.NDARRAY)
     name = last_name(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
     return Type(TypeTag.NDARRAY) if not kind and name and _NAMED.search(name.lower()) else None
+
+
+def _has_fields(observation: ast.Name, model: SemanticModel) -> bool:
+    """Whether a function reads an entry of an observation: `obs["image"]`."""
+    scope = model.names.scope(observation).lookup(observation.id)
+    reads = model.names.reads(observation.id, scope) if scope is not None else []
+    parents = (model.parent(read) for read in reads)
+    return any(
+        isinstance(parent, ast.Subscript)
+        and isinstance(parent.slice, ast.Constant)
+        and isinstance(parent.slice.value, str)
+        for parent in parents
+    )
 
 
 def _is_joined(name: ast.Name, model: SemanticModel) -> bool:
