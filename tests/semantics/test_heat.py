@@ -47,6 +47,34 @@ def test_a_line_is_as_hot_as_its_loops(call: str, heat: Heat) -> None:
     assert model.frequency.heat_of(expression(model, call)).level is heat
 
 
+def test_a_loop_over_rollouts_is_warm_though_each_sends_a_message() -> None:
+    """The weights go to a worker once in each round; a loop that only exchanges messages is hot."""
+    model = model_of("""
+        from multiprocessing import Pipe
+
+        here, there = Pipe()
+
+        def rollout(env, steps):
+            obs = env.reset()
+            for _ in range(steps):
+                obs = env.step(act(obs))
+            return obs
+
+        def train(env, rounds):
+            for _ in range(rounds):
+                here.send(weights())
+                found = rollout(env, 100)
+                learn_from(found)
+
+        def serve():
+            while True:
+                command = there.recv()
+                answer(command)
+    """)
+    assert model.frequency.heat_of(expression(model, "learn_from(found)")).level is Heat.WARM
+    assert model.frequency.heat_of(expression(model, "answer(command)")).level is Heat.HOT
+
+
 def test_a_loop_over_episodes_is_warm_though_their_beginning_takes_a_step() -> None:
     """A rollout takes many steps; a step in its reset does not make it a single step."""
     model = model_of("""

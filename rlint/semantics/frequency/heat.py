@@ -813,8 +813,8 @@ def _is_at_interval(guards: tuple[Guard, ...], loops: list[int]) -> bool:
 
 
 def _loop_level(direct: set[Driver], nested: set[Driver]) -> Heat | None:
-    if Driver.ENVIRONMENT_STEP in direct or Driver.MESSAGE in direct:
-        return Heat.HOT
+    if Driver.ENVIRONMENT_STEP in direct or (Driver.MESSAGE in direct and not nested & _ROLLOUT):
+        return Heat.HOT  # a message beside whole rollouts is sent once in each round
     if Driver.GENERATION in direct:
         return Heat.WARM
     if direct & {Driver.GRADIENT_STEP, Driver.BATCH}:

@@ -143,7 +143,7 @@ class GraphKeptByLog(Rule):
                 if exhausted
                 else "of which `backward` uses at most a part"
             )
-            minor = _MINOR if exhausted and kept.is_sum else None
+            minor = _MINOR if exhausted and (kept.is_sum or is_begun_often(kept.keeper, model)) else None
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         fix = build_fix(kept, model)
         if model.types.type_of(kept.value).tag in _HOLDERS or may_be_number(kept.value, model):
@@ -324,3 +324,15 @@ def build_fix(kept: Kept, model: SemanticModel) -> Fix | None:
     edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
     reason = f"no code may compute a gradient through the stored `{model.source.text(kept.value)}`"
     return Fix("Detach it from its graph", Applicability.UNSAFE, (edit,), reason)
+
+
+def is_begun_often(keeper: ast.expr, model: SemanticModel) -> bool:
+    """Whether a list is created anew in each round, such as in a function that learns from one batch: it is
+    gone when the function returns.
+    """
+    if not isinstance(keeper, ast.Name):
+        return False
+    begun = [binding.statement for binding in model.dataflow.definitions(keeper)]
+    return bool(begun) and all(
+        isinstance(each, ast.stmt) and model.frequency.heat_of(each).level >= Heat.WARM for each in begun
+    )
