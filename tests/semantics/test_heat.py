@@ -47,8 +47,8 @@ def test_a_line_is_as_hot_as_its_loops(call: str, heat: Heat) -> None:
     assert model.frequency.heat_of(expression(model, call)).level is heat
 
 
-def test_a_loop_over_rollouts_is_warm_though_each_sends_a_message() -> None:
-    """The weights go to a worker once in each round; a loop that only exchanges messages is hot."""
+def test_a_loop_over_rollouts_is_warm_though_each_receives_a_message() -> None:
+    """New weights come once in each round; a loop that only exchanges messages is hot."""
     model = model_of("""
         from multiprocessing import Pipe
 
@@ -62,7 +62,7 @@ def test_a_loop_over_rollouts_is_warm_though_each_sends_a_message() -> None:
 
         def train(env, rounds):
             for _ in range(rounds):
-                here.send(weights())
+                weights = here.recv()
                 found = rollout(env, 100)
                 learn_from(found)
 
