@@ -1131,3 +1131,65 @@ def test_what_runs_once_per_epoch_is_compared_with_its_updates(
     (tmp_path / "train.py").write_text(EPOCHS.replace("WHOLE", whole))
     (found,) = findings_in(tmp_path, "RL609")
     assert shown in found["impact"]["basis"]
+
+
+REPEATS = """\
+import torch
+from torch import nn
+
+
+class Learner:
+    def __init__(self):
+        self.critics = nn.ModuleList([nn.Linear(8, 1), nn.Linear(8, 1)])
+        self.optimizer = torch.optim.Adam(self.critics.parameters())
+
+    def learn(self, states: torch.Tensor, wanted: torch.Tensor):
+        values = torch.stack([critic(states) for critic in self.critics], 0)
+        targets = wanted.view(states.shape[0], COLUMNS).unsqueeze(0).repeat(values.shape[0], 1, 1)
+        loss = torch.square(values - targets).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("columns", "level"), [("1", "low"), ("-1", "medium")])
+def test_repeated_numbers_have_a_low_impact(columns: str, level: str, tmp_path: Path) -> None:
+    """Rows of one number each take microseconds to copy."""
+    (tmp_path / "learner.py").write_text(REPEATS.replace("COLUMNS", columns))
+    (found,) = findings_in(tmp_path, "RL325")
+    assert found["impact"]["level"] == level
+
+
+LOSSES = """\
+from torch import nn, optim
+
+
+class Learner:
+    def __init__(self):
+        self.net = nn.Linear(8, 1)
+        self.optimizer = optim.Adam(self.net.parameters())
+        self.losses = []
+
+    def learn(self, batches):
+        losses = []
+        for batch in batches:
+            loss = self.net(batch).mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            KEPT.append(loss)
+
+
+def train(learner, loader):
+    for batches in loader:
+        learner.learn(batches)
+"""
+
+
+@pytest.mark.parametrize(("kept", "level"), [("losses", "low"), ("self.losses", "medium")])
+def test_losses_of_one_call_have_a_low_impact(kept: str, level: str, tmp_path: Path) -> None:
+    """Their list is gone when the function returns, and `backward` has freed what the graphs saved."""
+    (tmp_path / "learner.py").write_text(LOSSES.replace("KEPT", kept))
+    (found,) = findings_in(tmp_path, "RL318")
+    assert found["impact"]["level"] == level

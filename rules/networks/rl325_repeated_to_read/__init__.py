@@ -94,6 +94,8 @@ _MANY = 32
 _REPEATS = frozenset({"repeat", "tile", "repeat_interleave"})
 _JOINS = frozenset({"stack", "cat", "concat", "concatenate"})
 _FEW_COPIES = "a few copies of a batch take microseconds, unless its rows are long"
+_LONG = 50
+_OF_NUMBERS = "each row is one number: the copies take microseconds"
 _MINOR = "their values are copied to another place anyway, so at most half of the time is saved"
 
 
@@ -137,7 +139,7 @@ class RepeatedToRead(Rule):
             fix=build_fix(node, tensor, sizes, model),
             advice=f"Use a view: `expand({', '.join(sizes)})`",
             assumes=assumption(tensor, counts, model, is_tensor=is_sure),
-            minor=why_small(uses, counts, model),
+            minor=_OF_NUMBERS if holds_numbers(tensor, counts, model) else why_small(uses, counts, model),
         )
 
     def check_stacked(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -188,6 +190,14 @@ class RepeatedToRead(Rule):
                 advice=f"Use a view: {view}, with the number of repetitions for dimension {place}",
                 minor=why_small(uses, [count], model),
             )
+
+
+def holds_numbers(tensor: ast.expr, counts: list[ast.expr], model: SemanticModel) -> bool:
+    """Whether each row that is repeated is one number: `x.view(n, 1).repeat(1, k, 1)`, `torch.tensor(size)`."""
+    rank = len(counts)
+    if rank == 1:
+        return model.types.type_of(tensor).rank == 0
+    return is_one(counts[-1]) and rank - 1 in single_dimensions(tensor, rank, model)
 
 
 def why_small(uses: list[Read], counts: list[ast.expr], model: SemanticModel) -> str | None:
@@ -260,8 +270,18 @@ def is_shaped_like_tensor(value: ast.expr, counts: list[ast.expr], model: Semant
 
 
 def shortened(text: str) -> str:
-    """Return a text shortened for a message."""
-    return text if len(text) <= 50 else f"...{text[-47:]}"
+    """Return a text for a message, without arguments if it is long: `x.view(…).unsqueeze(…).repeat`."""
+    if len(text) <= _LONG:
+        return text
+    kept, depth = "", 0
+    for letter in text:
+        depth -= letter == ")"
+        if depth == 0:
+            kept += letter
+        elif kept.endswith("("):
+            kept += "…"
+        depth += letter == "("
+    return kept
 
 
 def counts_of(call: ast.Call, given: Sequence[ast.expr]) -> list[ast.expr] | None:
