@@ -166,7 +166,8 @@ class LoopedTargetUpdate(Rule):
             node,
             f"Each tensor of `{model.source.text(place.network)}` is updated through temporary tensors: two "
             f"products and their sum, which `{model.source.text(helped.call.func)}` returns",
-            advice="Blend in place under `torch.no_grad()`: `target.lerp_(param, 1 - decay)`",
+            advice=f"Blend in place under `torch.no_grad()`: `{model.source.text(helped.old)}.lerp_("
+            f"{model.source.text(helped.new)}, share)`, with the share of the new weights",
         )
 
 

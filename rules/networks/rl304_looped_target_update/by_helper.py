@@ -13,10 +13,11 @@ _TENSORS = 2
 
 @frozen
 class HelpedBlend:
-    """A statement of a loop that writes the blend of `old` and another tensor, which `call` computes."""
+    """A statement of a loop that writes the blend of an `old` and a `new` tensor, which `call` computes."""
 
     call: ast.Call
     old: ast.expr
+    new: ast.expr
 
 
 def blend_by_helper(loop: ast.AST, model: SemanticModel) -> HelpedBlend | None:
@@ -52,7 +53,8 @@ def _blend_of(written: ast.expr, call: ast.Call, model: SemanticModel) -> Helped
     for target in model.types.call_targets(call):
         function = model.types.definition(target)
         if isinstance(function, FUNCTIONS) and _blends_arguments(function):
-            return HelpedBlend(call, tensors[networks.index(ast.dump(place.network))])
+            old = networks.index(ast.dump(place.network))
+            return HelpedBlend(call, tensors[old], tensors[1 - old])
     return None
 
 

@@ -362,9 +362,7 @@ class DiscardedForward(Rule):
             model,
             call,
             message,
-            advice=f"Pass `{part.option}=False`"
-            if part.option and not part.attributes
-            else "Call the sub-network whose result is used, or add a method that runs it alone",
+            advice=way_without(part),
             assumes=part.assumes,
             minor=_PER_ROUND if runs_per_round(call, model) else None,
         )
@@ -492,3 +490,14 @@ def _assumption(call: ast.Call, value: Unread, model: SemanticModel) -> str | No
     if value.kept_in:
         return f"no code outside of this project reads `self.{value.kept_in}`"
     return f"`{called(call, model)}` is called for its result only" if value.is_network else None
+
+
+def way_without(part: Unused) -> str:
+    """Return advice on how to compute only the results that are used."""
+    if part.option and not part.attributes:
+        return f"Pass `{part.option}=False`"
+    if part.log_probability and not part.attributes:
+        return (
+            "Skip the log-probability here: by an argument (`with_log_prob=False`), or in a method without it"
+        )
+    return "Call the sub-network whose result is used, or add a method that runs it alone"

@@ -193,7 +193,7 @@ class RepeatedToRead(Rule):
 
 
 def holds_numbers(tensor: ast.expr, counts: list[ast.expr], model: SemanticModel) -> bool:
-    """Whether each row that is repeated is one number: `x.view(n, 1).repeat(1, k, 1)`, `torch.tensor(size)`."""
+    """Whether each repeated row is one number: `x.view(n, 1).repeat(1, k, 1)`, `torch.tensor(size)`."""
     rank = len(counts)
     if rank == 1:
         return model.types.type_of(tensor).rank == 0
