@@ -309,7 +309,7 @@ class Finding:
     @property
     def statement(self) -> str:
         """Return the message with its assumption."""
-        return f"{self.message}, if {self.assumption}" if self.assumption else self.message
+        return f"{self.message} (if {self.assumption})" if self.assumption else self.message
 
     @property
     def shown_start(self) -> Position:

@@ -1133,7 +1133,7 @@ def test_what_runs_once_per_epoch_is_compared_with_its_updates(
     assert shown in found["impact"]["basis"]
 
 
-REPEATS = """\
+REPEATED_ROWS = """\
 import torch
 from torch import nn
 
@@ -1156,7 +1156,7 @@ class Learner:
 @pytest.mark.parametrize(("columns", "level"), [("1", "low"), ("-1", "medium")])
 def test_repeated_numbers_have_a_low_impact(columns: str, level: str, tmp_path: Path) -> None:
     """Rows of one number each take microseconds to copy."""
-    (tmp_path / "learner.py").write_text(REPEATS.replace("COLUMNS", columns))
+    (tmp_path / "learner.py").write_text(REPEATED_ROWS.replace("COLUMNS", columns))
     (found,) = findings_in(tmp_path, "RL325")
     assert found["impact"]["level"] == level
 

@@ -139,7 +139,7 @@ def test_sarif_ranks_findings_and_shows_their_places(sarif_schema: Any) -> None:
     first, second = run_of(report(sure, likely, sources=(source(TEXT),)), sarif_schema)["results"]
     assert (first["level"], second["level"]) == ("warning", "note")
     assert first["rank"] > second["rank"]
-    assert second["message"]["text"].endswith(", if `d` is an accelerator")
+    assert second["message"]["text"].endswith(" (if `d` is an accelerator)")
     (place,) = first["relatedLocations"]
     assert place["physicalLocation"]["region"]["startLine"] == 1
     assert place["message"] == {"text": "and here"}

@@ -118,7 +118,7 @@ def test_a_finding_says_what_it_assumes_and_where_else_it_is() -> None:
         impact=Impact(ImpactLevel.MEDIUM, "saves 12 µs of each environment step"),
     )
     text = shown(one)
-    assert "`states` is copied whole, if `x` is a tensor" in text
+    assert "`states` is copied whole (if `x` is a tensor)" in text
     assert "also: 3:5 (the same rows)" in text
     assert "impact: medium: saves 12 µs of each environment step" in text
 

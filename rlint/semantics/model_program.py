@@ -15,8 +15,9 @@ from rlint.semantics.nn.torch_settings import TOKENS
 
 _STATE_HOOKS = models.having(Trait.HOOKS_STATE, TypeTag.MODULE)
 _PARAMETRIZES = ("register_parametrization", "parametrizations")
+_OF_PARAMETRIZATIONS = "torch.nn.utils.parametrizations"
 _PARAMETRIZATIONS = tuple(
-    f"torch.nn.utils.parametrizations.{name}" for name in ("orthogonal", "spectral_norm", "weight_norm")
+    f"{_OF_PARAMETRIZATIONS}.{name}" for name in ("orthogonal", "spectral_norm", "weight_norm")
 )
 
 
@@ -115,7 +116,11 @@ class ProgramQueries:
         """Whether the program computes weights of layers from other parameters whenever they are read, by
         `torch.nn.utils.parametrize` or functions based on it.
         """
-        return self.mentions(*_PARAMETRIZES) or any(map(self.is_imported_anywhere, _PARAMETRIZATIONS))
+        return (
+            self.mentions(*_PARAMETRIZES)
+            or any(map(self.is_imported_anywhere, _PARAMETRIZATIONS))
+            or self._names.is_starred(_OF_PARAMETRIZATIONS)
+        )
 
     def customizes_state_dicts(self) -> bool:
         """Whether a module of the project may change the state dict that it loads, or the result of

@@ -130,8 +130,8 @@ class ProgramSymbols:
         ]
 
     def is_imported(self, path: str) -> bool:
-        """Whether any file imports a dotted path, or all names of its module."""
-        return path in self._imported or self.is_starred(path.rpartition(".")[0])
+        """Whether any file imports a dotted path."""
+        return path in self._imported
 
     def imports(self, name: str, module: str) -> bool:
         """Whether any file imports a name of a module, or all of its names."""

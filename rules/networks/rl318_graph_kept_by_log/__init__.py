@@ -327,7 +327,7 @@ def build_fix(kept: Kept, model: SemanticModel) -> Fix | None:
 
 
 def is_begun_often(keeper: ast.expr, model: SemanticModel) -> bool:
-    """Whether a list is created anew in each round, such as in a function that learns from one batch: it is
+    """Whether a list is created again on every call, such as in a function that learns from one batch: it is
     gone when the function returns.
     """
     if not isinstance(keeper, ast.Name):
