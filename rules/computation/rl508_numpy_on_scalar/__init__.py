@@ -15,6 +15,7 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
   environment step looks up in a table (`np.argmax([q[state, a] for a in range(2)])`; likely);
 - `np.searchsorted` and `np.digitize` of one number in a Python list, which is converted on every call;
 - `np.any` and `np.all` of a list of truth values;
+- `np.allclose` and `np.isclose` of two numbers, also of the sum of a dict's values (likely);
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
   `np.random.choice(range(n), p=p)` where `p` differs from draw to draw;
 - `np.random.uniform()`, and with numbers as bounds, in every environment step or for every item of a loop;

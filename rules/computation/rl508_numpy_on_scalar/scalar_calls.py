@@ -69,9 +69,13 @@ TRUTHS = {"numpy.any": "any", "numpy.all": "all"}
 LONG = 40
 """Length from which code is not quoted in a message."""
 _CLIP, _NORM = "numpy.clip", "numpy.linalg.norm"
+CLOSE = frozenset({"numpy.allclose", "numpy.isclose"})
+"""Comparisons up to rounding, by several functions in Python."""
 ONE_OR_TWO = frozenset({*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES})
 """Functions that compute each element from one element of each argument."""
-CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, *TRUTHS, *SEARCHES, _CLIP, _NORM)
+CALLED = last_names(
+    *MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, *TRUTHS, *SEARCHES, *CLOSE, _CLIP, _NORM
+)
 _MOST = 8
 _TRUTHS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 _DEPTH = 8
@@ -110,6 +114,8 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
         return None
     if qualified == _CLIP:
         return _clipped(call, model, depth)
+    if qualified in CLOSE:
+        return _compared(call, model)
     if call.keywords and qualified not in SEARCHES:
         return None
     if qualified == _NORM:
@@ -126,6 +132,24 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
     if not known or len(given) != wanted or not all(is_single(number, model, depth) for number in given):
         return None
     return _plain_call(call, qualified, model)
+
+
+def _compared(call: ast.Call, model: SemanticModel) -> Scalar | None:
+    """Handle `np.allclose(sum(shares.values()), 1)`, of two numbers."""
+    given = tuple(call.args[:2])
+    sums = [part for part in given if not is_single(part, model)]
+    if len(given) < len(("a", "b")) or len(sums) > 1 or not all(_is_sum(part, model) for part in sums):
+        return None
+    assumes = f"`{' '.join(model.source.text(sums[0]).split())}` is a number" if sums else None
+    return Scalar(call, given, "math.isclose", None, what="single numbers", assumes=assumes)
+
+
+def _is_sum(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is the sum of all values of a dict, or of what a generator yields."""
+    match value:
+        case ast.Call(func=func, args=[ast.Call(func=ast.Attribute(attr="values")) | ast.GeneratorExp()]):
+            return model.names.qualified(func) == "builtins.sum"
+    return False
 
 
 def _in_list(call: ast.Call, found: tuple[ast.expr, ast.expr], model: SemanticModel) -> Scalar | None:
