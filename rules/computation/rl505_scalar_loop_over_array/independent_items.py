@@ -50,8 +50,8 @@ _OF_STEPS = regex(r"zip\(.*(rewards|dones|terminals|next_states|log_?probs)\b")
 """Sequences with one item per step, such as `actions` beside `rewards`."""
 _LOG_PROBS = regex(r"log_?probs?(_|$)")
 _OF_ENVIRONMENTS = regex(r"env")
-_REDUCES = models.names_having(
-    Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES | Trait.GIVES_INDEX,
+_REDUCES = {"argmax", "argmin"} | models.names_having(
+    Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES,
     "numpy",
     "torch",
     "builtins",
