@@ -37,7 +37,9 @@ The impact is low if the items are objects with methods, such as whole games, or
 taken apart where they are picked.
 
 The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
-range or on a list of other things than transitions, or `zip(*rows)` of rows that no buffer returned.
+range or on a list of other things than transitions, such as indices, `zip(*rows)` of rows that no buffer
+returned, the fields of a batch that are selected by name (`[batch[key] for key in names]`), or crops of
+images at drawn places.
 
 ## Why is it slow
 Each transition costs an interpreted iteration and a look-up. The batch must then be unpacked and copied
@@ -106,7 +108,9 @@ from rlint.rule import (
     Type,
     TypeTag,
     descendants,
+    last_name,
     last_names,
+    regex,
     same_code,
 )
 from rlint.rules.buffers._shared.choice import shown
@@ -136,6 +140,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     numbers_join_of,
     pick_at_once,
     picked_by,
+    selects_fields,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.given_batches import given_batch
 from rlint.rules.buffers.rl102_list_indexed_sample.item_picks import (
@@ -173,6 +178,7 @@ FIELDS = "Draw the indices of a whole batch, and index the storage of each field
 _DRAWS = ("random.sample", "random.choices")
 _OBJECTS = "the items are objects with methods, which arrays do not replace"
 _EPISODES = "the items are whole episodes, which are not taken apart here"
+_INDICES = regex(r"(^|_)(indices|indexes|idxs?|idxes|inds)$")
 _SAME_ITEMS = frozenset({"builtins.list", "numpy.array", "numpy.asarray"})
 
 
@@ -245,6 +251,11 @@ class ListIndexedSample(Rule):
             return None
         if is_counted(picked.indices, model):
             model.silent("{} are not drawn, but counted", picked.indices)  # the arrays of all agents
+            return None
+        if selects_fields(picked.held, picked.indices, model):
+            model.silent(
+                "{} are names of fields, of which {} has one array each", picked.indices, picked.held
+            )
             return None
         kind = container_of(picked.held, model)
         held, indices = shown(picked.held, model), shown(picked.indices, model)
@@ -368,7 +379,8 @@ class ListIndexedSample(Rule):
             return None
         held = shown(found.held, model)
         message = (
-            f"`{held}` is sliced once for each of `{shown(found.indices, model)}`, and the slices are stacked"
+            f"One slice of `{held}` after the other is taken, for each of `{shown(found.indices, model)}`, "
+            "and all are stacked again"
         )
         advice = (
             "Index with the rows of all slices at once: "
@@ -472,13 +484,13 @@ class ListIndexedSample(Rule):
             return None
         held, indices = shown(found.held, model), shown(found.indices, model)
         message = (
-            f"`{held}` is sliced once for each of `{indices}`, and each slice is copied to "
-            f"`{shown(found.batch, model)}`"
+            f"The loop copies one slice of `{held}` after the other to `{shown(found.batch, model)}`, at the "
+            f"places in `{indices}`"
         )
+        rows = "starts[:, None] + np.arange(length)"
+        rows = f"({rows}) % len({held})" if found.wraps else rows
         advice = (
-            "Index with the rows of all slices at once: "
-            f"`{held}[(starts[:, None] + np.arange(length)) % len({held})]`, with `columns[:, None]` beside "
-            "it"
+            f"Index with the rows of all slices at once: `{held}[{rows}]`, with `columns[:, None]` beside it"
         )
         return self.finding(model, node, message, advice=advice)
 
@@ -501,7 +513,9 @@ class ListIndexedSample(Rule):
             if is_short(held, model):
                 model.silent("{} is short", held)
                 return None
-        elif not holds_transitions(held, model) and not (is_unpacked(call, model) or is_stacked(call, model)):
+        elif _INDICES.search((last_name(held) or "").lower()) or (
+            not holds_transitions(held, model) and not (is_unpacked(call, model) or is_stacked(call, model))
+        ):
             model.silent("{} is not known to hold transitions", held)
             return None
         message = (

@@ -85,6 +85,26 @@ def _is_item(node: ast.expr, index: str) -> bool:
     return False
 
 
+def selects_fields(held: ast.expr, indices: ast.expr, model: SemanticModel) -> bool:
+    """Whether the items are the fields of a batch, picked by their names: `[batch[key] for key in
+    shapes.keys()]`, also of a variable that is indexed with names elsewhere in the function.
+    """
+    match indices:
+        case ast.Call(func=ast.Attribute(attr="keys"), args=[]):
+            return True
+    item = model.types.type_of(indices).item
+    if item is not None and item.tag is TypeTag.STR:
+        return True
+    scope = model.names.scope(held).lookup(held.id) if isinstance(held, ast.Name) else None
+    if scope is None or not scope.is_function or not isinstance(held, ast.Name):
+        return False
+    for read in model.names.uses(held.id, scope):
+        match model.parent(read):
+            case ast.Subscript(value=value, slice=ast.Constant(value=str())) if value is read:
+                return True
+    return False
+
+
 def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
     """Return the call that stacks the items to one array, without other options."""
     parent = model.parent(picked.node)

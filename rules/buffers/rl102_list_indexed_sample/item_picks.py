@@ -26,6 +26,7 @@ from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers._shared.unpacked import is_unpacked
 from rlint.rules.buffers._shared.wrapped import container_of
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
+from rlint.rules.buffers.rl102_list_indexed_sample.gathered import selects_fields
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import is_drawn, is_stacked
 
 _JOINS = models.having(Trait.JOINS, "numpy", "torch") | {"numpy.array", "numpy.asarray"}
@@ -209,6 +210,8 @@ def is_batch(pick: ItemPick, model: SemanticModel) -> bool:
     ):
         return False
     if not pick.drawn_each and is_counted(pick.indices, model):
+        return False
+    if not pick.drawn_each and selects_fields(pick.held, pick.indices, model):
         return False
     whole = _whole(pick.node, model)
     if is_unpacked(whole, model) or _takes_fields(pick, model):

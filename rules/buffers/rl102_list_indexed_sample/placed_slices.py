@@ -20,11 +20,14 @@ _LARGEST_RANK = 3
 
 @frozen
 class PlacedSlices:
-    """`batch[:, i] = held[t : t + n, b]` for each place of `indices`."""
+    """`batch[:, i] = held[t : t + n, b]` for each place of `indices`; `wraps`: slices at the end are
+    continued at the start.
+    """
 
     held: ast.expr
     batch: ast.expr
     indices: ast.expr
+    wraps: bool
 
 
 def placed_slices(loop: ast.For, model: SemanticModel) -> PlacedSlices | None:
@@ -44,8 +47,13 @@ def placed_slices(loop: ast.For, model: SemanticModel) -> PlacedSlices | None:
             return None  # the batch is written at another place
         if not _is_array(value, model) or variable_names(held) & (items | {counter}):
             return None
-        if any(isinstance(axis, ast.Slice) and has_one_length(axis, items) for axis in axes_of(value.slice)):
-            placed = placed or PlacedSlices(held, batch, indices)
+        moving = [axis for axis in axes_of(value.slice) if isinstance(axis, ast.Slice)]
+        moving = [axis for axis in moving if variable_names(axis) & (items | {counter})]
+        if len(moving) > 1:
+            return None  # crops of images: an index array for each axis takes longer than the slices
+        if moving and has_one_length(moving[0], items):
+            wraps = any(isinstance(statement, ast.If) for statement in loop.body)
+            placed = placed or PlacedSlices(held, batch, indices, wraps)
     return placed
 
 
@@ -113,6 +121,8 @@ def _is_array(value: ast.Subscript, model: SemanticModel) -> bool:
     takes far longer than the slices.
     """
     kind = model.types.type_of(value.value)
+    if len(list(axes_of(value.slice))) > _LARGEST_RANK:
+        return False
     if kind.rank is not None and kind.rank > _LARGEST_RANK:
         return False
     return kind.tag in _ARRAYS or (kind.tag is TypeTag.UNKNOWN and isinstance(value.slice, ast.Tuple))

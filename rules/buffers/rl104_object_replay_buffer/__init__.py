@@ -117,6 +117,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.tree_store import (
     given_to_tree,
     is_reported_there,
 )
+from rlint.rules.buffers.rl104_object_replay_buffer.unpacking import copied_to_host, unpacked_in
 
 _ADDS = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET) | {"extend", "push", "put"}
 _PIXELS = "images take nearly all of the memory in any case"
@@ -238,8 +239,10 @@ class ObjectReplayBuffer(Rule):
         """Return the finding. `tensors` is the number of tensors of one number in each transition, if these
         are what makes it large.
         """
-        drawn_in = model.function(draw)
-        where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
+        unpacks = unpacked_in(draw, model)
+        where = f"`{unpacks.name}`" if unpacks is not None else "the loop"
+        copied = copied_to_host(unpacks) if unpacks is not None else None
+        each = f", with a `.{copied}()` for each item" if copied is not None else ""
         one_by_one = isinstance(draw, ast.Subscript)
         one_by_one = one_by_one or given_to_tree(node, model) is not None
         does = "looks up one by one" if one_by_one else "unpacks again"
@@ -248,7 +251,7 @@ class ObjectReplayBuffer(Rule):
             model,
             node,
             f"`{model.source.text(holder)}` stores each transition {stores}, which {where} {does} for every "
-            "batch",
+            f"batch{each}",
             advice=NUMBERS if tensors else ADVICE,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
         )

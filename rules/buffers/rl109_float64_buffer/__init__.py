@@ -21,7 +21,9 @@ The finding is likely if single rows are also read otherwise, or if a method rep
 unknown dtype (`self.states = dataset["observations"]`).
 
 The rule does not flag small arrays, arrays that are incremented or computed with as a whole, arrays that are
-also read as integers (saving them does not count), and arrays with a comment that asks for float64.
+also read as integers (saving them does not count), arrays with a comment that asks for float64, vectors that
+a variable of a function holds (`np.zeros(action_size)`), and what environments report besides observations
+(`self.env_infos[key] = np.zeros((size, width))`), unless other arrays of the buffer are float64, too.
 
 ## Why is it slow
 NumPy allocates float64 by default, torch computes in float32. Each number takes twice the memory for as
@@ -113,6 +115,10 @@ LARGE = 50_000
 """Rows of an array whose memory counts."""
 _ROLLOUT = regex(r"(^|_)(batch|rollout|horizon|episode|epoch|envs?|seq|trajectory|t|nsteps?|steps?)(_|$)")
 """Names of the numbers of rows of buffers that one update empties."""
+_LENGTH = regex(r"(^|_)(dims?|size|width|len|length|num|n|count|actions?|features?)(_|$)")
+"""Names of the lengths of vectors, rather than shapes."""
+_OF_INFO = regex(r"(_|\b)infos?(_|\b)")
+"""Storages of what an environment reports besides observations: few numbers, if any."""
 _FRAMES = 3
 """Axes of an array whose rows likely are frames."""
 _MINOR = "the arrays have few rows, or only those of one update, which take little memory"
@@ -140,20 +146,23 @@ class Float64Buffer(Rule):
         first, *others = entries
         match others:
             case []:
-                what, whose = f"`{first.shown}` holds", "its"
+                what, verbs, whose = f"`{first.shown}`", ("holds", "takes", "needs"), "its"
             case [other]:
-                what, whose = f"`{first.shown}` and `{other.shown}` hold", "their"
+                what, verbs, whose = f"`{first.shown}` and `{other.shown}`", ("hold", "take", "need"), "their"
             case _:
-                what, whose = f"`{first.shown}` and {len(others)} more arrays of the buffer hold", "their"
-        read = "read as float32" if first.surely else "read elsewhere"
+                what = f"`{first.shown}` and {len(others)} more arrays of the buffer"
+                verbs, whose = ("hold", "take", "need"), "their"
+        holds, takes, needs = verbs
+        known = f": {whose} rows are read as float32" if first.surely else ""
+        pronoun = "it" if whose == "its" else "they"
         return self.finding(
             model,
             first.call,
-            f"{what} float64, and {whose} rows are {read}, which takes twice the memory",
+            f"{what} {holds} float64 and {takes} twice the memory that {pronoun} {needs}{known}",
             fix=build_fix([entry.call for entry in entries], model),
             advice="Allocate with `dtype=np.float32`, or `np.uint8` if the rows are frames",
             related=[(entry.call, "holds float64, too") for entry in others],
-            assumes=None if first.surely else f"{whose} rows become float32 tensors",
+            assumes=None if first.surely else f"{whose} rows become float32 tensors where they are read",
             minor=why_small(entries, model),
         )
 
@@ -171,7 +180,11 @@ def _buffers(_: ast.Module, model: SemanticModel) -> list[list[tuple[ast.stmt, E
             if entry.surely or model.program.mentions(*SINGLE):
                 group = (model.function(statement), entry.surely)
                 found.setdefault(group, []).append((statement, entry))
-    return list(found.values())
+    return [
+        entries
+        for entries in found.values()
+        if not all(_OF_INFO.search(entry.shown.lower()) for _, entry in entries)
+    ]
 
 
 def _storages(node: ast.AST, model: SemanticModel) -> list[Entry]:
@@ -264,6 +277,8 @@ def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: Semantic
         scope = model.names.scope(target).lookup(target.id)
         if scope is None or not scope.is_function or model.names.is_captured(target.id, scope):
             return None
+        if is_vector(call, model):
+            return None  # a single row, which lives until the function returns
         uses.extend(model.names.uses(target.id, scope))
     others = [use for use in uses if isinstance(use.ctx, ast.Store) and use is not target]
     replaced = [use for use in others if not is_like(use, model)]
@@ -272,6 +287,21 @@ def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: Semantic
     name = target.attr if isinstance(target, ast.Attribute) else target.id
     surely: bool | None = judged(uses, call, name, model)
     return surely if not replaced or surely is None else False
+
+
+def is_vector(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether an array has one dimension, of a length that is not known to be large."""
+    shape = shape_of(call)
+    if isinstance(shape, (ast.Tuple, ast.List)) and len(shape.elts) == 1:
+        shape = shape.elts[0]
+    if not isinstance(shape, (ast.Name, ast.Attribute, ast.Constant)):
+        return False
+    if model.types.type_of(shape).tag in (TypeTag.TUPLE, TypeTag.LIST):
+        return False
+    if not _LENGTH.search((last_name(shape) or "").lower()):
+        return False
+    number = numbers.number_of(shape, model)
+    return number is None or number.value < LARGE
 
 
 def is_like(use: ast.expr, model: SemanticModel) -> bool:

@@ -24,6 +24,8 @@ The rule does not flag:
 - whole permutations, which each epoch over a rollout needs;
 - code that runs once per episode or less.
 
+The impact is low for permutations of pools and codebooks of unknown size.
+
 ## Why is it slow
 `np.random.choice` without replacement permutes all `n` numbers and discards all but the first `k`, so the
 cost of each batch is proportional to the size of the buffer. From about ten thousand transitions on, that
@@ -105,6 +107,7 @@ from rlint.rule import (
     last_name,
     last_names,
     models,
+    regex,
 )
 from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
@@ -129,6 +132,8 @@ TORCH = (
     "Draw with `torch.randint(n, (k,))` if duplicates are acceptable, else with a `numpy.random.Generator`"
 )
 RANGE = "`random.sample(range(n), k)` needs neither a list nor a permutation"
+_POOL = regex(r"(^|_)(pool|codebook|codes?|embed|embeds|embeddings?)(_|$)")
+_FEW = "pools and codebooks have few entries"
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
 CONVERSIONS = models.having(Trait.TO_HOST | Trait.RELOCATES | Trait.CASTS, TypeTag.TENSOR)
 
@@ -181,7 +186,8 @@ class NoReplaceChoice(Rule):
         message = shuffles(model.source.text(call.func), count, f"`{shown(size, model)}`", model)
         rows = model.sizes.number(count)
         if model.names.qualified(call.func) == "torch.randperm":
-            return self.finding(model, cut, message, advice=TORCH, size=rows)
+            minor = _FEW if rows is None and _POOL.search((last_name(count) or "").lower()) else None
+            return self.finding(model, cut, message, advice=TORCH, size=rows, minor=minor)
         fix = None
         in_place = order is call and numbers is None and not call.keywords and len(call.args) == 1
         in_place = in_place and _is_begun_at_first(cut.slice, size)

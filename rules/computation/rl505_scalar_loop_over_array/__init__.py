@@ -69,6 +69,7 @@ The rule does not flag:
 - loops that end early after little work for each element, or that carry a value from one to the next;
 - loops that call functions that work on single numbers only or have side effects;
 - loops over a few items (`range(4)`, layers, agents, environments);
+- views of arrays that are only joined (`torch.cat([x[:, i].unsqueeze(2) for i in places])`);
 - sequences that may be lists;
 - functions that numba compiles.
 
@@ -76,7 +77,8 @@ The rule does not flag:
 Every iteration creates an object for each element that it reads, dispatches the operation by type, and
 stores the result. For tensors, each of these goes through the dispatcher. A vectorised operation does that
 once and then runs a compiled loop. With fewer than about ten elements there is no gain. Loops of environment
-steps that compute with no tensors have a low impact: the arrays of one step are small.
+steps that compute with no tensors have a low impact: the arrays of one step are small. So have loops over
+log-probabilities and the like, because a network ran for each of these steps.
 
 ## Example
 ```python
@@ -213,6 +215,7 @@ _JOINS = models.having(Trait.JOINS, "torch", "numpy")
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
 _NOT_KNOWN = "the loops that call it are not known to train"
 _SMALL = "the arrays of a single environment step are small"
+_OF_STEPS = "each of these steps also ran a network, which takes far longer"
 
 
 class ScalarLoopOverArray(Rule):
@@ -322,6 +325,7 @@ class ScalarLoopOverArray(Rule):
             sort = "loop" if isinstance(node, ast.For) else "comprehension"
             message = f"The {sort} {item.does} in Python"
             minor = _SMALL if not item.heavy and is_of_one_step(made, model) else seldom(made, model)
+            minor = minor or (_OF_STEPS if item.paired else None)
             place = item.at or node
             yield self.finding(model, place, message, advice=item.advice, assumes=item.assumes, minor=minor)
             return

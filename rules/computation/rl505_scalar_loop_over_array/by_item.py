@@ -23,6 +23,16 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.grown_arrays import be
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _FEWEST_OPERATIONS = 2
+_LONGEST_SHOWN = 48
+_BY_INDEX = (
+    "Gather the inputs of all items with an index array, and compute on the whole batch (with a mask, where "
+    "items have lengths of their own)"
+)
+_BY_LOOKUP = (
+    "Look up the inputs of all items first (`p = np.array([held[i] for i in indices])`), compute on that "
+    "array, and compute what is the same for all items once"
+)
+"""For lists and sum trees, which take no index array."""
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
 _JOINS = models.having(Trait.JOINS, "torch")
 _OF_ITEMS = models.having(Trait.OF_NUMBERS, "builtins") & (
@@ -55,6 +65,12 @@ class ItemLoop:
     sized: bool = False
     heavy: bool = False
     at: ast.stmt | None = None
+
+
+def shortened(value: ast.expr, model: SemanticModel) -> str:
+    """Return the code of a value in one line, which may end in an ellipsis."""
+    text = " ".join(model.source.text(value).split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
@@ -289,8 +305,7 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     return ItemLoop(
         kept,
         f"computes `{text}` item by item",
-        "Gather the inputs of all items with an index array, and compute on the whole batch (with a mask, "
-        "where items have lengths of their own)",
+        _BY_INDEX if rows else _BY_LOOKUP,
     )
 
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeAlias
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, is_in, last_name, models, regex, trip_count
-from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    is_in,
+    last_name,
+    models,
+    regex,
+    trip_count,
+)
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, made_into, shortened
 from rlint.rules.computation.rl505_scalar_loop_over_array.carried_results import Reduction, reduction
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
 from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 from rlint.rules.computation.rl505_scalar_loop_over_array.iterations import Iteration
+from rlint.rules.computation.rl505_scalar_loop_over_array.joined_items import changes_numbers
+
+Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
 
 _FEW = 12
 _GRID = 2
@@ -34,11 +48,18 @@ _SAMPLED = regex(r"(sampled?|candidate)_?actions?|action_(samples|candidates)")
 """Counts of actions that are drawn to represent a continuous space."""
 _OF_STEPS = regex(r"zip\(.*(rewards|dones|terminals|next_states|log_?probs)\b")
 """Sequences with one item per step, such as `actions` beside `rewards`."""
+_LOG_PROBS = regex(r"log_?probs?(_|$)")
 _OF_ENVIRONMENTS = regex(r"env")
-_STORES = (
-    "Compute on the whole arrays: with index arrays, slices, reductions along an axis, and masks for "
-    "conditions"
+_REDUCES = {"argmax", "argmin"} | models.names_having(
+    Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES,
+    "numpy",
+    "torch",
+    "builtins",
+    "statistics",
+    TypeTag.NDARRAY,
+    TypeTag.TENSOR,
 )
+"""Functions and methods that make one number of several."""
 
 _OF_OBJECTS = "Keep these values in arrays, and update them where an object changes"
 
@@ -69,12 +90,11 @@ def independent_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         held = found.kept[0][0]
         does = f"computes `{model.source.text(held)}` item by item"
     else:
-        held = found.arrays[0]
-        does = f"reduces `{model.source.text(held)}` element by element"
+        held, does = _reduced(found, loop, model)
     return ItemLoop(
         held,
         does,
-        _OF_OBJECTS if found.objects else _STORES,
+        _OF_OBJECTS if found.objects else _on_whole_arrays(loop, reduces=bool(found.sums)),
         depth=len(found.loops),
         sized=True,
         assumes=_assumed(found, model),
@@ -106,6 +126,7 @@ def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: Sema
         not found.arrays
         or not found.operations
         or not any(map(found.moves, values))
+        or not any(_is_computed(value, model) for value in values)  # views that are only joined
         or not _worth(found, model, made)
     ):
         return None
@@ -113,15 +134,68 @@ def independent_comprehension(made: ast.ListComp | ast.GeneratorExp, model: Sema
         return None
     if trip_count.over_environments(made, model) or trip_count.collects_components(made, model):
         return None
-    text = model.source.text(found.arrays[0])
     return ItemLoop(
         found.arrays[0],
-        f"computes with `{text}` item by item",
-        "Compute on the whole arrays, with reductions along an axis",
+        _does(made, model),
+        _on_whole_arrays(made),
         depth=len(found.loops),
+        paired=_of_steps(made.generators[0].iter, model),
         sized=True,
         assumes=_assumed(found, model),
     )
+
+
+def _of_steps(iterable: ast.expr, model: SemanticModel) -> tuple[ast.expr, ...]:
+    """Return the sequences that are iterated over together, if one has the log-probability of each step."""
+    match iterable:
+        case ast.Call(func=func, args=[_, _, *_] as sequences) if model.names.qualified(
+            func
+        ) == "builtins.zip" and any(_LOG_PROBS.search((last_name(each) or "").lower()) for each in sequences):
+            return tuple(sequences)
+    return ()
+
+
+def _is_computed(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is the result of arithmetic or of a comparison."""
+    compares = any(isinstance(node, (ast.Compare, ast.BoolOp)) for node in descendants(value))
+    return compares or changes_numbers(value, model)
+
+
+def _does(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> str:
+    """Return what a comprehension does to each item."""
+    tests = [test for clause in made.generators for test in clause.ifs]
+    computes = _is_computed(made.elt, model) or not tests
+    verb, value = ("computes", made.elt) if computes else ("tests", tests[0])
+    iterated = ", ".join(shortened(clause.iter, model) for clause in made.generators)
+    return f"{verb} `{shortened(value, model)}` for one item of `{iterated}` after the other"
+
+
+def _on_whole_arrays(made: Loop, *, reduces: bool = False) -> str:
+    """Return what to write instead, with the means that this loop needs."""
+    nodes = list(descendants(made))
+    reduces = reduces or any(
+        isinstance(node, ast.Call) and last_name(node.func) in _REDUCES for node in nodes
+    )
+    tests = any(isinstance(node, (ast.If, ast.IfExp, ast.Compare, ast.BoolOp)) for node in nodes)
+    means = ["index arrays", "slices"] if any(isinstance(node, ast.Subscript) for node in nodes) else []
+    means += ["reductions along an axis"] * reduces + ["masks for conditions"] * tests
+    listed = f"{', '.join(means[:-1])}, and {means[-1]}" if len(means) > 2 else " and ".join(means)
+    return f"Compute on the whole arrays{', with ' * bool(means)}{listed}"
+
+
+def _reduced(found: Reduction, loop: ast.For, model: SemanticModel) -> tuple[ast.expr, str]:
+    """Return an array whose elements a loop reduces, or at least tests, and what it does to it."""
+    values = [
+        node.value
+        for node in descendants(loop)
+        if isinstance(node, (ast.AugAssign, ast.Assign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name) and target.id in found.sums
+    ]
+    read = [array for array in found.arrays if any(is_in(array, value) for value in values)]
+    held = read[0] if read else found.arrays[0]
+    counts = not read and all(isinstance(value, ast.Constant) for value in values)
+    return held, f"{'tests' if counts else 'reduces'} `{model.source.text(held)}` element by element"
 
 
 def _of_objects(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, variable_names
-from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop, shortened
 from rlint.rules.computation.rl505_scalar_loop_over_array.enough_iterations import saves_memory
 
 _JOINS = models.having(Trait.JOINS, "torch")
@@ -21,7 +21,12 @@ _METHODS = _IN_PLACE | {
     name for name in models.methods_of(TypeTag.TENSOR) - {"backward", "register_hook"} if name[-1] != "_"
 }
 _ITERATES = frozenset({"builtins.zip", "builtins.list", "builtins.tuple", "builtins.reversed"})
-_STEPS = "Stack the inputs first (`torch.stack(log_probs)`), and compute on all of them at once"
+_CONCATENATE = "Concatenate the inputs first (`torch.cat(log_probs)`), and compute on all of them at once"
+_STACK = "Stack the inputs first (`torch.stack(log_probs)`), and compute on all of them at once"
+_EITHER = (
+    "Join the inputs to one tensor of the shape `(n,)` first (`torch.cat(log_probs)` if each has the shape "
+    "`(1,)`, `torch.stack` if each is a single number), and compute on all of them at once"
+)
 _ROWS = "Compute on the whole tensor, whose first dimension is the one that is iterated over"
 
 
@@ -76,7 +81,7 @@ def appended_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     return ItemLoop(
         results[0],
         f"computes `{text}` from the items of lists one by one",
-        _STEPS,
+        _joined_first([*kept], paired, model),
         paired=paired,
     )
 
@@ -90,7 +95,7 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
         return None
     own = {node.id for node in descendants(clause.target) if isinstance(node, ast.Name)}
     rows = list(unbound_rows(clause.iter, model))
-    if not becomes_tensor(made, model) or not _changes_numbers(made.elt, model):
+    if not becomes_tensor(made, model) or not changes_numbers(made.elt, model):
         return None
     if rows:
         if not _operations(made.elt, own) or not _computes(made.elt, model, functions=True):
@@ -98,7 +103,9 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
         if _passes_sizes(made.elt, own, model):
             return None
         text = model.source.text(rows[0])
-        return ItemLoop(rows[0], f"computes with the rows of `{text}` one by one", _ROWS)
+        return ItemLoop(
+            rows[0], f"computes `{shortened(made.elt, model)}` for one row of `{text}` after the other", _ROWS
+        )
     paired = _pairs(clause.iter, model)
     if not paired or _operations(made.elt, own) < _FEWEST_OPERATIONS:
         return None
@@ -108,10 +115,40 @@ def joined_comprehension(made: ast.ListComp, model: SemanticModel) -> ItemLoop |
     text = model.source.text(held)
     return ItemLoop(
         held,
-        f"computes with the items of `{text}` one by one",
-        _STEPS,
+        f"computes `{shortened(made.elt, model)}` for one item of `{text}` after the other",
+        _joined_first([made], paired, model),
         paired=paired,
     )
+
+
+def _joined_first(
+    results: list[ast.Name | ast.ListComp], paired: tuple[ast.expr, ...], model: SemanticModel
+) -> str:
+    """Return how to join the inputs. Stacked log-probabilities of the shape `(1,)` would give `(n, 1)`, whose
+    product with rewards of the shape `(n,)` is a matrix.
+    """
+    if any("torch.cat" in model.once(_joining_functions, result) for result in results):
+        return _CONCATENATE
+    items = [model.types.type_of(sequence).item for sequence in paired]
+    tensors = [item for item in items if item is not None and item.tag is TypeTag.TENSOR]
+    if tensors and all(item.rank == 0 for item in tensors):
+        return _STACK
+    return _EITHER
+
+
+def _joining_functions(result: ast.Name | ast.ListComp, model: SemanticModel) -> frozenset[str]:
+    """Return the functions that join the items of a list."""
+    places: list[ast.AST] = [result]
+    target: ast.AST | None = result
+    if isinstance(result, ast.ListComp):
+        parent = model.parent(result)
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if isinstance(target, ast.Name):
+        scope = model.names.scope(target).lookup(target.id)
+        places += model.names.reads(target.id, scope) if scope is not None and scope.is_function else []
+    calls = [model.parent(place) for place in places]
+    names = [model.names.qualified(call.func) for call in calls if isinstance(call, ast.Call)]
+    return frozenset(name for name in names if name in _JOINS)
 
 
 def _passes_sizes(value: ast.expr, own: set[str], model: SemanticModel) -> bool:
@@ -265,7 +302,7 @@ def _operations(value: ast.expr, own: set[str]) -> int:
     )
 
 
-def _changes_numbers(value: ast.expr, model: SemanticModel) -> bool:
+def changes_numbers(value: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is computed, rather than created or only given another shape:
     `torch.zeros_like(p).view(-1) if g is None else g.view(-1)`, of tensors that often differ in shape.
     """

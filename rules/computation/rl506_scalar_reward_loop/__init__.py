@@ -18,6 +18,8 @@ Flags these ways to compute returns or advantages in code that runs per episode 
 The rule does not flag a single backward loop over Python numbers, or over items or rows of an array;
 sums of a few numbers (`sum(rewards[t:t + n])`); and lists that do not hold rewards.
 
+Recurrences over rows have a low impact where a simulator on a device steps thousands of environments.
+
 ## Why is it slow
 `insert(0, …)` moves all existing items, and concatenating lists copies them, so the cost is quadratic in
 the length of the episode. So is it if each step sums the rest of the episode.
@@ -92,7 +94,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex
+from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex, torch_settings
 from rlint.rules.computation.rl506_scalar_reward_loop.discounted_sums import discounted_sum
 from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     GrownFront,
@@ -113,6 +115,7 @@ _WORDS = regex(
     r"|td|rtgs?|togo)(_|$|\d)",
     re.IGNORECASE,
 )
+_LONG_ROWS = "a simulator on a device has thousands of environments, so that rows are long"
 
 
 class ScalarRewardLoop(Rule):
@@ -169,10 +172,11 @@ class ScalarRewardLoop(Rule):
                 yield self._rows(node, recurrence, model)
             elif recurrence is not None:
                 held = model.source.text(recurrence.held)
+                does = "computes" if recurrence.written else "reads"
                 yield self.finding(
                     model,
                     node,
-                    f"The recurrence reads `{held}` number by number, and each is a tensor: every operation "
+                    f"The recurrence {does} `{held}` number by number, and each is a tensor: every operation "
                     f"on it costs many times as much as on a Python number",
                     advice="Call `.tolist()` once before the loop (if no gradient is needed), compute with "
                     "Python numbers, and create one tensor from the results",
@@ -192,6 +196,8 @@ class ScalarRewardLoop(Rule):
 
     def _rows(self, loop: ast.For | ast.While, recurrence: Recurrence, model: SemanticModel) -> Finding:
         held = model.source.text(recurrence.held)
+        on_device = model.program.sets(torch_settings.DEVICE_ENVIRONMENTS, anywhere=True)
+        minor = _LONG_ROWS if on_device else None
         if recurrence.carried:
             return self.finding(
                 model,
@@ -201,6 +207,7 @@ class ScalarRewardLoop(Rule):
                 advice=f"Convert `{held}` once before the loop (`.item()`, or `.cpu().numpy()` for several "
                 "environments, if no gradient is needed), and create one tensor from the results",
                 workload="advantages",
+                minor=minor,
             )
         if recurrence.by_pairs:
             return self.finding(
@@ -212,6 +219,7 @@ class ScalarRewardLoop(Rule):
                 "`ret = r[t] + gamma * ((1 - lam) * v[t + 1] + lam * ret)`), or compute all pairs of one "
                 "distance at once: `table[:, :-n]`",
                 workload="advantages",
+                minor=minor,
             )
         if recurrence.by_window:
             return self.finding(
@@ -222,6 +230,7 @@ class ScalarRewardLoop(Rule):
                 advice="Compute all steps of one distance at once (`ret[:, :-n] += gamma**n * r[:, n:]`), or "
                 "convert once before the loops (`.cpu().numpy()`, if no gradient is needed)",
                 workload="advantages",
+                minor=minor,
             )
         return self.finding(
             model,
@@ -232,6 +241,7 @@ class ScalarRewardLoop(Rule):
             advice="Convert once before the loop (`.cpu().numpy()`, if no gradient is needed), compute row "
             "by row with NumPy, and create one tensor from the results",
             workload="advantages",
+            minor=minor,
         )
 
     def _front(self, front: GrownFront, model: SemanticModel) -> Iterator[Finding]:

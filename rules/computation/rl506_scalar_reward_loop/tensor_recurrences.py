@@ -42,7 +42,8 @@ class Recurrence:
     """The tensor over which a recurrence iterates, number by number or row by row. `operations` is the number
     of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps;
     `by_window`: they run for each step and each of the next few; `carried`: `held` is the variable that
-    carries the result from step to step, which began as a tensor.
+    carries the result from step to step, which began as a tensor; `written`: the loop only stores results in
+    `held`.
     """
 
     held: ast.expr
@@ -51,6 +52,7 @@ class Recurrence:
     by_pairs: bool = False
     by_window: bool = False
     carried: bool = False
+    written: bool = False
 
 
 def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | None:
@@ -88,7 +90,8 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
                     return Recurrence(held, by_rows=False, operations=_operations_in(loop))
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters, inner):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
-                    return Recurrence(held, by_rows=False, operations=_operations_in(loop))
+                    written = not _is_read_in(loop, held)
+                    return Recurrence(held, by_rows=False, operations=_operations_in(loop), written=written)
                 holds = _is_tensor(held, model) or _is_list_of_tensors(held, model)
                 if isinstance(node.ctx, ast.Load):
                     if holds:
@@ -122,6 +125,15 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
     by_pairs = _is_of_pairs(loop, counters)
     by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)
+
+
+def _is_read_in(loop: AnyStepLoop, held: ast.expr) -> bool:
+    """Whether a loop reads items of a tensor."""
+    read = ast.dump(held)
+    return any(
+        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and ast.dump(node.value) == read
+        for node in descendants(loop)
+    )
 
 
 def _has_constant_discount(loop: AnyStepLoop) -> bool:
