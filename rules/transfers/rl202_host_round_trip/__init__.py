@@ -184,7 +184,12 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     others_of_step,
     step_of,
 )
-from rlint.rules.transfers.rl202_host_round_trip.reported import first_in, is_others, reported_together
+from rlint.rules.transfers.rl202_host_round_trip.reported import (
+    first_in,
+    is_others,
+    reported_together,
+    unguarded_first,
+)
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
@@ -342,7 +347,7 @@ class HostRoundTrip(Rule):
             if first is not None and first is read.node:
                 yield self._found(read, said_of_reads.of_loop(read, loop, model), model)
             return
-        group = model.once(reported_together, step_of(read, model))
+        group = unguarded_first(model.once(reported_together, step_of(read, model)), model)
         if len(group) == 1:
             others = others_of_step(read, model)
             if others:
@@ -368,7 +373,7 @@ class HostRoundTrip(Rule):
             read.node,
             of_step(group, model),
             fix=stacked.build_fix(group, model),
-            advice=advice_for_step(group),
+            advice=advice_for_step(group, model),
             assumes=assumption(group, model),
             minor=why_cheap(group, model),
         )
