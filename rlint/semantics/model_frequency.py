@@ -18,7 +18,6 @@ from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.looped_calls import is_called_in_loops
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.nested_calls import loops_at_calls
-from rlint.semantics.frequency.per_rollout import is_per_rollout
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -194,13 +193,6 @@ class FrequencyQueries:
         """
         place = self.place(node)
         return self._heat.cadence(place) if place is not None else None
-
-    def is_per_rollout(self, node: ast.AST) -> bool:
-        """Whether a node runs a few times after each rollout of many steps, such as once for each agent that
-        learns from it.
-        """
-        place = self.place(node)
-        return place is not None and is_per_rollout(place, self._heat)
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
         """Return the loop of a node's own function that determines its cadence."""

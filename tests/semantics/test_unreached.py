@@ -23,6 +23,10 @@ class Agent:
         self.net = net
         self.discrete = discrete
         self.warmup = warmup
+        SETUP
+
+    def prepare(self):
+        self.part = make()
 
     def act(self, state, noise=None, greedy=True):
         EXIT
@@ -51,7 +55,15 @@ CALL = "action = agent.act(state)"
 def basis(tmp_path: Path, **parts: str) -> str:
     """Return the basis of the impact of the finding in `act`."""
     text = AGENT
-    given = {"KIND": "", "EXIT": "pass", "TEST": "state is env", "OTHER": "0", "CALL": CALL, "ARGUMENTS": ""}
+    given = {
+        "KIND": "",
+        "EXIT": "pass",
+        "TEST": "state is env",
+        "OTHER": "0",
+        "CALL": CALL,
+        "ARGUMENTS": "",
+        "SETUP": "",
+    }
     for name, part in {**given, **parts}.items():
         text = text.replace(name, part)
     (tmp_path / "train.py").write_text(text)
@@ -105,6 +117,7 @@ def test_what_the_project_rules_out_has_a_low_impact(
         {"TEST": "self.discrete"},
         {"TEST": "self.discrete", "ARGUMENTS": ", discrete=make()"},
         {"TEST": "not self.discrete", "CALL": f"agent.discrete = True\n        {CALL}"},
+        {"SETUP": "self.part = None\n        self.prepare()", "TEST": "self.part is None"},
         {"KIND": "RANDOM = True\nRANDOM = make()", "TEST": "RANDOM"},
         {"KIND": "RANDOM = make()", "TEST": "RANDOM"},
         {"EXIT": "greedy = make()", "TEST": "greedy"},

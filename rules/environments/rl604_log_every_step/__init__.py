@@ -177,7 +177,8 @@ class LogEveryStep(Rule):
         if is_short(statement, model):
             model.silent("the loop around {} has few iterations", call)
             return
-        if model.frequency.is_per_rollout(statement):
+        beat = model.frequency.cadence(statement)
+        if beat is not None and beat.per_rollout:
             model.silent("{} writes a few lines after each rollout", call)
             return
         named = named_step(step, place, model)

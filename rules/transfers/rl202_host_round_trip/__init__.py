@@ -23,7 +23,8 @@ Flags the following in hot code of programs that use accelerators:
   not used before the loop ends: `total += self.update(batch)`.
 - A condition on a device tensor that only decides which tensors are computed (`if mask.any(): values[mask] =
   0.0`, `if 0 not in mask: …`), where a mask needs no condition. The host needs conditions that fill lists,
-  concatenate tensors, write messages or step environments.
+  concatenate tensors, write messages, start actions or step environments, and those that save more work than
+  a read.
 - A read in the middle of a forward pass, unless it is returned or `pack_padded_sequence` takes it.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
@@ -347,7 +348,7 @@ class HostRoundTrip(Rule):
             if first is not None and first is read.node:
                 yield self._found(read, said_of_reads.of_loop(read, loop, model), model)
             return
-        group = unguarded_first(model.once(reported_together, step_of(read, model)), model)
+        group = model.once(reported_together, step_of(read, model))
         if len(group) == 1:
             others = others_of_step(read, model)
             if others:
@@ -368,9 +369,10 @@ class HostRoundTrip(Rule):
                 return
             model.silent("{} is reported with the first read of its step", read.node)
             return
+        group = unguarded_first(group, model)
         yield self.finding(
             model,
-            read.node,
+            group[0].node,
             of_step(group, model),
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group, model),

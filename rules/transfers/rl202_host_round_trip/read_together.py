@@ -431,7 +431,7 @@ def _is_made_of(
         return False
     uses_variable = False
     for name in (node for node in descendants(tensor) if isinstance(node, ast.Name)):
-        if name.id in model.once(_changed_elsewhere, loop):
+        if name.id in model.once(_written_at_other_indices, loop):
             return False
         if name.id in variables:
             uses_variable = True
@@ -443,7 +443,7 @@ def _is_made_of(
     return uses_variable
 
 
-def _changed_elsewhere(loop: AnyLoop, _: SemanticModel) -> frozenset[str]:
+def _written_at_other_indices(loop: AnyLoop, _: SemanticModel) -> frozenset[str]:
     """Return the variables of which a loop writes other elements than that of its own iteration, such as both
     rows of a pair: later iterations read what earlier ones wrote.
     """

@@ -11,6 +11,7 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
     descendants,
+    has_key,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_put_off
@@ -18,6 +19,8 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import is_put_off
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice", "index"}
 """Reads of tensors that hold a single number."""
+_WRITTEN = ("log", "print")
+"""Reads of what is written: nearly always losses and other statistics."""
 
 
 def advice_for_step(group: Sequence[HostRead], model: SemanticModel) -> str:
@@ -39,7 +42,8 @@ def advice_for_step(group: Sequence[HostRead], model: SemanticModel) -> str:
 
 def _only_whole(group: Sequence[HostRead], model: SemanticModel) -> ast.expr | None:
     """Return the tensor of which all reads read a part: `low[:, 0].cpu()`, `low[:, 1].cpu()`."""
-    wholes = [read.tensor.value for read in group if isinstance(read.tensor, ast.Subscript)]
+    parts = [read.tensor for read in group if isinstance(read.tensor, ast.Subscript)]
+    wholes = [part.value for part in parts if not has_key(part.slice)]
     if len(wholes) < len(group) or len({ast.dump(whole) for whole in wholes}) > 1:
         return None
     bound = [
@@ -120,7 +124,7 @@ def together(group: Sequence[HostRead]) -> str:
     if any(read.method == "cpu" for read in group):
         copy = "cpu()"
     arrays = f"`torch.stack((...)).{copy}`"
-    few = sum(read.method in NUMBERS for read in group)
+    few = sum(read.method in (*NUMBERS, *_WRITTEN) for read in group)
     if few == len(group):
         return numbers
     if all(read.method == "tolist" for read in group):

@@ -12,7 +12,8 @@ The rule does not flag:
 
 - masks that index one tensor, and uses in different branches;
 - assignments of a number (`x[mask] = 0.0`), which torch runs as `masked_fill_` without computing indices;
-- NumPy masks, and masks and tensors in host memory;
+- NumPy masks, masks of functions that test whether a parameter is a tensor, and masks and tensors in host
+  memory;
 - indices that are already integers.
 
 ## Why is it slow
@@ -235,7 +236,26 @@ def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) ->
     tags += [TypeTag.TENSOR for use in uses if isinstance(use.place, ast.Call)]
     if any(kind.tag is TypeTag.TENSOR and kind.device is Device.HOST for kind in kinds):
         return False
+    if unknown_mask(uses[0].index, model) is not None and takes_arrays(uses[0].index, model):
+        return False
     return TypeTag.TENSOR in tags and TypeTag.NDARRAY not in tags
+
+
+def takes_arrays(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a function tests whether a parameter is a tensor: callers then pass arrays of NumPy, too."""
+    function = model.function(node)
+    if function is None:
+        return False
+    names = {
+        given.arg for given in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    }
+    for part in descendants(function):
+        match part:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), _]) if name in names:
+                return True
+            case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[ast.Name(id=name)]) if name in names:
+                return True
+    return False
 
 
 def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> Fix | None:

@@ -32,12 +32,12 @@ def _tests_any(test: ast.expr, mask: ast.expr, model: SemanticModel, depth: int 
             value = _value_of(test, model)
             return value is not None and _tests_any(value, mask, model, depth - 1)
         case ast.Call(func=ast.Attribute(attr="any", value=owner)):
-            asked = [owner, *test.args]
-        case ast.Call(func=ast.Name(id="any"), args=[asked_of]):
-            asked = [asked_of]
+            tested = [owner, *test.args]
+        case ast.Call(func=ast.Name(id="any"), args=[only]):
+            tested = [only]
         case _:
             return False
-    return any(ast.dump(each) == ast.dump(mask) for each in asked)
+    return any(ast.dump(each) == ast.dump(mask) for each in tested)
 
 
 def _selects_exceptions(mask: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:

@@ -166,6 +166,11 @@ class SettledTests:
         maker = self._model.method(cls, "__init__") if cls is not None else None
         if maker is None or not self._model.types.is_setting(attribute):
             return []
+        if any(
+            isinstance(use.ctx, ast.Store) and self._model.function(use) is not maker
+            for use in self._model.names.attribute_uses(attribute.attr)
+        ):
+            return []  # by a method that the constructor calls
         return [
             statement.value
             for statement in ast.walk(maker)
