@@ -137,10 +137,11 @@ def _stays_on_device(statement: ast.stmt, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Pass():
             pass
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner), args=given)):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method), args=given)):
             if model.types.type_of(owner).tag in _BUILT_IN:
                 return False
-            if not any(_is_tensor(each, model) for each in (owner, *given)):
+            is_in_place = method.endswith("_")  # of a tensor: `values.fill_(0.0)`
+            if not is_in_place and not any(_is_tensor(each, model) for each in (owner, *given)):
                 return False  # an action: `term.run(env)`
         case ast.Expr(value=ast.Constant()):
             return True
