@@ -23,6 +23,10 @@ class Agent:
         self.net = net
         self.discrete = discrete
         self.warmup = warmup
+        SETUP
+
+    def prepare(self):
+        self.part = make()
 
     def act(self, state, noise=None, greedy=True):
         EXIT
@@ -51,7 +55,15 @@ CALL = "action = agent.act(state)"
 def basis(tmp_path: Path, **parts: str) -> str:
     """Return the basis of the impact of the finding in `act`."""
     text = AGENT
-    given = {"KIND": "", "EXIT": "pass", "TEST": "state is env", "OTHER": "0", "CALL": CALL, "ARGUMENTS": ""}
+    given = {
+        "KIND": "",
+        "EXIT": "pass",
+        "TEST": "state is env",
+        "OTHER": "0",
+        "CALL": CALL,
+        "ARGUMENTS": "",
+        "SETUP": "",
+    }
     for name, part in {**given, **parts}.items():
         text = text.replace(name, part)
     (tmp_path / "train.py").write_text(text)
@@ -105,6 +117,7 @@ def test_what_the_project_rules_out_has_a_low_impact(
         {"TEST": "self.discrete"},
         {"TEST": "self.discrete", "ARGUMENTS": ", discrete=make()"},
         {"TEST": "not self.discrete", "CALL": f"agent.discrete = True\n        {CALL}"},
+        {"SETUP": "self.part = None\n        self.prepare()", "TEST": "self.part is None"},
         {"KIND": "RANDOM = True\nRANDOM = make()", "TEST": "RANDOM"},
         {"KIND": "RANDOM = make()", "TEST": "RANDOM"},
         {"EXIT": "greedy = make()", "TEST": "greedy"},
@@ -137,3 +150,53 @@ def test_a_draw_made_before(tmp_path: Path) -> None:
     """The random number has a name."""
     parts = {"EXIT": "sample = np.random.rand()", "TEST": "sample > self.eps_end"}
     assert "explores at random" in basis(tmp_path, **parts)
+
+
+WRITER = """\
+import torch
+from torch.distributions import Normal
+
+
+class NAME:
+    def __init__(self, net, optimizer):
+        self.net = net
+        self.optimizer = optimizer
+
+    def train(self, states, writer=None):
+        for state in states:
+            loss = self.net(state).sum()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            if writer is not None:
+                writer.add(Normal(self.net(state), 1.0).sample())
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "given", "found"),
+    [
+        ("import torch", "writer=writer", "`writer is not None` is always false"),
+        ("import torch", "writer", "`writer is not None` is always false"),
+        ("import torch", "None", "`writer is not None` is always false"),
+        ("import torch", "writer=make()", ""),
+        ("writer = make()", "writer=writer", ""),
+    ],
+)
+@pytest.mark.parametrize("used", ["Agent", "Other"])
+def test_a_writer_that_is_none_in_all_calls(
+    start: str, given: str, found: str, used: str, tmp_path: Path
+) -> None:
+    """In a variable of another file, also where each script trains another agent."""
+    (tmp_path / "agent.py").write_text(WRITER.replace("NAME", "Agent"))
+    (tmp_path / "other.py").write_text(WRITER.replace("NAME", "Other"))
+    (tmp_path / "train.py").write_text(
+        f"from agent import Agent\nfrom other import Other\nwriter = None\n{start}\n"
+        f"first, agent = Agent(make(), make()), {used}(make(), make())\n"
+        f"while True:\n    agent.train(make(), {given})\n"
+    )
+    options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    bases = {Path(each["filename"]).name: each["impact"]["basis"] for each in json.loads(ran.output)}
+    assert ("does not run" in bases["agent.py"]) == bool(found)
+    assert found in bases["agent.py"]

@@ -18,6 +18,8 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
 
+_DEPTH = 4
+"""Maximum number of calls that are followed from a line to the loop of a few iterations that runs it."""
 _FEW_CALLS = 2
 """As many calls in one iteration are the parts of a pair, such as an actor and a critic."""
 _COUNTING = regex(r"^while\b|\brange\(")
@@ -46,7 +48,9 @@ class Cadence:
     `within` is the qualified name of the function that contains the loop. `updating` are the guards that
     govern the gradient steps of their function as well, so that the line runs with each of these. The line is
     `repeated` if an iteration runs it several times: in loops over inner work, or because one of the
-    functions is called several times.
+    functions is called several times. It runs `per_rollout` if the loop has a small constant number of
+    iterations, such as one for each agent, and follows a rollout: a loop around it collects many steps of
+    environments first.
     """
 
     drivers: frozenset[Driver]
@@ -62,6 +66,7 @@ class Cadence:
     within: str = ""
     repeated: bool = False
     updating: tuple[Guard, ...] = ()
+    per_rollout: bool = False
 
     @property
     def is_of_framework(self) -> bool:
@@ -111,6 +116,7 @@ class Cadences(CallerWalk[Cadence]):
                     within=function.path,
                     repeated=_repeats(function, place.loops[:position]),
                     updating=_of_updates(inside, function),
+                    per_rollout=_is_per_rollout(place, self._heat),
                 )
         once, many = self._heat.driven_by(function)
         hook = self._heat.hook(function)
@@ -137,6 +143,7 @@ class Cadences(CallerWalk[Cadence]):
             guards,
             repeated=_repeats(function, place.loops),
             updating=_of_updates(guards, function),
+            per_rollout=_is_per_rollout(place, self._heat),
         )
 
     def _resets(self, function: FunctionSummary, loop: int) -> bool:
@@ -184,6 +191,27 @@ def _of_updates(guards: Sequence[Guard], function: FunctionSummary) -> tuple[Gua
     """Return the guards that govern all gradient steps which a function takes itself."""
     lines = function.update_conditions
     return tuple(guard for guard in guards if guard.line in lines) if lines else ()
+
+
+def _is_per_rollout(place: CodePlace, heat: HeatMap, depth: int = _DEPTH) -> bool:
+    """Whether all loops that make a place hot have a few iterations, and follow a rollout."""
+    driven = heat.loops_driven_by(place.function)
+    for index in place.loops:
+        if index < len(driven) and any(driven[index]):
+            return _follows_rollout(place.function, index, heat)
+    if depth <= 0:
+        return False
+    calls = [call for call in heat.callers(place.function) if call.level is Heat.HOT]
+    return bool(calls) and all(_is_per_rollout(call.place, heat, depth - 1) for call in calls)
+
+
+def _follows_rollout(function: FunctionSummary, index: int, heat: HeatMap) -> bool:
+    """Whether a loop has a few iterations, and an iteration of the loop around it collects many steps."""
+    loop, driven = function.loops[index], heat.loops_driven_by(function)
+    if not loop.bounded or loop.parent < 0 or Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]:
+        return False
+    once, many = driven[loop.parent]
+    return Driver.ENVIRONMENT_STEP in many and Driver.ENVIRONMENT_STEP not in once
 
 
 def _plays_episode(function: FunctionSummary) -> bool:

@@ -408,13 +408,14 @@ class HeatMap:
         """Whether a function is part of a test, whose loops are ignored."""
         return function.path in self._in_tests
 
-    def may_be_passed(self, function: FunctionSummary, parameter: str) -> bool:
-        """Whether a call of unknown target, which may be the function, passes a parameter."""
+    def calls_that_may_pass(self, function: FunctionSummary, parameter: str) -> list[CallSite]:
+        """Return the calls of unknown target which may call the function and pass a parameter."""
         places = {parameter, str(function.place_of(parameter))}
-        return any(
-            not places.isdisjoint(dict(site.arguments)) or "*" in dict(site.passes)
+        return [
+            site
             for site in self._bounds.unresolved(function)
-        )
+            if not places.isdisjoint(dict(site.arguments)) or "*" in dict(site.passes)
+        ]
 
     def may_be_called(self, function: FunctionSummary) -> bool:
         """Whether calls of unknown target may call a function, judging by its name."""

@@ -27,7 +27,7 @@ from rlint.semantics.nn.autograd import UNSTATED
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
 from rlint.syntax.last_names import last_name
-from rlint.syntax.scopes import BindingKind
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import descendants
 
 _NOT_PROJECT = frozenset(
@@ -279,7 +279,8 @@ def _passed(
         isinstance(value, ast.Starred) for value in call.args
     ):
         yield "*", ()
-    for place, value in values:
+    for place, given in values:
+        value = _constant_of(given, analysis)
         if isinstance(value, ast.Constant):
             if value.value is None or isinstance(value.value, bool):
                 yield place, tuple(analysis.loops.conditions.of_test(value, taken=True))
@@ -287,6 +288,21 @@ def _passed(
             guards = tuple(analysis.loops.conditions.of_test(value, taken=True))
             if any(guard.may_cool and _is_switch(guard, place) for guard in guards):
                 yield place, guards
+
+
+def _constant_of(value: ast.expr, analysis: FileAnalysis) -> ast.expr:
+    """Return the `None` that a variable always holds (`writer = None`, `agent.train(batch, writer)`), or the
+    expression itself.
+    """
+    if not isinstance(value, ast.Name):
+        return value
+    scope, bindings = analysis.names.bindings(value)
+    if scope is None or len(bindings) != 1 or analysis.names.is_set_by_text(value):
+        return value
+    match bindings[0]:
+        case Binding(kind=BindingKind.ASSIGN, path=(), value=ast.Constant(value=None) as nothing):
+            return nothing
+    return value
 
 
 def _is_number(value: ast.expr) -> bool:

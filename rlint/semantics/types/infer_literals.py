@@ -108,6 +108,11 @@ class LiteralInference(DtypeInference):
             if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
                 return Type(TypeTag.BOOL)
             sides = [self.type_of(node.left), self.type_of(node.comparators[0])]
+            if TypeTag.NONE in (sides[0].tag, sides[1].tag) and TypeTag.TENSOR in (
+                sides[0].tag,
+                sides[1].tag,
+            ):
+                return Type(TypeTag.BOOL)  # a tensor is not compared with `None` by its elements
             for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
                 for side in sides:
                     if side.tag is tag:

@@ -102,8 +102,8 @@ def counts_passes(loop: ast.For | ast.AsyncFor, period: int, model: SemanticMode
     them.
     """
     counted = loop_counter(loop, model)
-    if counted is None or _is_rebound(counted, loop, model):
-        return None
+    if counted is None or not counted.id.strip("_") or _is_rebound(counted, loop, model):
+        return None  # `_` says that nothing reads it
     return counted.id if _is_long(loop, period, model) or not _begins_again(loop, model) else None
 
 

@@ -147,6 +147,21 @@ def _is_used_up(guard: Guard) -> bool:
     return guard.kind is GuardKind.OTHER and bool(_MISSING.search(guard.text))
 
 
+def named_step(step: Driver, node: ast.AST, model: SemanticModel) -> str:
+    """Return the step in words. A loop that takes a gradient step in each iteration is named by that, if the
+    steps of environments are somewhere in the functions that it calls, such as a rollout at intervals.
+    """
+    beat = model.frequency.cadence(node)
+    loop = model.frequency.driving_loop(node)
+    if step is Driver.ENVIRONMENT_STEP and beat is not None and Driver.GRADIENT_STEP in beat.drivers:
+        calls = (call for call in descendants(loop) if isinstance(call, ast.Call)) if loop is not None else ()
+        if loop is not None and not any(
+            model.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP for call in calls
+        ):
+            return Driver.GRADIENT_STEP.value
+    return step.value
+
+
 def is_training(node: ast.AST, model: SemanticModel) -> bool:
     """Whether gradient steps are taken in the loop that runs a node. Also true if they are taken around it,
     or the function or file is called `train`, unless either has a name for another purpose (`evaluate`,
@@ -192,8 +207,8 @@ def stores_transitions(loop: AnyLoop, model: SemanticModel) -> bool:
                 model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
             ):
                 results |= variable_names(target)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(), args=[_, *_]) as call) if (
-                not model.effects.writes_log(call)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method), args=[_, *_]) as call) if (
+                not model.effects.writes_log(call) and not method.startswith("write")  # rows of a table
             ):
                 passed.append(set().union(*map(variable_names, call.args)))
     return any(len(names & results) >= _FEWEST_RESULTS for names in passed)

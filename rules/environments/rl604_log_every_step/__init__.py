@@ -20,7 +20,7 @@ default (`if verbose`, with `verbose=True` in the signature).
 
 The rule does not flag:
 
-- calls once per episode, epoch or batch of rollouts;
+- calls once per episode, epoch or batch of rollouts, also for each of a few agents;
 - calls under other conditions, except one that selects the main process;
 - code that plays or evaluates, and loops in which a person chooses the actions;
 - methods of the project that are named like those of a writer (`add_scalar`) and write at intervals or only
@@ -82,9 +82,9 @@ The interval uses the loop variable (`range`, `enumerate`) or a counter that the
 increments by one, unless the counter restarts before it reaches a hundred, as in `for _ in
 range(updates_per_step)`.
 
-There is only advice where there is no such counter, where an argument of the call has side effects, and
-where conditions in the loop add entries to the dict that is written (such as the return of a finished
-episode).
+There is only advice where there is no such counter, or none with a name (`for _ in range(steps)`), where an
+argument of the call has side effects, and where conditions in the loop add entries to the dict that is
+written (such as the return of a finished episode).
 
 ## References
 - https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
@@ -111,7 +111,7 @@ from rlint.rule import (
     trip_count,
 )
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
-from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
+from rlint.rules.environments._shared.steps import named_step, trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.default_switches import around_switches
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
     counts,
@@ -177,9 +177,14 @@ class LogEveryStep(Rule):
         if is_short(statement, model):
             model.silent("the loop around {} has few iterations", call)
             return
+        beat = model.frequency.cadence(statement)
+        if beat is not None and beat.per_rollout:
+            model.silent("{} writes a few lines after each rollout", call)
+            return
+        named = named_step(step, place, model)
         redrawn = redraws_bars(run, model)
         action = "redraws the progress bar" if redrawn else "writes"
-        written = f"`{model.source.text(call.func)}` {action} in every {step.value}"
+        written = f"`{model.source.text(call.func)}` {action} in every {named}"
         others = len(run) - 1
         if others:
             written += f", as do {others} more calls" if others > 1 else ", as does another call"
@@ -191,7 +196,7 @@ class LogEveryStep(Rule):
             call,
             f"{written}: {cost}",
             fix=wait_for_bar(redrawn, model) if redrawn else build_fix(run, model),
-            advice=_WAIT if redrawn else advice(statement, step.value, model),
+            advice=_WAIT if redrawn else advice(statement, named, model),
             related=[(other, "writes just as often") for other in run[1:]],
             assumes=assumes,
             minor=_LONG_STEP if is_far_shorter(run, step, model) else None,
@@ -265,7 +270,5 @@ def wait_for_bar(calls: Sequence[ast.Call], model: SemanticModel) -> Fix | None:
 def advice(statement: ast.stmt, step: str, model: SemanticModel) -> str:
     """Return the code to write instead."""
     counter = counter_at(statement, model, PERIOD)
-    rarely = (
-        f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"only in every {PERIOD}th of them"
-    )
-    return f"Write {rarely}, or collect the values of each {step} and write their mean"
+    rarely = f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"only in every {PERIOD}th {step}"
+    return f"Write {rarely}, or collect the values and write their mean"

@@ -49,7 +49,7 @@ _COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS | _PICKS_PARTS, "torch
 _VIEW = models.having(Trait.RESHAPES, "torch")
 _JOIN = models.having(Trait.JOINS, "torch")
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
-_FIXED = frozenset({"fill_", "zero_"})
+FIXED = frozenset({"fill_", "zero_"})
 _MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR) | {"device", "dtype", "is_cuda", "ndim", "shape"}
 _NO_MOVE = regex(r"d?type|precision|float|half|double|long|^int|bool|cpu|host")
 _KEYWORDS = frozenset(
@@ -65,7 +65,7 @@ _ON_CONDITION = (
 _OF_TO = ("device", "dtype", "non_blocking")
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 _DEPTH = 8
-_WRITES = frozenset({"scatter_", "index_fill_", "masked_fill_", "fill_diagonal_"}) | _FIXED
+_WRITES = frozenset({"scatter_", "index_fill_", "masked_fill_", "fill_diagonal_"}) | FIXED
 """Methods that fill a tensor, or parts of it, with a number."""
 _MOST_WRITES = 2
 """Assignments to parts of a tensor: on the device, each launches a kernel of its own."""
@@ -547,7 +547,7 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
     """Return how a constructor's numbers may differ if they are created on the device, as clauses."""
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     found = []
-    if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in _FIXED:
+    if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in FIXED:
         found.append(f"`{filled}` draws from the device's random stream instead of the host's")
     elif made.drawn_by is not None:
         drawn = model.names.qualified(made.drawn_by.func)

@@ -23,7 +23,8 @@ Flags the following in hot code of programs that use accelerators:
   not used before the loop ends: `total += self.update(batch)`.
 - A condition on a device tensor that only decides which tensors are computed (`if mask.any(): values[mask] =
   0.0`, `if 0 not in mask: …`), where a mask needs no condition. The host needs conditions that fill lists,
-  concatenate tensors, write messages or step environments.
+  concatenate tensors, write messages, start actions or step environments, and those that save more work than
+  a read.
 - A read in the middle of a forward pass, unless it is returned or `pack_padded_sequence` takes it.
 - A read for callers that discard it: `_, log_probs = policy.sample(states)` in an update, though `sample`
   reads the actions for the environment.
@@ -184,7 +185,12 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     others_of_step,
     step_of,
 )
-from rlint.rules.transfers.rl202_host_round_trip.reported import first_in, is_others, reported_together
+from rlint.rules.transfers.rl202_host_round_trip.reported import (
+    first_in,
+    is_others,
+    reported_together,
+    unguarded_first,
+)
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
@@ -363,12 +369,13 @@ class HostRoundTrip(Rule):
                 return
             model.silent("{} is reported with the first read of its step", read.node)
             return
+        group = unguarded_first(group, model)
         yield self.finding(
             model,
-            read.node,
+            group[0].node,
             of_step(group, model),
             fix=stacked.build_fix(group, model),
-            advice=advice_for_step(group),
+            advice=advice_for_step(group, model),
             assumes=assumption(group, model),
             minor=why_cheap(group, model),
         )

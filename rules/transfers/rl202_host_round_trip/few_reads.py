@@ -124,10 +124,14 @@ def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
 
 def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:
     """Return why a read in each iteration of a loop costs little: the loop has a few iterations (the agents
-    of a team, the entries of a dict), and no other loop repeats it in a step.
+    of a team, the entries of a dict), and no other loop repeats it in a step, unless that is over the entries
+    of a dict, too.
     """
     if is_repeated(loop, model):
-        return None
+        driving = model.frequency.driving_loop(loop)
+        around = [each for each in model.frequency.loops(loop) if each not in (loop, driving)]
+        if not around or not all(trip_count.over_components(each, model) for each in around):
+            return None
     count = trip_count.passes(loop, model)
     if count is not None:
         return _PARTS if count <= _FEW else None

@@ -79,7 +79,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     meanwhile.
     """
     function = model.function(read.node)
-    if function is None or model.frequency.loops(read.node) or not _is_put_off(read, model):
+    if function is None or model.frequency.loops(read.node) or not is_put_off(read, model):
         return []
     parts = dict.fromkeys(_methods_called_in(function, model))
     for call in _own_calls(function.name, model):
@@ -93,7 +93,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     for other in parts:
         if other is not function:
             reads = (each for group in model.once(_steps, (other, (), ())) for each in group)
-            found.update((each.node, each) for each in reads if _is_put_off(each, model))
+            found.update((each.node, each) for each in reads if is_put_off(each, model))
     return list(found.values())
 
 
@@ -142,7 +142,7 @@ def _methods_called_in(
     return list(found)
 
 
-def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
+def is_put_off(read: HostRead, model: SemanticModel) -> bool:
     """Whether a number could be read after the step as well: it is stored, logged or returned."""
     statement = model.syntax.statement(read.node)
     if read.method == "numpy":
@@ -215,7 +215,11 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     """Return the reads of an iteration that run in one branch of it."""
     function, loops, branch = one_pass
     found = model.once(_reads_of_pass, (function, loops))
-    return [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
+    hot = [other for other in found if model.once(branch_of, other) == branch and is_hot(other, model)]
+    if len(hot) < 2:
+        return hot
+    # `if writer is not None`, and all calls pass `None`
+    return [other for other in hot if not model.usage.why_unreached(other.node)] or hot
 
 
 def _reads_of_pass(loop: tuple[Function | None, tuple[AnyLoop, ...]], model: SemanticModel) -> list[HostRead]:
@@ -427,6 +431,8 @@ def _is_made_of(
         return False
     uses_variable = False
     for name in (node for node in descendants(tensor) if isinstance(node, ast.Name)):
+        if name.id in model.once(_written_at_other_indices, loop):
+            return False
         if name.id in variables:
             uses_variable = True
         elif _is_bound_in(name, loop, model):
@@ -435,6 +441,20 @@ def _is_made_of(
                 return False
             uses_variable = True
     return uses_variable
+
+
+def _written_at_other_indices(loop: AnyLoop, _: SemanticModel) -> frozenset[str]:
+    """Return the variables of which a loop writes other elements than that of its own iteration, such as both
+    rows of a pair: later iterations read what earlier ones wrote.
+    """
+    own = loop.target if isinstance(loop, (ast.For, ast.AsyncFor)) else None
+    found = set()
+    for node in descendants(loop):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index, ctx=ast.Store()):
+                if not isinstance(index, ast.Name) or not isinstance(own, ast.Name) or index.id != own.id:
+                    found.add(name)
+    return frozenset(found)
 
 
 def _is_plain(tensor: ast.expr, model: SemanticModel) -> bool:

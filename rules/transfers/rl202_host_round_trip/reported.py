@@ -21,6 +21,14 @@ def reported_together(step: Sequence[HostRead], model: SemanticModel) -> list[Ho
     return [read for read in own if read.method != "each" and model.once(element_loop, read) is None]
 
 
+def unguarded_first(group: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
+    """Return the reads of a step with one that the fewest conditions guard at the front, so that a finding
+    does not name one of `if writer is not None` where others always run.
+    """
+    first = min(group, key=lambda read: len(model.frequency.conditions(read.node)), default=None)
+    return [] if first is None else [first, *(read for read in group if read is not first)]
+
+
 def is_others(read: HostRead, model: SemanticModel) -> bool:
     """Whether a read is the first half of a round trip, a copy with its graph, or covered by
     item-per-element.

@@ -103,7 +103,7 @@ def of_inner_loop(read: HostRead, loop: Loop, model: SemanticModel) -> Said:
     """Return what to say about a read in a loop that only stores what it reads."""
     return Said(
         of_elements(read, model),
-        advice=f"Keep the tensors in a list and read them together after the loop: {together([read])}",
+        advice=f"Keep the tensors in a list, and read them at once after the loop: {together([read])}",
         minor=why_few_parts(loop, model),
     )
 
@@ -145,8 +145,8 @@ def of_repeated(read: HostRead, model: SemanticModel) -> Said:
     return Said(
         f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
         f"several calls",
-        advice="Return the tensor (`.detach()`), and read the results of all calls together: "
-        "`torch.stack((...)).tolist()`",
+        advice="Return the tensor (`.detach()`): it need not be read to compute other tensors, and the "
+        f"results of several calls can be read at once: {together([read])}",
     )
 
 
@@ -176,8 +176,8 @@ def of_called(read: HostRead, calls: int, model: SemanticModel) -> Said:
     return Said(
         f"`{shown(read.node, model)}` synchronises with the device in every call, and a step makes "
         f"{calls} calls or more",
-        advice="Keep the tensors (`.detach()`) and read them later, or all together: "
-        "`torch.stack((...)).tolist()`",
+        advice="Keep the tensors (`.detach()`), and read all of them at once when they are needed: "
+        f"{together([read])}",
         minor=why_cheap([read] * calls, model),
     )
 
@@ -267,7 +267,7 @@ def of_parts(read: HostRead, others: Sequence[HostRead], model: SemanticModel) -
     return Said(
         f"`{shown(read.node, model)}` synchronises with the device in the middle of every step, as does "
         f"{more}: later kernels cannot be queued meanwhile",
-        advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
-        "its end: `torch.stack((...)).tolist()`",
+        advice="Return or store it as a tensor (`.detach()`), and read all values of a step at once at "
+        f"its end: {together([read, *others])}",
         minor=why_cheap([read, *others], model),
     )

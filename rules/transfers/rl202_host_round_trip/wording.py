@@ -10,22 +10,57 @@ from rlint.rule import (
     AnyLoop,
     SemanticModel,
     TypeTag,
+    descendants,
+    has_key,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
+from rlint.rules.transfers.rl202_host_round_trip.read_together import is_put_off
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice", "index"}
 """Reads of tensors that hold a single number."""
+_WRITTEN = ("log", "print")
+"""Reads of what is written: nearly always losses and other statistics."""
 
 
-def advice_for_step(group: Sequence[HostRead]) -> str:
-    """Return the advice for several reads in one step."""
+def advice_for_step(group: Sequence[HostRead], model: SemanticModel) -> str:
+    """Return the advice for several reads in one step: for values that are only stored, for parts of one
+    tensor, or for values that the step needs.
+    """
     if all(read.method == "slice" for read in group):
         return "Read each bound once, as a number: `last = int(last)`"
-    return (
-        "Keep values that are only logged on the device (`.detach()`) and read them later, or read all "
-        f"together: {together(group)}"
-    )
+    whole = _only_whole(group, model)
+    if whole is not None:
+        return f"Read all of it once, and take the parts from that: {_read_of(whole, group, model)}"
+    if all(is_put_off(read, model) for read in group):
+        return (
+            "Keep the tensors (`.detach()`) and read them where they are written or averaged, all at once: "
+            f"{together(group)}"
+        )
+    return f"Read them at once: {together(group)}"
+
+
+def _only_whole(group: Sequence[HostRead], model: SemanticModel) -> ast.expr | None:
+    """Return the tensor of which all reads read a part: `low[:, 0].cpu()`, `low[:, 1].cpu()`."""
+    parts = [read.tensor for read in group if isinstance(read.tensor, ast.Subscript)]
+    wholes = [part.value for part in parts if not has_key(part.slice)]
+    if len(wholes) < len(group) or len({ast.dump(whole) for whole in wholes}) > 1:
+        return None
+    bound = [
+        {id(binding) for binding in model.dataflow.definitions(name)}
+        for whole in wholes
+        for name in descendants(whole)
+        if isinstance(name, ast.Name)
+    ]
+    is_the_same = all(one == bound[0] for one in bound) if isinstance(wholes[0], ast.Name) else True
+    known = model.types.type_of(wholes[0]).tag
+    return wholes[0] if is_the_same and known in (TypeTag.TENSOR, TypeTag.UNKNOWN) else None
+
+
+def _read_of(whole: ast.expr, group: Sequence[HostRead], model: SemanticModel) -> str:
+    method = "cpu()" if any(read.method == "cpu" for read in group) else "cpu().numpy()"
+    method = "tolist()" if all(read.method in (*NUMBERS, "tolist") for read in group) else method
+    return f"`{shown(whole, model)}.{method}`"
 
 
 def of_elements(read: HostRead, model: SemanticModel) -> str:
@@ -41,7 +76,35 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
     whole = iterated(loop, model)
     if whole is not None:
         return f"Read all of it before the {where}: `{shown(whole, model)}.tolist()`"
-    return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
+    at_once = _for_all_columns(read.tensor, model)
+    if at_once is not None:
+        return f"Compute it for all iterations at once, and read the result before the {where}: `{at_once}`"
+    return f"Read them at once before the {where}: {together([read])}"
+
+
+def _for_all_columns(tensor: ast.expr, model: SemanticModel) -> str | None:
+    """Return what computes for all columns what is read for each: `(valid.sum(0) == 0).tolist()` for
+    `valid[:, i].sum() == 0`.
+    """
+    for part in descendants(tensor):
+        match part:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Subscript(
+                        value=ast.Name() | ast.Attribute() as whole,
+                        slice=ast.Tuple(elts=[ast.Slice(None, None, None), ast.Name()]),
+                    ),
+                    attr="all" | "any" | "mean" | "sum" as method,
+                ),
+                args=[],
+                keywords=[],
+            ):
+                before, column = model.source.text(tensor), model.source.text(part)
+                if before.count(column) != 1 or "\n" in before or len(before) > LONGEST_SHOWN:
+                    return None
+                text = before.replace(column, f"{model.source.text(whole)}.{method}(0)")
+                return f"{text}.tolist()" if part is tensor else f"({text}).tolist()"
+    return None
 
 
 def iterated(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
@@ -56,14 +119,19 @@ def iterated(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
 
 
 def together(group: Sequence[HostRead]) -> str:
-    """Return code that reads several tensors at once: numbers can be stacked, tensors of different shapes
-    cannot.
-    """
-    if all(read.method in NUMBERS for read in group):
-        return "`torch.stack((...)).tolist()`"
+    """Return code that reads several tensors at once: numbers as a list, arrays as one array."""
+    numbers, copy = "`torch.stack((...)).tolist()`", "cpu().numpy()"
     if any(read.method == "cpu" for read in group):
-        return "`torch.cat([x.flatten(), ...]).cpu()`, as their shapes may differ"
-    return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
+        copy = "cpu()"
+    arrays = f"`torch.stack((...)).{copy}`"
+    few = sum(read.method in (*NUMBERS, *_WRITTEN) for read in group)
+    if few == len(group):
+        return numbers
+    if all(read.method == "tolist" for read in group):
+        return f"{numbers}, if they have the same shape"
+    if few:
+        return f"{numbers} for the numbers, and {arrays} for tensors of the same shape"
+    return f"{arrays}, if they have the same shape"
 
 
 def of_step(group: Sequence[HostRead], model: SemanticModel) -> str:

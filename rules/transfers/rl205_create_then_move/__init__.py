@@ -95,10 +95,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, models
+from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, last_name, models
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
 from rlint.rules.transfers._shared.epoch_loops import ONCE, copied_again
 from rlint.rules.transfers._shared.made import (
+    DRAW,
+    FIXED,
     LEGACY,
     Creation,
     DeviceMove,
@@ -276,6 +278,27 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
 
 
 def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
+    """Return what to write instead, and what changes if numbers are drawn."""
+    instead = _advice(creation, data, model)
+    return (
+        f"{instead}; the numbers then come from the device's random stream"
+        if draws(creation, model)
+        else instead
+    )
+
+
+def draws(creation: Creation, model: SemanticModel) -> bool:
+    """Whether a tensor holds random numbers."""
+    made = creation.made
+    if made.drawn_from or made.drawn_by is not None:
+        return True
+    if made.filled_by is not None and last_name(made.filled_by.func) not in FIXED:
+        return True
+    names = [model.names.qualified(call.func) or "" for call in made.calls]
+    return any(name in DRAW or name.startswith("numpy.random.") for name in names)
+
+
+def _advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
     """Return what to write instead."""
     calls, like = creation.made.calls, creation.move.like
     if creation.made.drawn_from:

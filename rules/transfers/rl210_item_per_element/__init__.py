@@ -9,7 +9,8 @@ read by a function passed to `map`. Conditions and indices read their numbers, t
 `sum(int(x > 0) for x in errors)`, `[names[i] for i in order]`. An index counts whatever it indexes if it is
 an item of a tensor with one dimension, such as `scores.argmax(1)`.
 
-The rule does not flag arrays and lists, single reads, and a loop with a small literal count.
+The rule does not flag arrays and lists, single reads, rows of several numbers, and a loop with a small
+literal count.
 
 ## Why is it slow
 Indexing creates a tensor for each element before its number is read. On an accelerator each read also
@@ -73,9 +74,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, last_names
+from rlint.rule import (
+    Applicability,
+    Device,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    last_name,
+    last_names,
+)
 from rlint.rules.transfers._shared.element_reads import is_first, mapped_read, parts_read, read_in
-from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead
+from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, operand_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
     WARNS,
@@ -84,6 +96,7 @@ from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     may_be_complex,
     may_warn,
 )
+from rlint.rules.transfers.rl210_item_per_element.wide_rows import has_wide_rows
 
 LONGEST_SHOWN = 40
 
@@ -113,12 +126,15 @@ class ItemPerElement(Rule):
             read = model.once(read_in, part)
             if read is None or not is_first(read, model):
                 continue
+            if holds_rows(part, read, model):
+                model.silent("{} reads rows of several numbers, which have no single value", part)
+                continue
             yield self.finding(
                 model,
                 part,
                 message(part, read.tensor, model),
                 fix=build_fix(read, model) if read.is_plain else None,
-                advice=advice(read, model),
+                advice=advice(part, read, model),
             )
 
     def mapped(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -168,7 +184,7 @@ def is_listed(node: ast.Call, model: SemanticModel) -> bool:
 def message(call: ast.expr, tensor: ast.expr, model: SemanticModel) -> str:
     """Return the message: what is read, and what it costs here."""
     shown, source = (model.source.text(part) for part in (call, tensor))
-    otherwise = "`item()`" if isinstance(call, ast.Call) else "The condition"
+    otherwise = f"`{called(call)}`" if isinstance(call, ast.Call) else "The condition"
     shown = f"`{shown}`" if len(shown) <= LONGEST_SHOWN and "\n" not in shown else otherwise
     source = source if len(source) <= LONGEST_SHOWN and "\n" not in source else "a tensor"
     source = source if source == "a tensor" else f"`{source}`"
@@ -180,9 +196,26 @@ def message(call: ast.expr, tensor: ast.expr, model: SemanticModel) -> str:
     return f"{shown} reads {source} number by number{waits}"
 
 
-def advice(read: TensorRead, model: SemanticModel) -> str:
+def called(call: ast.Call) -> str:
+    """Return a call without its operand: `item()`, `float(...)`."""
+    return f"{call.func.attr}()" if isinstance(call.func, ast.Attribute) else f"{last_name(call.func)}(...)"
+
+
+def rank_of_items(part: ast.expr, model: SemanticModel) -> int:
+    """Return the number of dimensions of what is read as one number, as far as it is known."""
+    item = operand_of(part, model) if isinstance(part, ast.Call) else part
+    return (model.types.type_of(item).rank or 0) if item is not None else 0
+
+
+def holds_rows(part: ast.expr, read: TensorRead, model: SemanticModel) -> bool:
+    """Whether what is read as one number is a row of several: `rewards[i].item()` of `torch.zeros(n, 9)`."""
+    return rank_of_items(part, model) > 0 and has_wide_rows(read.tensor, model)
+
+
+def advice(part: ast.expr, read: TensorRead, model: SemanticModel) -> str:
     """Return what to write instead."""
     tensor = model.source.text(read.tensor)
+    listed = "flatten().tolist()" if rank_of_items(part, model) else "tolist()"
     if len(tensor) > LONGEST_SHOWN or "\n" in tensor:
-        return "Read all numbers at once with `tolist()` before the loop"
-    return f"Read all numbers at once, before the loop: `{tensor}.tolist()`"
+        return f"Read all numbers at once with `{listed}` before the loop"
+    return f"Read all numbers at once, before the loop: `{model.edit.parenthesized(read.tensor)}.{listed}`"

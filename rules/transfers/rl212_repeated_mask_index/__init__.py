@@ -12,7 +12,8 @@ The rule does not flag:
 
 - masks that index one tensor, and uses in different branches;
 - assignments of a number (`x[mask] = 0.0`), which torch runs as `masked_fill_` without computing indices;
-- NumPy masks, and masks and tensors in host memory;
+- NumPy masks, masks of functions that test whether a parameter is a tensor, and masks and tensors in host
+  memory;
 - indices that are already integers.
 
 ## Why is it slow
@@ -75,6 +76,7 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     Applicability,
+    BindingKind,
     CodeExtent,
     Device,
     EscapeLevel,
@@ -83,7 +85,9 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TypeTag,
+    descendants,
 )
+from rlint.rules.transfers.rl212_repeated_mask_index.exceptional_masks import is_under_exception
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_groups import uses_of_equal_masks, uses_of_variable
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     SELECTS,
@@ -97,6 +101,7 @@ from rlint.rules.transfers.rl212_repeated_mask_index.paths_of_uses import on_one
 
 _FEWEST = 2
 _TWO = "with two uses, only one synchronisation is saved"
+_SELDOM = "a condition skips these lines unless the mask has elements, which is an exception"
 
 _LONG = 40
 """Length from which code is not quoted in a message."""
@@ -141,13 +146,13 @@ class RepeatedMaskIndex(Rule):
         yield self.finding(
             model,
             uses[0].place,
-            f"`{mask.id}` is converted to indices {times}, once for each tensor that it indexes; each time "
-            f"synchronises with an accelerator",
+            f"The boolean mask `{mask.id}` is converted to indices {times}, once for each tensor that it "
+            f"indexes; each time synchronises with an accelerator",
             fix=build_fix(mask, value, uses, model),
-            advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
+            advice=advice(mask.id, uses),
             related=[(use.place, "also indexed by the mask") for use in uses[1:]],
-            assumes=assumption(mask, value, uses, model),
-            minor=_TWO if count == _FEWEST else None,
+            assumes=assumption(mask, value, uses, model) or unknown_mask(uses[0].index, model),
+            minor=why_cheap(count, uses, model),
         )
 
     def _by_expression(self, uses: list[MaskUse], model: SemanticModel) -> Iterator[Finding]:
@@ -162,17 +167,51 @@ class RepeatedMaskIndex(Rule):
         is_read = not selects and is_named_mask(uses[0].index, model)
         computed = "" if is_read or isinstance(uses[0].index, ast.Name) else "computed and "
         times = "in every iteration" if any(use.is_in_loop for use in uses) else f"{count} times"
-        mask, whole = (f"`{text}`", text) if len(text) < _LONG else ("The same mask", "mask")
+        mask = f"The boolean mask `{text}`" if len(text) < _LONG else "The same boolean mask"
+        is_simple = isinstance(uses[0].index, (ast.Attribute, ast.Call, ast.Name, ast.Subscript))
+        whole = (text if is_simple else f"({text})") if len(text) < _LONG else "mask"
         yield self.finding(
             model,
             uses[0].place,
             f"{mask} is {computed}converted to indices {times}, once for each tensor that it indexes; "
             f"each time synchronises with an accelerator",
-            advice=f"Compute the indices once: `kept = ({whole}).nonzero(as_tuple=True)`",
+            advice=advice(whole, uses),
             related=[(use.place, "also indexed by the mask") for use in uses[1:]],
-            assumes=f"`{text}` holds booleans" if is_read else None,
-            minor=_TWO if count == _FEWEST else None,
+            assumes=f"`{text}` holds booleans" if is_read else unknown_mask(uses[0].index, model),
+            minor=why_cheap(count, uses, model),
         )
+
+
+def advice(mask: str, uses: list[MaskUse]) -> str:
+    """Return what to write instead. A tuple of indices is no index beside others: `x[:, kept]`."""
+    if all(use.is_alone or isinstance(use.place, ast.Call) for use in uses):
+        return f"Compute the indices once, and use them in its place: `kept = {mask}.nonzero(as_tuple=True)`"
+    return (
+        f"Compute the indices once, for a mask with one dimension: `kept = {mask}.nonzero().squeeze(1)`, "
+        "then `x[kept]` and `x[kept, 0]`"
+    )
+
+
+def unknown_mask(mask: ast.expr, model: SemanticModel) -> str | None:
+    """Return the assumption that a mask is a tensor, if it is computed from parameters of unknown type only:
+    an array of NumPy is converted on the host, and has no such method.
+    """
+    names = [part for part in descendants(mask) if isinstance(part, ast.Name)]
+    if model.types.type_of(mask).tag is not TypeTag.UNKNOWN or any(
+        model.types.type_of(name).tag is not TypeTag.UNKNOWN or model.names.is_self(name) for name in names
+    ):
+        return None
+    bound = [binding for name in names for binding in model.dataflow.definitions(name)]
+    if not bound or any(binding.kind is not BindingKind.PARAMETER for binding in bound):
+        return None
+    return f"`{' '.join(model.source.text(mask).split())}` is a tensor"
+
+
+def why_cheap(count: int, uses: list[MaskUse], model: SemanticModel) -> str | None:
+    """Return why the conversions cost little together."""
+    if count == _FEWEST:
+        return _TWO
+    return _SELDOM if all(is_under_exception(use.place, uses[0].index, model) for use in uses) else None
 
 
 def assumption(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> str | None:
@@ -197,7 +236,26 @@ def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) ->
     tags += [TypeTag.TENSOR for use in uses if isinstance(use.place, ast.Call)]
     if any(kind.tag is TypeTag.TENSOR and kind.device is Device.HOST for kind in kinds):
         return False
+    if unknown_mask(uses[0].index, model) is not None and takes_arrays(uses[0].index, model):
+        return False
     return TypeTag.TENSOR in tags and TypeTag.NDARRAY not in tags
+
+
+def takes_arrays(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a function tests whether a parameter is a tensor: callers then pass arrays of NumPy, too."""
+    function = model.function(node)
+    if function is None:
+        return False
+    names = {
+        given.arg for given in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    }
+    for part in descendants(function):
+        match part:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), _]) if name in names:
+                return True
+            case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[ast.Name(id=name)]) if name in names:
+                return True
+    return False
 
 
 def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> Fix | None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from rlint.models import vocabulary
+from rlint.models.value_type import TypeTag
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import arguments_by_name, defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 
 if TYPE_CHECKING:
+    from rlint.models.value_type import Type
     from rlint.semantics.frequency.heat import HeatMap
     from rlint.semantics.interprocedural.call_graph import CallEdge
     from rlint.semantics.interprocedural.mentions.program_usage import ProgramUsage
-    from rlint.semantics.interprocedural.summary import FunctionSummary
+    from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
     from rlint.semantics.model import SemanticModel
 
 _DEPTH = 8
@@ -164,6 +166,11 @@ class SettledTests:
         maker = self._model.method(cls, "__init__") if cls is not None else None
         if maker is None or not self._model.types.is_setting(attribute):
             return []
+        if any(
+            isinstance(use.ctx, ast.Store) and self._model.function(use) is not maker
+            for use in self._model.names.attribute_uses(attribute.attr)
+        ):
+            return []  # by a method that the constructor calls
         return [
             statement.value
             for statement in ast.walk(maker)
@@ -188,9 +195,18 @@ class SettledTests:
         self, function: FunctionSummary, name: str, default: ast.expr | None, depth: int
     ) -> Values | None:
         edges = [call.edge for call in self._heat.callers(function)]
-        if not 0 < len(edges) <= _MOST_CALLS or self._heat.may_be_passed(function, name):
+        others = self._heat.calls_that_may_pass(function, name)
+        if not edges and not others:
+            edges = self._calls_of_namesakes(function, name)
+        if not 0 < len(edges) + len(others) <= _MOST_CALLS:
             return None
         found: set[object] = set()
+        places = name, str(function.place_of(name))
+        for site in others:
+            literal = _literal(site, places)
+            if literal is None:
+                return None
+            found |= literal
         for edge in edges:
             given = self._given(edge, name, default)
             values = self._values(given, depth - 1) if isinstance(given, ast.expr) else given
@@ -199,29 +215,48 @@ class SettledTests:
             found |= values
         return frozenset(found)
 
+    def _calls_of_namesakes(self, function: FunctionSummary, name: str) -> list[CallEdge]:
+        """Return the calls of methods of the same name with such a parameter, for a method that no code of
+        the project calls: one of several agents, of which each script of the project trains another one.
+        """
+        if not function.is_method:
+            return []
+        found = {
+            (call.edge.caller.path, call.edge.site.line): call.edge
+            for other in self._heat.index.methods_named(function.name)
+            if name in other.parameters
+            for call in self._heat.callers(other)
+        }
+        return list(found.values())
+
     def _given(self, edge: CallEdge, name: str, default: ast.expr | None) -> ast.expr | Values | None:
         """Return what a call passes to a parameter: an expression of this file, the values, or None if they
         are not known.
         """
         site = edge.site
         places = name, str(edge.target.place_of(name))
-        passes = dict(site.passes)
-        if "*" in passes:
+        if "*" in dict(site.passes):
             return None
-        if not any(given in places for given, _ in site.arguments):
+        kinds = [kind for given, kind in site.arguments if given in places]
+        if not kinds:
             return default
         written = None
         if edge.caller.module == self._model.module.module:
             written = self._argument(site.line, edge.target, name)
         if written is not None:
             return written
-        literals = [passes[place] for place in places if place in passes]
-        if not literals:
-            return None
-        if not literals[0]:
-            return frozenset({True})
-        literal = literals[0][0].text if len(literals[0]) == 1 else ""
-        return frozenset({False if literal == "False" else None}) if literal in _FALSE_ISH else None
+        literal = _literal(site, places)
+        if literal is None and self._is_none(kinds[0], edge.caller.module):
+            return frozenset({None})
+        return literal
+
+    def _is_none(self, kind: Type, module: str) -> bool:
+        """Whether an argument surely is `None`, such as a parameter of the caller that is `None` in all calls
+        of that.
+        """
+        if kind.of and not kind:
+            kind = self._heat.index.resolve(kind.of, module)
+        return kind.tag is TypeTag.NONE and kind.caveat is None
 
     def _argument(self, line: int, target: FunctionSummary, name: str) -> ast.expr | None:
         """Return the expression that the call in a line of this file passes to a parameter."""
@@ -264,6 +299,17 @@ def _item_or_itself(value: ast.expr) -> ast.expr:
         ):
             return ast.Name(key)
     return value
+
+
+def _literal(site: CallSite, places: Container[str]) -> Values | None:
+    """Return the literal `True`, `False` or `None` that a call passes to a parameter."""
+    literals = [guards for place, guards in site.passes if place in places]
+    if not literals:
+        return None
+    if not literals[0]:
+        return frozenset({True})
+    literal = literals[0][0].text if len(literals[0]) == 1 else ""
+    return frozenset({False if literal == "False" else None}) if literal in _FALSE_ISH else None
 
 
 def _common(outcomes: Iterable[bool]) -> bool | None:

@@ -28,6 +28,8 @@ from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import (
 _ON_HOST = vocabulary.LOGS | models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"exit"}
 _JOINS = models.having(Trait.JOINS, "torch")
 """Functions whose results have other shapes than their arguments."""
+_MOST_OPERATIONS = 6
+"""Number of operations that together take longer than one synchronisation with a device that is not busy."""
 _BUILT_IN = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.STR, TypeTag.NDARRAY)
 
 
@@ -43,7 +45,9 @@ def decides_tensors(read: HostRead, model: SemanticModel) -> bool:
             case ast.IfExp(body=body, orelse=orelse):
                 return all(_is_tensor(part, model) for part in (body, orelse))
             case ast.If():
-                return not is_for_host(around, model) and _selects_tensors(around, model)
+                if is_for_host(around, model) or saves_work(around, model):
+                    return False
+                return _selects_tensors(around, model)
             case ast.stmt():
                 return False
     return False
@@ -71,6 +75,34 @@ def _selects_tensors(branch: ast.If, model: SemanticModel) -> bool:
     block, index = model.syntax.block(branch)
     rest = block[index + 1 :]
     return bool(rest) and isinstance(rest[-1], ast.Return) and _computes_tensors(rest, model)
+
+
+def saves_work(branch: ast.If, model: SemanticModel) -> bool:
+    """Whether a branch that compares a number computes so much that it costs more than the read to compute it
+    each time: `if distance < radius:`, and a dozen of operations. A mask that has no elements is tested for
+    less (`if mask.any():`): without the test, the same operations run on no elements.
+    """
+    if _tests_mask(branch.test, model):
+        return False
+    inner = (node for each in (*branch.body, *branch.orelse) for node in descendants(each))
+    return sum(map(_is_operation, inner)) > _MOST_OPERATIONS
+
+
+def _tests_mask(test: ast.expr, model: SemanticModel) -> bool:
+    """Whether a condition asks whether a mask has elements, also by the name of the answer."""
+    if isinstance(test, ast.Name):
+        made = model.dataflow.definitions(test)
+        values = [binding.value for binding in made if binding.value is not None]
+        return bool(values) and all(_tests_mask(value, model) for value in values if value is not test)
+    calls = (node for node in descendants(test) if isinstance(node, ast.Call))
+    return any(last_name(call.func) in ("all", "any") for call in calls)
+
+
+def _is_operation(node: ast.AST) -> bool:
+    """Whether a node likely starts a kernel."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, (ast.AugAssign, ast.BinOp, ast.Call, ast.Compare))
 
 
 def _returns_nothing(branch: ast.If) -> bool:
@@ -105,9 +137,12 @@ def _stays_on_device(statement: ast.stmt, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Pass():
             pass
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method), args=given)):
             if model.types.type_of(owner).tag in _BUILT_IN:
                 return False
+            is_in_place = method.endswith("_")  # of a tensor: `values.fill_(0.0)`
+            if not is_in_place and not any(_is_tensor(each, model) for each in (owner, *given)):
+                return False  # an action: `term.run(env)`
         case ast.Expr(value=ast.Constant()):
             return True
         case _:
