@@ -222,7 +222,11 @@ def is_called_training(path: str) -> bool:
 def is_played(node: ast.AST, model: SemanticModel) -> bool:
     """Whether a person chooses an action in each iteration of the loop around a node: `input("action? ")`."""
     loop = next(iter(model.frequency.loops(node)), None)
-    return loop is not None and any(
+    return loop is not None and model.once(_reads_input, loop)
+
+
+def _reads_input(loop: ast.AST, model: SemanticModel) -> bool:
+    return any(
         isinstance(call, ast.Call)
         and (model.names.qualified(call.func) == "builtins.input" or "human" in (last_name(call.func) or ""))
         for call in descendants(loop)

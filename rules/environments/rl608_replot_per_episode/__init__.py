@@ -235,7 +235,17 @@ def _iteration(call: ast.Call, model: SemanticModel) -> tuple[object, ...]:
     return model.function(call), model.frequency.driving_loop(call), short_interval(call, model)
 
 
-def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
+def may_be_closed(_module: ast.Module, model: SemanticModel) -> bool:
+    """Whether any code in the file, or in one that calls it, may close a figure."""
+    return _is_cleared(model, closes=True)
+
+
+def may_be_cleared(_module: ast.Module, model: SemanticModel) -> bool:
+    """Whether any code in the file, or in one that calls it, may clear a figure."""
+    return _is_cleared(model, closes=False)
+
+
+def _is_cleared(model: SemanticModel, *, closes: bool) -> bool:
     """Whether any code in the file, or in one that calls it, may close a figure (or else clear it)."""
     for node in model.syntax.of_type(ast.Call):
         assert isinstance(node, ast.Call)
@@ -267,7 +277,7 @@ def shows_on(model: SemanticModel) -> bool:
 def first_leak(adjacent: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """Return the first figure that is opened in each iteration, if none is closed or passed on."""
     makes = [call for call, what in adjacent if what is Does.MAKES and plot_figures.creates_new_figure(call)]
-    if not makes or is_given_away(makes[0], model) or is_cleared(model, closes=True):
+    if not makes or is_given_away(makes[0], model) or model.once(may_be_closed, model.syntax.module):
         return None
     return makes[0]
 
@@ -295,7 +305,9 @@ def first_of_pile(adjacent: list[tuple[ast.Call, Does]], model: SemanticModel) -
     ):
         return None
     drawn = any(what is Does.DRAWS for _, what in adjacent)
-    if not (drawn or any(adds_all_again(call, model) for call in adds)) or is_cleared(model, closes=False):
+    if not (drawn or any(adds_all_again(call, model) for call in adds)) or model.once(
+        may_be_cleared, model.syntax.module
+    ):
         return None
     return adds[0]
 

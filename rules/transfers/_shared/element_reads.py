@@ -141,16 +141,14 @@ def mapped_read(function: ast.expr, model: SemanticModel) -> bool:
 def _names_of_loops(part: ast.expr, model: SemanticModel) -> set[str]:
     """Return the names in the targets of the loops around an expression, and what a `while` counts up."""
     found: set[str] = set()
-    for above in model.ancestors(part):
-        if isinstance(above, ast.For):
-            found |= variable_names(above.target)
-        elif isinstance(above, COMPREHENSIONS):
-            for generator in above.generators:
+    for loop in model.frequency.loops(part):
+        if isinstance(loop, COMPREHENSIONS):
+            for generator in loop.generators:
                 found |= variable_names(generator.target)
-        elif isinstance(above, ast.While):
-            found |= counted_by_hand(above)
-        elif isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            break
+        elif isinstance(loop, ast.While):
+            found |= counted_by_hand(loop)
+        else:
+            found |= variable_names(loop.target)
     return found
 
 
