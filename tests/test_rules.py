@@ -309,7 +309,9 @@ def test_case(case: Case, workspace: Build) -> None:
     if case.finding is not None:
         assert found, "no finding"
         assert {safety_of(finding) for finding in found} == {case.finding}
-        assert all((case.says or "") in finding.message for finding in found), render_findings(found).decode()
+        assert all((case.says or "") in f"{finding.message}: {finding.advice}" for finding in found), (
+            render_findings(found).decode()
+        )
     elif case.after is None:
         assert render_findings(found).decode() == ""
     else:

@@ -96,6 +96,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     dump_as_read,
+    last_name,
     weight_sync,
 )
 from rlint.rules.networks._shared.no_grad import (
@@ -108,6 +109,8 @@ from rlint.rules.networks._shared.no_grad import (
 
 LEAVES = (SinkKind.RETURNED, SinkKind.STORED)
 """The sinks after which code of this file may continue to compute a loss."""
+_DEPTH = 4
+"""Maximum number of variables between a draw and the input of a target network."""
 ADVICE = "Run the forward pass of the target under `torch.no_grad()`"
 
 
@@ -251,9 +254,23 @@ def may_carry_gradient(argument: ast.expr, model: SemanticModel) -> bool:
                 return True
     if any(model.types.type_of(kept).tag in (TypeTag.TENSOR, TypeTag.PARAMETERS) for kept in sources.kept):
         return True
+    if is_reparametrized(argument, model, _DEPTH):
+        return True
     return any(
         isinstance(part, ast.expr) and requires_gradient(part, model) for part in descendants(argument)
     )
+
+
+def is_reparametrized(value: ast.expr, model: SemanticModel, depth: int) -> bool:
+    """Whether a value is computed from `rsample()`, which any distribution draws for its gradient."""
+    for node in descendants(value):
+        if isinstance(node, ast.Call) and last_name(node.func) == "rsample":
+            return model.gradients.autograd_at(node) is not Autograd.OFF
+        if depth and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            made = [binding.value for binding in model.dataflow.definitions(node)]
+            if any(each is not None and is_reparametrized(each, model, depth - 1) for each in made):
+                return True
+    return False
 
 
 def requires_gradient(part: ast.expr, model: SemanticModel) -> bool:

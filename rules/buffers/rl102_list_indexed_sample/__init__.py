@@ -312,7 +312,9 @@ class ListIndexedSample(Rule):
         join = rows_join(pick, model)
         if join is not None:
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
-            advice = f"Index with all of them at once: `{held}[{indices}]`"
+            advice = "Index with all of them at once"
+            written = pick.at_once(model)
+            advice += f": `{written}`" if written is not None else ", by an array of the same places"
             return self.finding(model, join, message, advice=advice)
         kind = container_of(pick.held, model)
         if holds_fields(pick.held, model) and not is_counted(pick.indices, model):

@@ -21,6 +21,7 @@ from rlint.rule import (
     same_code,
     variable_names,
 )
+from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import are_few, is_counted, is_sampling, may_hold_transitions
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers._shared.unpacked import is_unpacked
@@ -47,7 +48,8 @@ _CONTAINERS = (ast.Name, ast.Attribute, ast.Subscript)
 @frozen
 class ItemPick:
     """`node` picks one item of `held` for each of `indices`; `drawn_each` says that a call draws each place.
-    `field` is the code of the part that is taken of each item, "" for all of it.
+    `field` is the code of the part that is taken of each item, "" for all of it. `variable` is the name of
+    the item of `indices`, and `place` what the items are looked up by, if that is computed: `i + 3`.
     """
 
     node: ast.expr
@@ -55,6 +57,18 @@ class ItemPick:
     indices: ast.expr
     field: str
     drawn_each: bool = False
+    variable: str = ""
+    place: ast.expr | None = None
+
+    def at_once(self, model: SemanticModel) -> str | None:
+        """Return the code that picks all items of an array at once; None if it is not known."""
+        held, indices = shown(self.held, model), shown(self.indices, model)
+        if self.place is None:
+            return f"{held}[{indices}]"
+        if not isinstance(self.place, ast.BinOp) or not isinstance(self.indices, (ast.Name, ast.Attribute)):
+            return None
+        place = regex(rf"\b{self.variable}\b").sub(lambda _: indices, shown(self.place, model))
+        return f"{held}[{place}]"
 
 
 def item_pick(node: ast.AST, model: SemanticModel) -> ItemPick | None:
@@ -93,7 +107,10 @@ def _picked(
     if not isinstance(held, _CONTAINERS) or (target.id in variable_names(held) and not drawn_each):
         return None
     field = "" if item is element else ast.dump(_without(element, item))
-    return ItemPick(node, held, indices, field, drawn_each)
+    place = item.slice if isinstance(item, ast.Subscript) and not drawn_each else None
+    converted = place.args[0] if isinstance(place, ast.Call) and len(place.args) == 1 else place
+    is_plain = isinstance(converted, ast.Name) and converted.id == target.id
+    return ItemPick(node, held, indices, field, drawn_each, target.id, None if is_plain else place)
 
 
 def _without(element: ast.expr, item: ast.expr) -> ast.expr:
