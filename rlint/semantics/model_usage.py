@@ -14,6 +14,7 @@ from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
+from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
@@ -46,13 +47,28 @@ class UsageQueries:
 
     def is_unused(self, node: ast.AST) -> bool:
         """Whether a node is part of a class that no code of the project uses, though other files use other
-        classes of its file; or of a method that no code calls, though scripts use its class.
+        classes of its file; or of a method that no code calls, though scripts use its class, or that a later
+        definition in the class replaces.
         """
         cls = self._model.symbols.class_at(node)
         if cls is not None and "." not in cls.qualname and self._program.is_unused(cls):
             return True
+        if self._is_replaced(node):
+            return True
         function = self._model.symbols.function_at(node)
         return function is not None and self._program.is_uncalled(function)
+
+    def _is_replaced(self, node: ast.AST) -> bool:
+        """Whether a class defines a method around a node again, without a decorator that keeps both."""
+        method = self._model.function(node)
+        owner = self._model.class_of(node)
+        if method is None or owner is None or method.decorator_list or method not in owner.body:
+            return False
+        later = owner.body[owner.body.index(method) + 1 :]
+        return any(
+            isinstance(each, FUNCTIONS) and each.name == method.name and not each.decorator_list
+            for each in later
+        )
 
     def is_unreached(self, node: ast.AST) -> bool:
         """Whether a node is part of a function or class that no script of the project reaches, though scripts

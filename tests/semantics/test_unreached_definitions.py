@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.project_builder import build, find
+from tests.project_builder import build, find, model_of
 
 AGENTS = """\
 class Agent:
@@ -216,3 +216,27 @@ def test_methods_that_are_left_over(changed: dict[str, str], *, is_left_over: bo
     model = build(files)[name]
     assert model.usage.is_unused(find(model, "self.old(batch)")) is is_left_over
     assert not model.usage.is_unused(find(model, "self.new(batch)"))
+
+
+def test_methods_that_a_later_definition_replaces() -> None:
+    """Only the last definition is called; a decorator may keep the earlier ones."""
+    text = """
+        class Agent:
+            def learn(self, batch):
+                return self.old(batch)
+
+            def learn(self, batch):
+                return self.new(batch)
+
+            @register
+            def act(self, state):
+                return self.first(state)
+
+            @register
+            def act(self, state):
+                return self.second(state)
+    """
+    usage = (model := model_of(text)).usage
+    assert usage.is_unused(find(model, "self.old(batch)"))
+    for source in ("self.new(batch)", "self.first(state)", "self.second(state)"):
+        assert not usage.is_unused(find(model, source))

@@ -155,6 +155,8 @@ def _cadence(code: str, answer: Any) -> Sentence:
     keeps = (
         ", ".join(sorted(driver.value for driver in answer.drivers)) or "no environment steps and no batches"
     )
+    if not answer.header:
+        return Sentence(f"what runs the function around {code} performs each time: {keeps}")
     return Sentence(f"each iteration of the loop `{answer.header}` around {code} performs: {keeps}")
 
 

@@ -24,6 +24,7 @@ from rlint.syntax.walk import descendants
 _REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
+_MEMORY = regex(r"memor|buffer|replay")
 _THRESHOLD = regex(r"batch|warm|start|^min_|minimum|initial|random_steps|burn")
 _LENGTHS = "interval|freq|every|period"
 _TO_COME = rf"{_LENGTHS}|next|milestone|schedule"
@@ -276,6 +277,8 @@ class Conditions:
             return Condition(
                 GuardKind.SWITCH, _cap_of(GuardKind.SWITCH, names[0], taken=more)
             )  # `verbose > 1`
+        if not more and _is_length_of_memory(left):
+            return Condition(GuardKind.ONCE, Heat.WARM)  # until it is filled: `len(memory) < prefill`
         if not more and _THRESHOLD.search(names[1]) and not _THRESHOLD.search(names[0]):
             return Condition(GuardKind.OTHER)  # only while a memory is short: `len(memory) < batch_size`
         reached_soon = _REACHED_SOON.search(names[1 if more else 0])
@@ -471,3 +474,11 @@ def _cap_of(kind: GuardKind, name: str, *, taken: bool) -> Heat:
     if kind is GuardKind.BEST:
         return Heat.WARM if _SURELY_BEST.search(name) else Heat.HOT
     return Heat.COLD if taken and _DEBUG.search(name) else Heat.HOT
+
+
+def _is_length_of_memory(length: ast.expr) -> bool:
+    """Whether a value is the number of items in a replay memory, judging by its name."""
+    match length:
+        case ast.Call(func=ast.Name(id="len"), args=[held]):
+            return bool(_MEMORY.search((last_name(held) or "").lower()))
+    return False
