@@ -24,6 +24,8 @@ from rlint.syntax.walk import descendants
 _REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
+_RARE_DEVICES = frozenset({"mps", "xpu", "hpu", "npu", "mlu"})
+"""Types of devices for which code has branches of its own, and on which few train."""
 _MEMORY = regex(r"memor|buffer|replay")
 _THRESHOLD = regex(r"batch|warm|start|^min_|minimum|initial|random_steps|burn")
 _LENGTHS = "interval|freq|every|period"
@@ -305,6 +307,8 @@ class Conditions:
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
         if isinstance(constant, bool):
             return self.of(test.left, taken=constant is same)
+        if same and constant in _RARE_DEVICES:
+            return Condition(GuardKind.SWITCH, Heat.WARM)  # a workaround: `if device.type == "mps"`
         if isinstance(constant, int) and _is_read(test.left) and is_observation(names[0]):
             return self.of(test.left, taken=bool(constant) is same)  # `verbose == 1`
         if any(_RANK.search(name) for name in names):

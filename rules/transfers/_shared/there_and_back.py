@@ -12,13 +12,16 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
+    last_name,
     legacy_tensors,
     models,
+    regex,
     target_of_move,
 )
 
 _KEEP_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR)
 SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
+_HOST = regex(r"cpu|host")
 _DEPTH = 8
 _MOST_BINDINGS = 4
 _BOUND = (BindingKind.ASSIGN, BindingKind.WALRUS)
@@ -44,16 +47,25 @@ def _is_before(one: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_copied_to_host(call: ast.expr, model: SemanticModel) -> bool:
-    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`, `.to(device="cpu")`."""
+    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`, `.to(device="cpu")`. A variable
+    `device` that is the CPU names the device on which the whole program runs.
+    """
     match call:
         case ast.Call(func=ast.Attribute(attr="cpu"), args=[]):
             return True
         case ast.Call(func=ast.Attribute(attr="to")):
             target = target_of_move(call)
-            if target is None:
+            if target is None or _is_where_all_runs(target):
                 return False
             return model.types.is_device(target) and model.types.device_of(target) is Device.HOST
     return False
+
+
+def _is_where_all_runs(target: ast.expr) -> bool:
+    """Whether a move names a device by a variable that is not called after the host: `x.to(self.device)`."""
+    return isinstance(target, (ast.Name, ast.Attribute)) and not _HOST.search(
+        (last_name(target) or "").lower()
+    )
 
 
 def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
