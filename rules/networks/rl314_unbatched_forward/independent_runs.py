@@ -328,6 +328,8 @@ def _drawn_again(
     """
     if len(look.items) != 1 or look.names_in([call.func]):
         return None
+    if isinstance(model.parent(call), ast.Expr):
+        return None  # it runs for what it changes, such as a search tree: `tree.explore(policy)`
     if any(model.effects.effect_of(value).kind & EffectKind.CONSUMES for value in inputs):
         return None  # `next(batches)`
     drawn = [value for name in look.names_in(inputs) for value in look.values_of(name)]
