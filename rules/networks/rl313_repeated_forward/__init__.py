@@ -98,7 +98,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import AnyLoop, CodeExtent, Finding, GuardKind, Heat, Rule, SemanticModel
+from rlint.rule import AnyLoop, CodeExtent, Finding, GuardKind, Heat, Rule, SemanticModel, last_name
 from rlint.rules.networks._shared.same_input import (
     architecture_of,
     has_seen_the_same,
@@ -173,12 +173,14 @@ class RepeatedForward(Rule):
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             in_same_blocks = have_same_blocks(node, often[0], model)
+            advice = ADVICE if in_same_blocks else ADVICE_WITH_GRADIENT
+            twin = twin_meant(node, often[0], model)
             yield self.finding(
                 model,
                 often[0],
                 message(node, often[0], model),
-                fix=build_fix(node, again, model) if in_same_blocks and not on_branch else None,
-                advice=ADVICE if in_same_blocks else ADVICE_WITH_GRADIENT,
+                fix=build_fix(node, again, model) if in_same_blocks and not (on_branch or twin) else None,
+                advice=f"Run `{twin}` here, if that network was meant. {advice}" if twin else advice,
                 assumes=assumed,
                 minor=why_small(often[0], model),
             )
@@ -360,3 +362,17 @@ def assumption(call: ast.Call, model: SemanticModel) -> str:
     structure = architecture_of(call, model)
     which = "" if structure is not None and structure.complete else " that are created elsewhere"
     return f"the layers of `{model.source.text(call.func)}`{which} are deterministic"
+
+
+def twin_meant(first: ast.Call, again: ast.expr, model: SemanticModel) -> str | None:
+    """Return the network of a pair that the second run may have meant: `critic2` of `q1 = critic1(x)`,
+    `q2 = critic1(x)`, which is evidently an error.
+    """
+    name = last_name(first.func) or ""
+    match model.names.targets(first), model.names.targets(again):
+        case [ast.Name(id=one)], [ast.Name(id=other)] if (
+            name[-1:].isdigit() and one[-1:] == name[-1] and other[-1:].isdigit() and one[-1] != other[-1]
+        ):
+            twin = f"{name[:-1]}{other[-1]}"
+            return twin if model.names.attribute_uses(twin) or model.names.calls_named(twin, None) else None
+    return None
