@@ -217,6 +217,10 @@ class ValidatedDistribution(Rule):
             fix=None if requests_validation(call) else without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
+            related=[
+                (store, "replaces the function instead of calling it, so validation stays on")
+                for store in model.once(replaced_setters, model.syntax.module)
+            ],
             minor=turned_off(model) or why_cheap(call) or why_small(call, model),
             workload="acting",
         )
@@ -421,3 +425,14 @@ def without_validation(call: ast.Call, model: SemanticModel) -> Fix | None:
         return None
     reason = "parameters that are NaN or out of range no longer raise a `ValueError`"
     return Fix("Pass `validate_args=False`", Applicability.UNSAFE, (edit,), reason)
+
+
+def replaced_setters(_module: ast.Module, model: SemanticModel) -> list[ast.Attribute]:
+    """Return the assignments of a file that replace the function which turns validation off, by mistake:
+    `Normal.set_default_validate_args = False`.
+    """
+    return [
+        use
+        for use in model.names.attribute_uses("set_default_validate_args")
+        if isinstance(use.ctx, ast.Store)
+    ]
