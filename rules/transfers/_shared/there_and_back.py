@@ -17,6 +17,7 @@ from rlint.rule import (
     models,
     regex,
     target_of_move,
+    torch_settings,
 )
 
 _KEEP_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR)
@@ -47,25 +48,27 @@ def _is_before(one: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_copied_to_host(call: ast.expr, model: SemanticModel) -> bool:
-    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`, `.to(device="cpu")`. A variable
-    `device` that is the CPU names the device on which the whole program runs.
+    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`, `.to(device="cpu")`. In a program
+    that uses no other device, a variable `device` that is the CPU copies nothing.
     """
     match call:
         case ast.Call(func=ast.Attribute(attr="cpu"), args=[]):
             return True
         case ast.Call(func=ast.Attribute(attr="to")):
             target = target_of_move(call)
-            if target is None or _is_where_all_runs(target):
+            if target is None or _is_where_all_runs(target, model):
                 return False
             return model.types.is_device(target) and model.types.device_of(target) is Device.HOST
     return False
 
 
-def _is_where_all_runs(target: ast.expr) -> bool:
-    """Whether a move names a device by a variable that is not called after the host: `x.to(self.device)`."""
-    return isinstance(target, (ast.Name, ast.Attribute)) and not _HOST.search(
-        (last_name(target) or "").lower()
-    )
+def _is_where_all_runs(target: ast.expr, model: SemanticModel) -> bool:
+    """Whether a move names a device by a variable that is not called after the host (`x.to(self.device)`), in
+    a program that does not mention CUDA.
+    """
+    is_named = isinstance(target, (ast.Name, ast.Attribute))
+    after_host = _HOST.search((last_name(target) or "").lower()) is not None
+    return is_named and not after_host and not model.program.sets(torch_settings.CUDA)
 
 
 def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
