@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from rlint.findings import ImpactLevel, loop_of
@@ -38,18 +38,21 @@ def _script(findings: Iterable[Finding], report: Report) -> str | None:
     evident.
     """
     weights: Counter[str] = Counter()
-    started: dict[str, bool] = {}
+    loops: defaultdict[str, set[int]] = defaultdict(set)
     for finding in findings:
         level = finding.impact.level if finding.impact is not None else ImpactLevel.UNKNOWN
+        files = {finding.path} if finding.path.endswith(".py") else set()
         loop = loop_of(finding.chain[0]) if finding.chain else None
-        starts = [loop.path] if loop is not None and finding.cell is None else []
-        starts += [finding.path] if finding.path.endswith(".py") else []
-        for path in dict.fromkeys(starts):
+        if loop is not None:
+            loops[loop.path].add(loop.line)
+            files |= {loop.path} if finding.cell is None else set()
+        for path in sorted(files):
             weights[path] += _WEIGHTS[level]
-            started.setdefault(path, _is_started(report.text_of(path)))
-        if loop is not None and not started.get(loop.path, True):
-            started[loop.path] = _is_at_module_level(report.text_of(loop.path), loop.line)
-    return next((path for path, _ in weights.most_common() if started[path]), None)
+    for path, _ in weights.most_common():
+        text = report.text_of(path)
+        if _is_started(text) or any(_is_at_module_level(text, line) for line in loops[path]):
+            return path
+    return None
 
 
 def _is_started(text: str) -> bool:

@@ -25,6 +25,9 @@ PATCHES = frozenset(words("patch setattr delattr object multiple"))
 GENERATES = frozenset(words("generate generate_samples generate_sequences"))
 """Methods that generate text: `engine.generate_sequences(prompts)`."""
 
+NEUTRAL_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
+"""Base classes without methods that a program relies on, or that a library calls."""
+
 SETTINGS_CLASSES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
 """Classes whose objects hold the settings of a program."""
 

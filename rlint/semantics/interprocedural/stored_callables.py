@@ -13,7 +13,7 @@ from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.last_names import last_name
-from rlint.syntax.scopes import BindingKind
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
 
 _DEPTH = 3
@@ -110,9 +110,9 @@ def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
 def _called_objects(given: ast.expr, analysis: FileAnalysis) -> Iterator[str]:
     """Yield the `__call__` of the object that a value is, created there or in the one assignment before."""
     if isinstance(given, ast.Name):
-        made = analysis.definitions.reaching(given)
-        values = [binding.value for binding in made if not binding.path]
-        given = values[0] if len(made) == 1 and values and values[0] is not None else given
+        match analysis.definitions.reaching(given):
+            case [Binding(path=(), value=ast.expr() as value)]:
+                given = value
     if isinstance(given, ast.Call):
         qualified = analysis.names.qualified(given.func)
         if qualified is not None and not _is_of_library(qualified):

@@ -6,14 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlint import models
+from rlint.models import vocabulary
 from rlint.models.value_type import Type, TypeTag, alternatives
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ClassSummary
     from rlint.semantics.interprocedural.symbols import SymbolTable
 
-_NEUTRAL = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
-"""Bases without methods that a program relies on."""
 _BASES = {TypeTag.TENSOR: "torch.Tensor", TypeTag.NDARRAY: "numpy.ndarray"}
 """The classes of values whose types do not name one."""
 
@@ -68,7 +67,7 @@ class Overriding:
 def _is_known(base: str) -> bool:
     head = base.partition(".")[0]
     return (
-        base in _NEUTRAL
+        base in vocabulary.NEUTRAL_BASES
         or head in sys.stdlib_module_names
         or head == "builtins"
         or base.startswith("torch.")

@@ -8,6 +8,7 @@ from functools import lru_cache, reduce
 from rlint import models
 from rlint.models import element_types
 from rlint.models.element_types import OBJECT
+from rlint.models.rl import HDF5_FILE
 from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
@@ -43,6 +44,11 @@ def each_of(kind: Type) -> Type:
     if kind.tag is TypeTag.STATE_DICT:
         return Type(TypeTag.STR)
     return UNKNOWN if kind.tag is TypeTag.DICT else item_of(kind)
+
+
+def is_hdf5(kind: Type) -> bool:
+    """Whether it is the type of an HDF5 file, or of a group or data set in one."""
+    return kind.tag is TypeTag.INSTANCE and kind.of == HDF5_FILE
 
 
 def item_of(kind: Type) -> Type:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.rl import HDF5_FILE
 from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, unpacked, with_choice
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
-from rlint.semantics.types.algebra import along, arithmetic, each_of, item_of, refines, with_default
+from rlint.semantics.types.algebra import along, arithmetic, each_of, is_hdf5, item_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import HOLD, with_items_added
 from rlint.semantics.types.infer_base import ITERATES, Handlers, TypeResolver
@@ -382,8 +381,7 @@ class TypeInference(CallInference, LiteralInference):
 
     def _entered(self, binding: Binding) -> Type:
         kind = self.type_of(binding.value) if binding.value is not None else UNKNOWN
-        is_file = kind.tag is TypeTag.INSTANCE and kind.of == HDF5_FILE
-        return kind if kind.tag in _ENTER_AS_THEMSELVES or is_file else UNKNOWN
+        return kind if kind.tag in _ENTER_AS_THEMSELVES or is_hdf5(kind) else UNKNOWN
 
     def _imported(self, binding: Binding) -> Type:
         return deferred(models.canonical(binding.target))

@@ -7,10 +7,17 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import ClassVar
 
-from rlint.models.rl import HDF5_FILE
 from rlint.models.value_type import PLAIN, UNKNOWN, Device, Type, TypeTag
 from rlint.regex import regex
-from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, item_of, known_item
+from rlint.semantics.types.algebra import (
+    NUMBERS,
+    arithmetic,
+    device_named,
+    indexed,
+    is_hdf5,
+    item_of,
+    known_item,
+)
 from rlint.semantics.types.dtype_inference import DtypeInference, rank_of_two
 from rlint.semantics.types.infer_base import Handlers
 from rlint.syntax.queries import has_key
@@ -145,7 +152,7 @@ class LiteralInference(DtypeInference):
         if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
         step = self._index_step(node.slice)
-        if owner.tag is TypeTag.INSTANCE and owner.of == HDF5_FILE:
+        if is_hdf5(owner):
             return self._read_of_file(owner, node.slice, step)
         return indexed(owner, step)
 

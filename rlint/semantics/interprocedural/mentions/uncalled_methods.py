@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rlint import models
+from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.mentions.reached_definitions import ReachedDefinitions
 from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+from rlint.semantics.interprocedural.summary import FunctionSummary
 
-_PLAIN_BASES = frozenset({"builtins.object", "object", "abc.ABC", "ABC", "typing.Generic", "typing.Protocol"})
 _NETWORK = "torch.nn."
 _OF_NETWORKS = models.methods_of(TypeTag.MODULE) | {"forward"}
 """Methods that PyTorch calls, or that replace one of its own."""
@@ -31,13 +31,15 @@ class UncalledMethods:
         if self._unused.is_attribute(name) or self._unused.reads_configurations:
             return False
         cls = self._index.owner_of(method)
-        if cls is None or self._unused.may_be_used_unseen(cls) or self._may_be_called_by_library(cls, name):
+        if cls is None or self._unused.may_be_used_unseen(cls):
+            return False
+        if any(isinstance(base, str) and _may_call(base, name) for base in self._index.ancestry(cls)):
             return False
         return self._reached.includes(cls.module, cls.qualname.partition(".")[0])
 
-    def _may_be_called_by_library(self, cls: ClassSummary, name: str) -> bool:
-        outside = [base for base in self._index.ancestry(cls) if isinstance(base, str)]
-        return any(
-            base not in _PLAIN_BASES and not (base.startswith(_NETWORK) and name not in _OF_NETWORKS)
-            for base in outside
-        )
+
+def _may_call(base: str, method: str) -> bool:
+    """Whether a library may call a method of a class derived from one of its own."""
+    if base.startswith(_NETWORK):
+        return method in _OF_NETWORKS
+    return base not in vocabulary.NEUTRAL_BASES
