@@ -115,8 +115,7 @@ def _is_same(first: object, second: object) -> bool:
 
 def has_key(index: ast.expr) -> bool:
     """Whether a subscript names a field (`["reward"]`, `["next", "done"]`), which no tensor has."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in axes_of(index))
 
 
 def axes_of(index: ast.expr) -> list[ast.expr]:

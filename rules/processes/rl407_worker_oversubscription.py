@@ -161,7 +161,7 @@ def computes(start: WorkerStart, model: SemanticModel, call: ast.Call | None = N
         return not may_use_device(start, model) or tests_for_cuda(start, model)
     functions = model.threads.run_with(start.target)
     threaded = any(model.nn.convolves(function, or_iterates=True) for function in functions) or (
-        call is not None and any(is_threaded(network, model) for network in networks_given(call, model))
+        call is not None and any(map(model.nn.has_threaded_layers, networks_given(call, model)))
     )
     return threaded and (
         not may_use_device(start, model) or (call is not None and stays_on_host(start, call, model))
@@ -172,11 +172,6 @@ def networks_given(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
     """Return the networks among the arguments that a call starts a worker with."""
     given = [part for argument in arguments_of(call) for part in getattr(argument, "elts", [argument])]
     return [each for each in given if model.types.type_of(each).tag is TypeTag.MODULE]
-
-
-def is_threaded(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether a network has layers that use several threads even for one observation."""
-    return model.nn.has_threaded_layers(network)
 
 
 def stays_on_host(start: WorkerStart, call: ast.Call, model: SemanticModel) -> bool:
@@ -201,10 +196,11 @@ def stays_on_host(start: WorkerStart, call: ast.Call, model: SemanticModel) -> b
 
 def is_made_on_host(network: ast.expr, model: SemanticModel) -> bool:
     """Whether this file creates a network, and moves it nowhere but to the CPU."""
+    wanted = dump_as_read(network)
     values = [
         node.value
         for node in model.syntax.of_type(ast.Assign)
-        if any(dump_as_read(target) == dump_as_read(network) for target in node.targets)
+        if any(dump_as_read(target) == wanted for target in node.targets)
     ]
     moved = (
         call.func.value

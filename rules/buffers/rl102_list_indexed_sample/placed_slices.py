@@ -121,7 +121,7 @@ def _is_array(value: ast.Subscript, model: SemanticModel) -> bool:
     takes far longer than the slices.
     """
     kind = model.types.type_of(value.value)
-    if len(list(axes_of(value.slice))) > _LARGEST_RANK:
+    if len(axes_of(value.slice)) > _LARGEST_RANK:
         return False
     if kind.rank is not None and kind.rank > _LARGEST_RANK:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, Function, SemanticModel, descendants
+from rlint.rule import FUNCTIONS, Function, SemanticModel, descendants, variable_names
 
 _TO_HOST = frozenset({"cpu", "numpy"})
 _FIELDS = 2
@@ -42,7 +42,7 @@ def copied_to_host(function: Function) -> str | None:
     for made in descendants(function):
         if not isinstance(made, (ast.ListComp, ast.GeneratorExp)):
             continue
-        names = {node.id for node in descendants(made.generators[0].target) if isinstance(node, ast.Name)}
+        names = variable_names(made.generators[0].target)
         for node in descendants(made.elt):
             match node:
                 case ast.Call(

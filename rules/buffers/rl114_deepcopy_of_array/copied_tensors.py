@@ -20,11 +20,8 @@ def is_likely_tensor(copy: ast.Call, value: ast.expr, model: SemanticModel) -> b
     name = (last_name(value) or "").lower()
     if any(word in vocabulary.NETWORKS for word in name.split("_")):
         return False
-    method = model.parent(copy)
-    moved = model.parent(method) if isinstance(method, ast.Attribute) else None
-    if not isinstance(method, ast.Attribute) or not isinstance(moved, ast.Call) or moved.func is not method:
-        return False
-    return method.attr in _RELOCATES and _is_kept_as_rows(moved, model)
+    moved = model.syntax.method_call(copy)
+    return moved is not None and last_name(moved.func) in _RELOCATES and _is_kept_as_rows(moved, model)
 
 
 def _is_kept_as_rows(value: ast.expr, model: SemanticModel) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from rlint.rule import (
     LOOPS,
@@ -57,8 +56,7 @@ def needless_copy(copy: ast.Call, value: ast.expr, kind: Type, model: SemanticMo
             f"Use `{text}` itself",
             f"no other code holds `{text}`, or objects in it",
         )
-    target = _variable(copy, model)
-    if target is None or model.dataflow.use_of(copy).escape_level is not EscapeLevel.READ:
+    if not _is_variable(copy, model) or model.dataflow.use_of(copy).escape_level is not EscapeLevel.READ:
         return None
     if _is_unused(copy, model):
         return NeedlessCopy(
@@ -77,13 +75,12 @@ def needless_copy(copy: ast.Call, value: ast.expr, kind: Type, model: SemanticMo
     )
 
 
-def _variable(copy: ast.Call, model: SemanticModel) -> ast.Name | None:
-    """Return the local variable that alone is bound to the copy."""
+def _is_variable(copy: ast.Call, model: SemanticModel) -> bool:
+    """Whether one local variable alone is bound to the copy."""
     match model.names.targets(copy):
         case [ast.Name() as target]:
-            scope = model.names.scope(target).lookup(target.id)
-            return target if scope is not None and scope.is_function else None
-    return None
+            return _is_of_function(target, model)
+    return False
 
 
 def _has_parts(kind: Type, uses: list[Use]) -> bool:
@@ -172,13 +169,10 @@ def _is_stored(created: ast.expr, copied: ast.Name, model: SemanticModel) -> boo
 
 
 def _innermost_loop(node: ast.AST, model: SemanticModel) -> ast.AST | None:
-    return next(_loops(node, model), None)
-
-
-def _loops(node: ast.AST, model: SemanticModel) -> Iterator[ast.AST]:
     function = model.function(node)
     for parent in model.ancestors(node):
         if parent is function:
-            return
+            return None
         if isinstance(parent, LOOPS):
-            yield parent
+            return parent
+    return None

@@ -172,7 +172,7 @@ def _does(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> str:
 
 def _on_whole_arrays(made: Loop, *, reduces: bool = False) -> str:
     """Return what to write instead, with the means that this loop needs."""
-    nodes = list(descendants(made))
+    nodes = descendants(made)
     reduces = reduces or any(
         isinstance(node, ast.Call) and last_name(node.func) in _REDUCES for node in nodes
     )

@@ -144,9 +144,10 @@ class NumpyOnScalar(Rule):
             return
         called = model.source.text(node.func)
         found, unsure = scalar_call(node, model) or place_in_list(node, model), None
-        is_first = model.dataflow.equal_to(node)[:1] == [node]  # a second one is another rule's
-        distance = point_distance(node, model) if is_first and is_each_step(node, model) else None
-        found = found or distance
+        distance = point_distance(node, model) if found is None else None
+        if distance is not None and is_each_step(node, model):
+            is_first = model.dataflow.equal_to(node)[:1] == [node]  # a second one is another rule's
+            found = distance if is_first else None
         if found is None and (likely := likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None and not model.usage.is_evaluation(node):

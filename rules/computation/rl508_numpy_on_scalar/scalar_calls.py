@@ -138,7 +138,7 @@ def _compared(call: ast.Call, model: SemanticModel) -> Scalar | None:
     """Handle `np.allclose(sum(shares.values()), 1)`, of two numbers."""
     given = tuple(call.args[:2])
     sums = [part for part in given if not is_single(part, model)]
-    if len(given) < len(("a", "b")) or len(sums) > 1 or not all(_is_sum(part, model) for part in sums):
+    if len(given) < 2 or len(sums) > 1 or not all(_is_sum(part, model) for part in sums):
         return None
     assumes = f"`{' '.join(model.source.text(sums[0]).split())}` is a number" if sums else None
     return Scalar(call, given, "math.isclose", None, what="single numbers", assumes=assumes)

@@ -152,11 +152,11 @@ def named_step(step: Driver, node: ast.AST, model: SemanticModel) -> str:
     steps of environments are somewhere in the functions that it calls, such as a rollout at intervals.
     """
     beat = model.frequency.cadence(node)
-    loop = model.frequency.driving_loop(node)
     if step is Driver.ENVIRONMENT_STEP and beat is not None and Driver.GRADIENT_STEP in beat.drivers:
-        calls = (call for call in descendants(loop) if isinstance(call, ast.Call)) if loop is not None else ()
+        loop = model.frequency.driving_loop(node)
         if loop is not None and not any(
-            model.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP for call in calls
+            isinstance(call, ast.Call) and model.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP
+            for call in descendants(loop)
         ):
             return Driver.GRADIENT_STEP.value
     return step.value

@@ -19,6 +19,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    axes_of,
     descendants,
     is_in,
     last_name,
@@ -269,7 +270,7 @@ class CallInput:
         """Return the counter in `states[i]`, `states[i : i + 1]` and `states[:, t]`, or the key in
         `obs[agent]`.
         """
-        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        indices = axes_of(node.slice)
         for index in map(row_of, indices):
             item = self.found.get(index.id) if isinstance(index, ast.Name) else None
             if item is None:

@@ -62,9 +62,9 @@ def _are_samples(items: ast.expr, model: SemanticModel) -> bool:
         case ast.Call(func=func):
             return model.names.qualified(func) in _DRAWS
         case ast.Subscript(value=ast.Name() as fields, slice=ast.Constant()):
-            columns = containers.contents(fields, model)
+            columns = containers.contents(fields, model) or ()
             return bool(columns) and all(
-                isinstance(column, ast.ListComp) and _are_samples(column, model) for column in columns or ()
+                isinstance(column, ast.ListComp) and _are_samples(column, model) for column in columns
             )
         case ast.Name():
             bound = model.dataflow.definitions(items)

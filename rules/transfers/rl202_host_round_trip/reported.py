@@ -25,8 +25,8 @@ def unguarded_first(group: Sequence[HostRead], model: SemanticModel) -> list[Hos
     """Return the reads of a step with one that the fewest conditions guard at the front, so that a finding
     does not name one of `if writer is not None` where others always run.
     """
-    first = min(group, key=lambda read: len(model.frequency.conditions(read.node)), default=None)
-    return [] if first is None else [first, *(read for read in group if read is not first)]
+    first = min(group, key=lambda read: len(model.frequency.conditions(read.node)))
+    return [first, *(read for read in group if read is not first)]
 
 
 def is_others(read: HostRead, model: SemanticModel) -> bool:

@@ -47,12 +47,11 @@ def _only_whole(group: Sequence[HostRead], model: SemanticModel) -> ast.expr | N
     if len(wholes) < len(group) or len({ast.dump(whole) for whole in wholes}) > 1:
         return None
     bound = [
-        {id(binding) for binding in model.dataflow.definitions(name)}
+        {id(binding) for binding in model.dataflow.definitions(whole)}
         for whole in wholes
-        for name in descendants(whole)
-        if isinstance(name, ast.Name)
+        if isinstance(whole, ast.Name)
     ]
-    is_the_same = all(one == bound[0] for one in bound) if isinstance(wholes[0], ast.Name) else True
+    is_the_same = all(one == bound[0] for one in bound)
     known = model.types.type_of(wholes[0]).tag
     return wholes[0] if is_the_same and known in (TypeTag.TENSOR, TypeTag.UNKNOWN) else None
 

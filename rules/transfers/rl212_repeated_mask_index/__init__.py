@@ -82,6 +82,7 @@ from rlint.rule import (
     EscapeLevel,
     Finding,
     Fix,
+    Function,
     Rule,
     SemanticModel,
     TypeTag,
@@ -236,16 +237,14 @@ def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) ->
     tags += [TypeTag.TENSOR for use in uses if isinstance(use.place, ast.Call)]
     if any(kind.tag is TypeTag.TENSOR and kind.device is Device.HOST for kind in kinds):
         return False
-    if unknown_mask(uses[0].index, model) is not None and takes_arrays(uses[0].index, model):
+    function = model.function(uses[0].index) if unknown_mask(uses[0].index, model) is not None else None
+    if function is not None and model.once(takes_arrays, function):
         return False
     return TypeTag.TENSOR in tags and TypeTag.NDARRAY not in tags
 
 
-def takes_arrays(node: ast.AST, model: SemanticModel) -> bool:
+def takes_arrays(function: Function, _: SemanticModel) -> bool:
     """Whether a function tests whether a parameter is a tensor: callers then pass arrays of NumPy, too."""
-    function = model.function(node)
-    if function is None:
-        return False
     names = {
         given.arg for given in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
     }

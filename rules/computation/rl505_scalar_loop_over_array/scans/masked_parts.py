@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, trip_count, variable_names
+from rlint.rules.computation._shared.stratified_draws import is_short
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
-_FEW = 5
 _FEWEST_REDUCTIONS = 2
 _ITERATES = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 _REDUCES = models.having(Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES, TypeTag.TENSOR)
@@ -20,8 +20,7 @@ def masked_parts(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     bounds = _bounds(loop, model)
     if bounds is None or loop.orelse:
         return None
-    passes = trip_count.passes(loop, model)
-    if (passes is not None and passes < _FEW) or trip_count.over_components(loop, model):
+    if is_short(loop, model) or trip_count.over_components(loop, model):
         return None
     masks = _masks(loop.body, bounds, model)
     if not masks:
@@ -85,11 +84,9 @@ def _compares(value: ast.expr, bounds: set[str], model: SemanticModel) -> bool:
                 pass
             case _:
                 continue
-        sides = (left, right)
-        if any(isinstance(side, ast.Name) and side.id in bounds for side in sides):
-            others = [side for side in sides if not (isinstance(side, ast.Name) and side.id in bounds)]
-            if others and all(model.types.type_of(side).tag is TypeTag.TENSOR for side in others):
-                return True
+        others = [side for side in (left, right) if not (isinstance(side, ast.Name) and side.id in bounds)]
+        if len(others) == 1 and model.types.type_of(others[0]).tag is TypeTag.TENSOR:
+            return True
     return False
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, trip_count, variable_names
+from rlint.rules.computation._shared.stratified_draws import is_short
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
-_FEW = 5
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 
 
@@ -18,8 +18,7 @@ def masked_rows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     row = _row(loop, model)
     if row is None or loop.orelse:
         return None
-    passes = trip_count.passes(loop, model)
-    if (passes is not None and passes < _FEW) or trip_count.over_components(loop, model):
+    if is_short(loop, model) or trip_count.over_components(loop, model):
         return None
     written: list[ast.expr] = []
     for statement in loop.body:

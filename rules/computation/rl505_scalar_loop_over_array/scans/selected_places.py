@@ -84,11 +84,10 @@ def _only_sorts(statements: list[ast.stmt], model: SemanticModel) -> bool:
                     return False
                 if not _only_sorts(body, model) or not _only_sorts(orelse, model):
                     return False
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append" | "add"), args=[value])):
-                if not model.effects.effect_of(value).quiet:
-                    return False
             case (
-                ast.Assign(targets=[ast.Name()], value=value) | ast.AugAssign(target=ast.Name(), value=value)
+                ast.Expr(value=ast.Call(func=ast.Attribute(attr="append" | "add"), args=[value]))
+                | ast.Assign(targets=[ast.Name()], value=value)
+                | ast.AugAssign(target=ast.Name(), value=value)
             ):
                 if not model.effects.effect_of(value).quiet:
                     return False

@@ -38,7 +38,7 @@ def tested_cells(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             return None
         found = entered
         count = trip_count.passes(inner, model)
-        total = total * count if count is not None and total else 0
+        total *= count or 0
         if found.depth == _LEVELS:
             break
         if len(inner.body) != 1 or not isinstance(inner.body[0], ast.For):
@@ -120,7 +120,7 @@ def _calls(value: ast.expr) -> bool:
 def _array_of(cell: ast.expr, found: _Cells, model: SemanticModel) -> ast.expr | None:
     """Return the array of which an expression is the visited cell."""
     if isinstance(cell, ast.Name):
-        return found.held if found.cell and cell.id == found.cell else None
+        return found.held if cell.id == found.cell else None
     held, places = cell, list[str]()
     while isinstance(held, ast.Subscript):
         places[:0] = [part.id if isinstance(part, ast.Name) else "" for part in axes_of(held.slice)]

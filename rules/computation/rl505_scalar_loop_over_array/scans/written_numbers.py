@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, models, trip_count
+from rlint.rules.computation._shared.stratified_draws import is_short
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
-_FEW = 5
 _CREATES = models.having(Trait.ALLOCATES, "torch")
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 
@@ -19,8 +19,7 @@ def written_numbers(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     counter = _counter(loop, model)
     if counter is None or loop.orelse or trip_count.over_components(loop, model):
         return None
-    passes = trip_count.passes(loop, model)
-    if passes is not None and passes < _FEW:
+    if is_short(loop, model):
         return None
     for statement in loop.body:
         match statement:
