@@ -27,8 +27,16 @@ _OF_LISTS = models.having(Trait.FROM_DATA, "numpy", "torch")
 """Functions of lists, which may differ in length from row to row."""
 _CHANGES = models.mutators(TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT)
 _OF_FEW = regex(r"env|agent|worker|actor|player|process|rank|joint|motor|goal|dim|n_actions|num_actions")
-_IN_PLACE = frozenset({"index_add_", "index_copy_", "index_fill_", "scatter_", "scatter_add_"})
-"""Methods that write to places of their tensor that an argument names."""
+_IN_PLACE = {
+    "index_add_": "scatter_add_",
+    "index_copy_": "scatter_",
+    "index_fill_": "scatter_",
+    "scatter_": "scatter_",
+    "scatter_add_": "scatter_add_",
+}
+"""Methods that write to places of a row that an argument names, and those that do so for all rows: the indices
+of `index_add_` are the same for each row.
+"""
 _BATCH = regex(r"batch|(^|_)bs$|minibatch")
 
 
@@ -51,8 +59,7 @@ def row_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     return ItemLoop(
         held,
         f"computes the rows of `{text}` one by one",
-        "Compute all rows at once: with an index array for the rows (`x[torch.arange(n), actions]`), "
-        "reductions along an axis, and masks for conditions",
+        found.advice(text),
         sized=found.places and not _OF_FEW.search(model.source.text(loop.iter).lower()),
     )
 
@@ -98,7 +105,7 @@ def _numbered(loop: ast.For, model: SemanticModel) -> tuple[str | None, set[str]
 class _Rows:
     """Recognises statements that read and write only the row `counter` of arrays. `own` are the variables
     that an iteration sets before it reads them, `stored` the arrays that it writes to; `places` says that
-    each row is written at a place of its own.
+    each row is written at a place of its own, `method` how, if by a method.
     """
 
     model: SemanticModel
@@ -108,6 +115,19 @@ class _Rows:
     stored: list[ast.expr] = field(default_factory=list)
     computes: bool = False
     places: bool = False
+    method: str | None = None
+
+    def advice(self, text: str) -> str:
+        """Return what to write instead, for the array with this text."""
+        if self.method is not None:
+            whole = _IN_PLACE[self.method]
+            return (
+                f"Write all rows at once: `{text}.{whole}(1, indices, values)`, with one row of indices each"
+            )
+        return (
+            "Compute all rows at once: with an index array for the rows (`x[torch.arange(n), actions]`), "
+            "reductions along an axis, and masks for conditions"
+        )
 
     def block(self, statements: list[ast.stmt]) -> bool:
         """Return whether these statements do nothing else."""
@@ -134,6 +154,7 @@ class _Rows:
                 )
             ) if method in _IN_PLACE:
                 self.computes = self.places = True
+                self.method = method
                 return all(self._reads(argument) for argument in args) and self._stores(target)
             case ast.Assert() | ast.Pass():
                 return True

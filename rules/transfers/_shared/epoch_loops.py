@@ -9,6 +9,7 @@ from rlint.rule import (
     AnyLoop,
     BindingKind,
     Driver,
+    EffectKind,
     Function,
     SemanticModel,
     Trait,
@@ -22,6 +23,7 @@ from rlint.rule import (
 ONCE = "Copy the data to the device once, before the loop over epochs, and index them there"
 _FOR = (ast.For, ast.AsyncFor)
 _MODIFIES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR)
+_MAY_BE_ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.LIST, TypeTag.UNKNOWN)
 _DEPTH = 4
 _COPIES = models.names_having(Trait.COPIES | Trait.FROM_DATA | Trait.JOINS, "numpy", "torch")
 """Functions that convert or join data."""
@@ -118,8 +120,20 @@ def _data_of(
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args):
             if name in _COPIES and model.names.qualified(value.func) is not None:
                 return _data_of(args[0], loop, model, depth - 1) if args else None
-            return None if args else _data_of(owner, loop, model, depth - 1)
+            if args or not _only_converts(owner, name, model):
+                return None  # `buffer.sample()`: other data each time
+            return _data_of(owner, loop, model, depth - 1)
     return None
+
+
+def _only_converts(owner: ast.expr, method: str, model: SemanticModel) -> bool:
+    """Whether a method of a value is one of arrays or tensors that only depends on it: `states.float()`."""
+    if model.types.type_of(owner).tag not in _MAY_BE_ARRAYS or method in _MODIFIES:
+        return False
+    return any(
+        (fact := models.method_fact(tag, method)) is not None and fact.effect.kind <= EffectKind.READS
+        for tag in (TypeTag.TENSOR, TypeTag.NDARRAY)
+    )
 
 
 def _stays(value: ast.Name | ast.Attribute, loop: AnyLoop, model: SemanticModel) -> bool:

@@ -186,11 +186,15 @@ class RepeatedMaskIndex(Rule):
 def advice(mask: str, uses: list[MaskUse]) -> str:
     """Return what to write instead. A tuple of indices is no index beside others: `x[:, kept]`."""
     if all(use.is_alone or isinstance(use.place, ast.Call) for use in uses):
-        return f"Compute the indices once, and use them in its place: `kept = {mask}.nonzero(as_tuple=True)`"
-    return (
-        f"Compute the indices once, for a mask with one dimension: `kept = {mask}.nonzero().squeeze(1)`, "
-        "then `x[kept]` and `x[kept, 0]`"
-    )
+        once = f"Compute the indices once, and use them in its place: `kept = {mask}.nonzero(as_tuple=True)`"
+    else:
+        once = (
+            f"Compute the indices once, for a mask with one dimension: `kept = {mask}.nonzero().squeeze(1)`, "
+            "then `x[kept]` and `x[kept, 0]`"
+        )
+    if any(isinstance(use.place.ctx, ast.Store) for use in uses if isinstance(use.place, ast.Subscript)):
+        once += ". Where all values are cheap to compute, `torch.where` synchronises not even once"
+    return once
 
 
 def unknown_mask(mask: ast.expr, model: SemanticModel) -> str | None:
