@@ -34,8 +34,8 @@ _IN_PLACE = {
     "scatter_": "scatter_",
     "scatter_add_": "scatter_add_",
 }
-"""Methods that write to places of a row that an argument names, and those that do so for all rows: the indices
-of `index_add_` are the same for each row.
+"""Methods that write to places of a row that an argument names, and those that do so for all rows: the
+indices of `index_add_` are the same for each row.
 """
 _BATCH = regex(r"batch|(^|_)bs$|minibatch")
 
