@@ -299,8 +299,12 @@ def test_look_alikes_say_why(rule: RuleEntry) -> None:
 
 
 def words_of(finding: Finding) -> str:
-    """What a finding says: its message, its advice, and what it says of related places."""
-    return "\n".join([finding.message, finding.advice or "", *(place.message for place in finding.related)])
+    """What a finding says: its message, its advice, why it matters little, and what it says of related
+    places.
+    """
+    little = f"low impact: {finding.minor}" if finding.minor else ""
+    places = (place.message for place in finding.related)
+    return "\n".join([finding.message, finding.advice or "", little, *places])
 
 
 @every_case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Driver, SemanticModel
+from rlint.rule import Driver, ProgramScale, SemanticModel
 
 
 def is_repeated(node: ast.AST, model: SemanticModel) -> bool:
@@ -37,3 +37,8 @@ def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:
     """Whether a node is part of the forward pass of a module, of which a network may have many."""
     function = model.function(node)
     return function is not None and function.name == "forward" and model.class_of(node) is not None
+
+
+def is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether a node runs with gradient steps, in a program of networks for images or sequences."""
+    return model.program.scale() is ProgramScale.LARGE and is_in_gradient_steps(node, model)

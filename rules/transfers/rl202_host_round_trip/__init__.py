@@ -158,6 +158,7 @@ from rlint.rule import (
     last_name,
 )
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
+from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps
 from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
 from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
@@ -279,12 +280,17 @@ class HostRoundTrip(Rule):
         more = len(listed.tensors) - 1
         read = f"`{first}` for each element" if listed.each else f"`{first}`"
         read += f" and {more} more" if more else ""
+        cut = (
+            "; `torch.tensor` cuts their gradients, as `.detach()` does"
+            if is_in_gradient_steps(call, model)
+            else ""
+        )
         back = ", only for the result to be copied back" if listed.returns else ", one by one"
         yield self.finding(
             model,
             call,
             f"`{shown(call.func, model)}` reads {read} from the device{back}: each synchronises",
-            advice="Combine the tensors on the device: `torch.stack((...))`",
+            advice=f"Combine the tensors on the device: `torch.stack((...))`{cut}",
         )
 
     def check_store(self, assignment: ast.Assign, model: SemanticModel) -> Iterator[Finding]:

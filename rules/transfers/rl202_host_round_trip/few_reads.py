@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
     AnyLoop,
-    ProgramScale,
     SemanticModel,
     descendants,
     last_name,
@@ -15,7 +14,7 @@ from rlint.rule import (
     trip_count,
     vocabulary,
 )
-from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps, is_repeated
+from rlint.rules.transfers._shared.in_steps import is_in_long_step, is_repeated
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import is_given
 from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import loop_ended_by
@@ -27,6 +26,7 @@ _LONG_STEP = "a few reads beside the gradient step of a large network, which tak
 NEEDED = "the loop needs what it reads: with fewer tests, it would run on for some iterations"
 _WAITS = "the program needs one of the values at once: the others are copied when the device is done"
 _STATISTIC = regex(r"loss|entropy|(^|_)(kl|norm|mean|std|grad|ratio|acc|accuracy)(_|$)")
+_AGAIN = "the same value is read again: nothing is left to wait for"
 _PARTS = "one read for each of a few parts, once per step"
 
 
@@ -36,18 +36,44 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     more of them. If the program needs one of the values at once, it waits for all of them, and so it does in
     each iteration of a loop that one of them may end.
     """
+    if len(reads) > 1 and len(distinct(reads, model)) == 1 and _is_beside_networks(reads[0].node, model):
+        return _AGAIN
     if any(loop_ended_by(read, model) is not None for read in reads):
         return NEEDED
     if 1 < len(reads) <= 2 * _FEW and any(is_needed(read, model) for read in reads):
         loops = model.frequency.loops(reads[0].node)
         if not is_repeated(reads[0].node, model) or (loops and why_few_parts(loops[0], model)):
             return _WAITS
-    is_long = all(_is_in_long_step(read.node, model) for read in reads)
+    is_long = all(is_in_long_step(read.node, model) for read in reads)
     if len(reads) > (_SOME if is_long else _FEW):
         return None
     if any(is_repeated(read.node, model) for read in reads):
         return None
     return _CHEAP if len(reads) <= _FEW else _LONG_STEP
+
+
+def _is_beside_networks(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether each iteration that runs a node also runs a network, which takes longer than a read."""
+    if not is_repeated(node, model):
+        return True
+    calls = (each for each in descendants(model.frequency.loops(node)[0]) if isinstance(each, ast.Call))
+    return any(model.nn.network_run(call) is not None for call in calls)
+
+
+def distinct(reads: Sequence[HostRead], model: SemanticModel) -> list[HostRead]:
+    """Return the reads without those of a variable whose value an earlier one reads or compares, too."""
+    kept: list[HostRead] = []
+    seen: set[tuple[str, frozenset[int]]] = set()
+    for read in reads:
+        value = read.tensor.left if isinstance(read.tensor, ast.Compare) else read.tensor
+        if isinstance(value, ast.Name):
+            bound = frozenset(id(binding) for binding in model.dataflow.definitions(value))
+            key = value.id, bound
+            if bound and key in seen:
+                continue
+            seen.add(key)
+        kept.append(read)
+    return kept
 
 
 def is_needed(read: HostRead, model: SemanticModel) -> bool:
@@ -115,11 +141,6 @@ def _tests_around(statement: ast.stmt, model: SemanticModel) -> Iterator[ast.exp
 def _is_set(test: ast.expr) -> bool:
     """Whether a test asks for a setting: `self.limit is not None`, `self.stops_early`."""
     return is_given(test) or isinstance(test, ast.Attribute)
-
-
-def _is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node runs with gradient steps, in a program of networks for images or sequences."""
-    return model.program.scale() is ProgramScale.LARGE and is_in_gradient_steps(node, model)
 
 
 def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:

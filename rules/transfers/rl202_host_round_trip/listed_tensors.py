@@ -58,6 +58,8 @@ def _appended_in_loops(name: ast.Name, model: SemanticModel) -> list[ast.expr]:
         if call is not None
         and isinstance(call.func, ast.Attribute)
         and call.func.attr == "append"
+        and isinstance(call.func.value, ast.Name)
+        and any(each in made for each in model.dataflow.definitions(call.func.value))
         and len(call.args) == 1
         and set(model.frequency.loops(call)) - set(model.frequency.loops(name))
     ]

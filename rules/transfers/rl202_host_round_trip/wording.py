@@ -13,6 +13,7 @@ from rlint.rule import (
     descendants,
     has_key,
 )
+from rlint.rules.transfers.rl202_host_round_trip.few_reads import distinct
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_put_off
 
@@ -29,6 +30,10 @@ def advice_for_step(group: Sequence[HostRead], model: SemanticModel) -> str:
     """
     if all(read.method == "slice" for read in group):
         return "Read each bound once, as a number: `last = int(last)`"
+    if len(distinct(group, model)) == 1:
+        number = next((read for read in group if isinstance(read.tensor, ast.Name)), None)
+        if number is not None:
+            return f"Read it once, as a number: `value = {shown(number.tensor, model)}.item()`"
     whole = _only_whole(group, model)
     if whole is not None:
         return f"Read all of it once, and take the parts from that: {_read_of(whole, group, model)}"

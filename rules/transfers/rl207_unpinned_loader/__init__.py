@@ -91,6 +91,7 @@ from rlint.rules.transfers.rl207_unpinned_loader.other_files import moved_in_oth
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
+_WITHOUT_WORKERS = "without workers, the loader pins in the main thread, where it gains little"
 DECIDES = frozenset({"pin_memory", "pin_memory_device", None})
 
 
@@ -124,13 +125,13 @@ class UnpinnedLoader(Rule):
         place = f"in line {model.span_of(moved[0])[0].line}" if moved else f"by the code around {other_file}"
         workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")
         has_workers = workers is not None and not (isinstance(workers, ast.Constant) and not workers.value)
-        gain = "" if has_workers else "; without workers, the gain is small"
         yield self.finding(
             model,
             node,
-            f"The batches are copied to the device {place} from memory that is not pinned{gain}",
+            f"The batches are copied to the device {place} from memory that is not pinned",
             fix=build_fix(node, feeds, model),
             advice="Pass `pin_memory=True`, and move the batches with `non_blocking=True`",
+            minor=None if has_workers else _WITHOUT_WORKERS,
         )
 
 

@@ -88,6 +88,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
 )
+from rlint.rules.transfers._shared.in_steps import is_in_long_step
 from rlint.rules.transfers.rl212_repeated_mask_index.exceptional_masks import is_under_exception
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_groups import uses_of_equal_masks, uses_of_variable
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
@@ -102,6 +103,9 @@ from rlint.rules.transfers.rl212_repeated_mask_index.paths_of_uses import on_one
 
 _FEWEST = 2
 _TWO = "with two uses, only one synchronisation is saved"
+_LONG_STEP = (
+    "two synchronisations are saved beside the gradient step of a large network, which takes far longer"
+)
 _SELDOM = "a condition skips these lines unless the mask has elements, which is an exception"
 
 _LONG = 40
@@ -216,6 +220,8 @@ def why_cheap(count: int, uses: list[MaskUse], model: SemanticModel) -> str | No
     """Return why the conversions cost little together."""
     if count == _FEWEST:
         return _TWO
+    if count == _FEWEST + 1 and is_in_long_step(uses[0].place, model):
+        return _LONG_STEP
     return _SELDOM if all(is_under_exception(use.place, uses[0].index, model) for use in uses) else None
 
 
