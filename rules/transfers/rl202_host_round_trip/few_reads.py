@@ -36,7 +36,7 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     more of them. If the program needs one of the values at once, it waits for all of them, and so it does in
     each iteration of a loop that one of them may end.
     """
-    if len(reads) > 1 and len(distinct(reads, model)) == 1 and _is_beside_networks(reads[0].node, model):
+    if len(reads) > 1 and len(distinct(reads, model)) == 1 and _runs_networks_too(reads[0].node, model):
         return _AGAIN
     if any(loop_ended_by(read, model) is not None for read in reads):
         return NEEDED
@@ -52,7 +52,7 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     return _CHEAP if len(reads) <= _FEW else _LONG_STEP
 
 
-def _is_beside_networks(node: ast.AST, model: SemanticModel) -> bool:
+def _runs_networks_too(node: ast.AST, model: SemanticModel) -> bool:
     """Whether each iteration that runs a node also runs a network, which takes longer than a read."""
     if not is_repeated(node, model):
         return True
