@@ -132,6 +132,7 @@ class Rule:
             assumption=assumes,
             steps=steps,
             nested_steps=nested_steps,
+            collects=_collects(model, node),
             scale=model.program.scale(),
             only_on=tuple(only_on),
             minor=minor,
@@ -175,6 +176,8 @@ def _steps(
     cadence = model.frequency.cadence(node)
     found = {driver.step for driver in cadence.drivers} if cadence is not None else set()
     inner = {driver.step for driver in cadence.inner} if cadence is not None else set()
+    if cadence is not None and cadence.per_epoch:
+        inner.add(TrainingStep.ENVIRONMENT)
     if not large:
         pass
     elif TrainingStep.ENVIRONMENT in found:
@@ -182,6 +185,12 @@ def _steps(
     elif model.program.uses_language_models():
         found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
     return tuple(sorted(found, key=str)), tuple(sorted(inner - {TrainingStep.MESSAGE}, key=str))
+
+
+def _collects(model: SemanticModel | LibcstModel, node: Any) -> bool:
+    """Whether the gradient steps around a node learn from environments that the same loops step."""
+    cadence = model.frequency.cadence(node)
+    return cadence is not None and cadence.collects
 
 
 def _related(model: SemanticModel | LibcstModel, place: Any, said: str) -> Related:

@@ -285,6 +285,8 @@ class Finding:
     """The steps in each iteration of the training loop around the place; empty if none is known."""
     nested_steps: tuple[TrainingStep, ...] = ()
     """The steps that each iteration of that loop performs many times, in loops of its own."""
+    collects: bool = False
+    """Whether its gradient steps learn from environments that the same loops step."""
     scale: ProgramScale = ProgramScale.MIXED
     """How long such steps take in the program of the place."""
     only_on: tuple[str, ...] = ()

@@ -194,6 +194,16 @@ def test_savings_of_several_orders_of_magnitude_are_a_range() -> None:
     assert mostly_nothing.level is ImpactLevel.LOW
 
 
+def test_steps_that_learn_from_environments_include_their_share() -> None:
+    """A gradient step alone, and one whose loop also steps environments."""
+    offline = impact_of(ONE, measured(0.0101 * MIDDLE))
+    online = impact_of(replace(ONE, collects=True), measured(0.0101 * MIDDLE))
+    assert offline is not None
+    assert online is not None
+    assert (offline.level, online.level) == (ImpactLevel.MEDIUM, ImpactLevel.LOW)
+    assert "a gradient step, with a share of collecting, takes" in online.basis
+
+
 def test_a_message_stands_for_the_step_that_it_requests() -> None:
     """Sending takes microseconds, so every saving would be a large share of that alone."""
     costs = step_costs("cpu")

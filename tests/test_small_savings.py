@@ -112,6 +112,54 @@ def test_whole_episodes_that_are_picked_gain_little(name: str, read: str, level:
     assert found["impact"]["level"] == level
 
 
+CONVERTED = """\
+import numpy as np
+import torch
+from torch import nn
+
+
+def collect(env, net, steps):
+    states = []
+    obs = env.reset()
+    env.step(0)  # wakes the simulator
+    for _ in range(steps):
+        obs, reward, done, info = env.step(net(obs))
+        states.append(np.array(obs))
+    return states
+
+
+def loss_of(net, states):
+    states = torch.tensor(states)
+    return net(states).mean()
+
+
+def train(env, net, optimizer, episodes, epochs):
+    for _ in range(episodes):
+        states = collect(env, net, 2048)
+        for _ in PASSES:
+            loss = loss_of(net, states)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+train(make(), nn.Linear(4, 2), make(), 1000, 4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("passes", "level"),
+    [("range(1)", "low"), ("range(epochs)", "low"), ("range(4)", "low"), ("batches()", "high")],
+)
+def test_what_is_converted_once_per_pass_over_a_rollout_gains_little(
+    passes: str, level: str, tmp_path: Path
+) -> None:
+    """Thousands of environment steps come before a few gradient steps; a loader may yield many batches."""
+    (tmp_path / "run.py").write_text(CONVERTED.replace("PASSES", passes))
+    (found,) = findings_in(tmp_path, "RL103")
+    assert found["impact"]["level"] == level
+
+
 ALLOCATED = """\
 import numpy as np
 import torch

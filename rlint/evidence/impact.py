@@ -49,6 +49,9 @@ LEARNING_PER_ENVIRONMENT_STEP = 1 / 3
 """Gradient steps for each environment step where another loop learns from the collected data: between PPO
 with its usual settings (10 passes over 32 minibatches of 2,048 steps, which is 0.16) and off-policy
 algorithms, which usually take one for each."""
+COLLECTED_PER_GRADIENT_STEP = 1
+"""Environment steps for each gradient step that learns from them: as in most off-policy algorithms; PPO takes six
+with its usual settings."""
 _FRAMES = ("frame", "image", "pixel", "screen")
 """Words in the names and units of workloads that process images."""
 _ROWS = "transitions"
@@ -203,6 +206,8 @@ class _Cost:
     large: float
     learns_later: bool = False
     """Whether the seconds include the share of a gradient step that follows from each environment step."""
+    collects_first: bool = False
+    """Whether the seconds include the environment steps that each gradient step learns from."""
 
     @property
     def is_round(self) -> bool:
@@ -234,13 +239,16 @@ def _cost(
     counts: dict[TrainingStep, float] = dict(known)
     if learns_later:
         counts[TrainingStep.GRADIENT] = numbers[TrainingStep.ENVIRONMENT] * LEARNING_PER_ENVIRONMENT_STEP
+    collects_first = numbers == {TrainingStep.GRADIENT: 1} and finding.collects
+    if collects_first and TrainingStep.ENVIRONMENT in costs:
+        counts[TrainingStep.ENVIRONMENT] = COLLECTED_PER_GRADIENT_STEP
     # language models are large, wherever their layers are defined
     scale = ProgramScale.LARGE if TrainingStep.TOKEN in numbers else finding.scale
     for step, count in counts.items():
         least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[scale]
         small += costs[step][least] * count
         large += costs[step][most] * count
-    return _Cost(known, small, large, learns_later=learns_later)
+    return _Cost(known, small, large, learns_later=learns_later, collects_first=collects_first)
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
@@ -289,6 +297,7 @@ def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device:
     what = f"saves {saved} {often}{_at(measured, here=here)}" if saved else "no gain was measured"
     takes = "take" if several else "takes"
     learning = ", with its share of learning," if cost.learns_later else ""
+    learning = ", with a share of collecting," if cost.collects_first else learning
     steps = f"{article}{' with '.join(names)}{learning}"
     spent = f"{_duration(cost.small)} to {_duration(cost.large)}"
     return f"{what}; {steps} {takes} {spent} (measured on {device})"

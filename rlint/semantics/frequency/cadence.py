@@ -29,6 +29,9 @@ _OVER_PARTS = regex(
 )
 """Words in headers of loops over a few networks or environments, each of which learns once."""
 
+_OF_EPOCHS = regex(r"epoch|passes")
+"""Words in headers of loops that pass over the same data a few times."""
+
 
 @frozen
 class Cadence:
@@ -50,7 +53,8 @@ class Cadence:
     `repeated` if an iteration runs it several times: in loops over inner work, or because one of the
     functions is called several times. It runs `per_rollout` if the loop has a small constant number of
     iterations, such as one for each agent, and follows a rollout: a loop around it collects many steps of
-    environments first.
+    environments first, and `per_epoch` if that holds or the loop counts passes over the rollout. It `collects` if a loop around its gradient steps steps environments, too, so that a
+    program spends a part of its time on them.
     """
 
     drivers: frozenset[Driver]
@@ -67,6 +71,8 @@ class Cadence:
     repeated: bool = False
     updating: tuple[Guard, ...] = ()
     per_rollout: bool = False
+    per_epoch: bool = False
+    collects: bool = False
 
     @property
     def is_of_framework(self) -> bool:
@@ -112,11 +118,14 @@ class Cadences(CallerWalk[Cadence]):
                         for inner, loop in enumerate(function.loops)
                         if loop.parent == index and inner < len(driven)
                     ),
-                    inner=_driven_within(function, index, place, driven),
+                    inner=_driven_within(function, index, place, driven)
+                    | _rollouts_called(function, index, self._heat),
                     within=function.path,
                     repeated=_repeats(function, place.loops[:position]),
                     updating=_of_updates(inside, function),
                     per_rollout=_is_per_rollout(place, self._heat),
+                    per_epoch=_is_per_rollout(place, self._heat, epochs=True),
+                    collects=_collects(place, self._heat),
                 )
         once, many = self._heat.driven_by(function)
         hook = self._heat.hook(function)
@@ -144,6 +153,8 @@ class Cadences(CallerWalk[Cadence]):
             repeated=_repeats(function, place.loops),
             updating=_of_updates(guards, function),
             per_rollout=_is_per_rollout(place, self._heat),
+            per_epoch=_is_per_rollout(place, self._heat, epochs=True),
+            collects=_collects(place, self._heat),
         )
 
     def _resets(self, function: FunctionSummary, loop: int) -> bool:
@@ -193,25 +204,63 @@ def _of_updates(guards: Sequence[Guard], function: FunctionSummary) -> tuple[Gua
     return tuple(guard for guard in guards if guard.line in lines) if lines else ()
 
 
-def _is_per_rollout(place: CodePlace, heat: HeatMap, depth: int = _DEPTH) -> bool:
-    """Whether all loops that make a place hot have a few iterations, and follow a rollout."""
+def _is_per_rollout(place: CodePlace, heat: HeatMap, *, epochs: bool = False, depth: int = _DEPTH) -> bool:
+    """Whether all loops that make a place hot have a few iterations, and follow a rollout; with `epochs`, also
+    those that count passes over the rollout.
+    """
     driven = heat.loops_driven_by(place.function)
     for index in place.loops:
         if index < len(driven) and any(driven[index]):
-            return _follows_rollout(place.function, index, heat)
+            return _follows_rollout(place.function, index, heat, epochs=epochs)
     if depth <= 0:
         return False
     calls = [call for call in heat.callers(place.function) if call.level is Heat.HOT]
-    return bool(calls) and all(_is_per_rollout(call.place, heat, depth - 1) for call in calls)
+    return bool(calls) and all(
+        _is_per_rollout(call.place, heat, epochs=epochs, depth=depth - 1) for call in calls
+    )
 
 
-def _follows_rollout(function: FunctionSummary, index: int, heat: HeatMap) -> bool:
+def _follows_rollout(function: FunctionSummary, index: int, heat: HeatMap, *, epochs: bool) -> bool:
     """Whether a loop has a few iterations, and an iteration of the loop around it collects many steps."""
     loop, driven = function.loops[index], heat.loops_driven_by(function)
-    if not loop.bounded or loop.parent < 0 or Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]:
+    is_short = loop.bounded or (epochs and _OF_EPOCHS.search(loop.header.lower()) is not None)
+    if not is_short or loop.parent < 0 or Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]:
         return False
     once, many = driven[loop.parent]
-    return Driver.ENVIRONMENT_STEP in many and Driver.ENVIRONMENT_STEP not in once
+    if Driver.ENVIRONMENT_STEP not in many:
+        return False
+    return Driver.ENVIRONMENT_STEP not in once or bool(_rollouts_called(function, loop.parent, heat))
+
+
+def _collects(place: CodePlace, heat: HeatMap, depth: int = _DEPTH) -> bool:
+    """Whether a loop that makes a place hot, or one around it, steps environments."""
+    driven = heat.loops_driven_by(place.function)
+    if any(
+        Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]
+        and _steps_in_training(place.function, index, heat)
+        for index in place.loops
+    ):
+        return True
+    if depth <= 0:
+        return False
+    calls = (call for call in heat.callers(place.function) if call.level is not Heat.COLD)
+    return any(_collects(call.place, heat, depth - 1) for call in calls if not heat.is_evaluation(call.place))
+
+
+def _steps_in_training(function: FunctionSummary, loop: int, heat: HeatMap) -> bool:
+    """Whether what steps environments in a loop is more than an evaluation."""
+    if any(
+        Driver.ENVIRONMENT_STEP in each.drivers
+        for index, each in enumerate(function.loops)
+        if loop in function.loops_from(index)
+    ):
+        return True
+    return any(
+        loop in function.loops_from(edge.site.loop)
+        and Driver.ENVIRONMENT_STEP in frozenset().union(*heat.driven_by(edge.target))
+        and not heat.is_evaluation(CodePlace(edge.target, ()))
+        for edge in heat.graph.calls(function.path)
+    )
 
 
 def _plays_episode(function: FunctionSummary) -> bool:
@@ -235,6 +284,29 @@ def _run_together(call: IncomingCall, other: IncomingCall) -> bool:
     """Whether two calls of one function run in the same iteration of a loop."""
     one, two = call.edge, other.edge
     return one.caller is two.caller and one.site.loop == two.site.loop and one.site.guards == two.site.guards
+
+
+def _rollouts_called(function: FunctionSummary, loop: int, heat: HeatMap) -> frozenset[Driver]:
+    """Return the environment step if an iteration of a loop calls a function that collects a rollout."""
+    steps = Driver.ENVIRONMENT_STEP
+    if steps in function.loops[loop].drivers:
+        return frozenset()
+    collects = any(
+        edge.site.loop == loop
+        and not edge.site.guards
+        and _collects_rollout(edge.target)
+        and not heat.is_evaluation(CodePlace(edge.target, ()))
+        for edge in heat.graph.calls(function.path)
+    )
+    return frozenset({steps}) if collects else frozenset()
+
+
+def _collects_rollout(function: FunctionSummary) -> bool:
+    """Whether a function steps environments in a loop that counts."""
+    return any(
+        Driver.ENVIRONMENT_STEP in loop.drivers and not loop.bounded and _COUNTING.search(loop.header)
+        for loop in function.loops
+    )
 
 
 def _driven_within(
