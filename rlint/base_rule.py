@@ -132,7 +132,7 @@ class Rule:
             assumption=assumes,
             steps=steps,
             nested_steps=nested_steps,
-            collects=_collects(model, node),
+            collects=TrainingStep.GRADIENT in steps and model.sizes.learns_from_steps(node),
             scale=model.program.scale(),
             only_on=tuple(only_on),
             minor=minor,
@@ -176,7 +176,7 @@ def _steps(
     cadence = model.frequency.cadence(node)
     found = {driver.step for driver in cadence.drivers} if cadence is not None else set()
     inner = {driver.step for driver in cadence.inner} if cadence is not None else set()
-    if cadence is not None and cadence.per_epoch:
+    if found and model.sizes.is_once_per_rollout(node):
         inner.add(TrainingStep.ENVIRONMENT)
     if not large:
         pass
@@ -185,12 +185,6 @@ def _steps(
     elif model.program.uses_language_models():
         found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
     return tuple(sorted(found, key=str)), tuple(sorted(inner - {TrainingStep.MESSAGE}, key=str))
-
-
-def _collects(model: SemanticModel | LibcstModel, node: Any) -> bool:
-    """Whether the gradient steps around a node learn from environments that the same loops step."""
-    cadence = model.frequency.cadence(node)
-    return cadence is not None and cadence.collects
 
 
 def _related(model: SemanticModel | LibcstModel, place: Any, said: str) -> Related:

@@ -50,8 +50,8 @@ LEARNING_PER_ENVIRONMENT_STEP = 1 / 3
 with its usual settings (10 passes over 32 minibatches of 2,048 steps, which is 0.16) and off-policy
 algorithms, which usually take one for each."""
 COLLECTED_PER_GRADIENT_STEP = 1
-"""Environment steps for each gradient step that learns from them: as in most off-policy algorithms; PPO takes six
-with its usual settings."""
+"""Environment steps for each gradient step that learns from them: as in most off-policy algorithms; PPO takes
+six with its usual settings."""
 _FRAMES = ("frame", "image", "pixel", "screen")
 """Words in the names and units of workloads that process images."""
 _ROWS = "transitions"

@@ -1,4 +1,4 @@
-"""Queries about sizes: how many items values and loops likely have."""
+"""Queries about sizes: how many items values and loops likely have, and how many steps come with a line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.semantics import sizes
+from rlint.semantics.frequency.rollouts.collected import collects, is_once_per_rollout
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 if TYPE_CHECKING:
@@ -43,3 +44,15 @@ class SizeQueries:
         """Return the likely number of iterations of a `for` loop, or of the innermost loop around a node."""
         loops = [node] if isinstance(node, ast.For) else self._model.frequency.loops(node)
         return self.passes(loops[0]) if loops else None
+
+    def is_once_per_rollout(self, node: ast.AST) -> bool:
+        """Whether a node runs once for the many environment steps of a rollout, or a few times."""
+        place = self._model.frequency.place(node)
+        return place is not None and is_once_per_rollout(place, self._heat)
+
+    def learns_from_steps(self, node: ast.AST) -> bool:
+        """Whether a loop around a node, or around the calls that lead to it, steps environments in
+        training.
+        """
+        place = self._model.frequency.place(node)
+        return place is not None and collects(place, self._heat)

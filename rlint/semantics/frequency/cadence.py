@@ -13,6 +13,7 @@ from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCal
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.likely_roles.training_hooks import OF_FRAMEWORK
+from rlint.semantics.frequency.rollouts.collected import COUNTING, is_per_rollout
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 if TYPE_CHECKING:
@@ -22,15 +23,10 @@ _DEPTH = 4
 """Maximum number of calls that are followed from a line to the loop of a few iterations that runs it."""
 _FEW_CALLS = 2
 """As many calls in one iteration are the parts of a pair, such as an actor and a critic."""
-_COUNTING = regex(r"^while\b|\brange\(")
-"""Headers of loops that run many times. Other loops often iterate over a few agents or environments."""
 _OVER_PARTS = regex(
     r"\b(agents?|critics?|nets?|networks?|models?|members?|heads?|optim\w*|envs?|players?|workers?|polic(y|ies)|i|j)\b"
 )
 """Words in headers of loops over a few networks or environments, each of which learns once."""
-
-_OF_EPOCHS = regex(r"epoch|passes")
-"""Words in headers of loops that pass over the same data a few times."""
 
 
 @frozen
@@ -53,8 +49,7 @@ class Cadence:
     `repeated` if an iteration runs it several times: in loops over inner work, or because one of the
     functions is called several times. It runs `per_rollout` if the loop has a small constant number of
     iterations, such as one for each agent, and follows a rollout: a loop around it collects many steps of
-    environments first, and `per_epoch` if that holds or the loop counts passes over the rollout. It `collects` if a loop around its gradient steps steps environments, too, so that a
-    program spends a part of its time on them.
+    environments first.
     """
 
     drivers: frozenset[Driver]
@@ -71,8 +66,6 @@ class Cadence:
     repeated: bool = False
     updating: tuple[Guard, ...] = ()
     per_rollout: bool = False
-    per_epoch: bool = False
-    collects: bool = False
 
     @property
     def is_of_framework(self) -> bool:
@@ -118,14 +111,11 @@ class Cadences(CallerWalk[Cadence]):
                         for inner, loop in enumerate(function.loops)
                         if loop.parent == index and inner < len(driven)
                     ),
-                    inner=_driven_within(function, index, place, driven)
-                    | _rollouts_called(function, index, self._heat),
+                    inner=_driven_within(function, index, place, driven),
                     within=function.path,
                     repeated=_repeats(function, place.loops[:position]),
                     updating=_of_updates(inside, function),
-                    per_rollout=_is_per_rollout(place, self._heat),
-                    per_epoch=_is_per_rollout(place, self._heat, epochs=True),
-                    collects=_collects(place, self._heat),
+                    per_rollout=is_per_rollout(place, self._heat),
                 )
         once, many = self._heat.driven_by(function)
         hook = self._heat.hook(function)
@@ -152,9 +142,7 @@ class Cadences(CallerWalk[Cadence]):
             guards,
             repeated=_repeats(function, place.loops),
             updating=_of_updates(guards, function),
-            per_rollout=_is_per_rollout(place, self._heat),
-            per_epoch=_is_per_rollout(place, self._heat, epochs=True),
-            collects=_collects(place, self._heat),
+            per_rollout=is_per_rollout(place, self._heat),
         )
 
     def _resets(self, function: FunctionSummary, loop: int) -> bool:
@@ -204,65 +192,6 @@ def _of_updates(guards: Sequence[Guard], function: FunctionSummary) -> tuple[Gua
     return tuple(guard for guard in guards if guard.line in lines) if lines else ()
 
 
-def _is_per_rollout(place: CodePlace, heat: HeatMap, *, epochs: bool = False, depth: int = _DEPTH) -> bool:
-    """Whether all loops that make a place hot have a few iterations, and follow a rollout; with `epochs`, also
-    those that count passes over the rollout.
-    """
-    driven = heat.loops_driven_by(place.function)
-    for index in place.loops:
-        if index < len(driven) and any(driven[index]):
-            return _follows_rollout(place.function, index, heat, epochs=epochs)
-    if depth <= 0:
-        return False
-    calls = [call for call in heat.callers(place.function) if call.level is Heat.HOT]
-    return bool(calls) and all(
-        _is_per_rollout(call.place, heat, epochs=epochs, depth=depth - 1) for call in calls
-    )
-
-
-def _follows_rollout(function: FunctionSummary, index: int, heat: HeatMap, *, epochs: bool) -> bool:
-    """Whether a loop has a few iterations, and an iteration of the loop around it collects many steps."""
-    loop, driven = function.loops[index], heat.loops_driven_by(function)
-    is_short = loop.bounded or (epochs and _OF_EPOCHS.search(loop.header.lower()) is not None)
-    if not is_short or loop.parent < 0 or Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]:
-        return False
-    once, many = driven[loop.parent]
-    if Driver.ENVIRONMENT_STEP not in many:
-        return False
-    return Driver.ENVIRONMENT_STEP not in once or bool(_rollouts_called(function, loop.parent, heat))
-
-
-def _collects(place: CodePlace, heat: HeatMap, depth: int = _DEPTH) -> bool:
-    """Whether a loop that makes a place hot, or one around it, steps environments."""
-    driven = heat.loops_driven_by(place.function)
-    if any(
-        Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]
-        and _steps_in_training(place.function, index, heat)
-        for index in place.loops
-    ):
-        return True
-    if depth <= 0:
-        return False
-    calls = (call for call in heat.callers(place.function) if call.level is not Heat.COLD)
-    return any(_collects(call.place, heat, depth - 1) for call in calls if not heat.is_evaluation(call.place))
-
-
-def _steps_in_training(function: FunctionSummary, loop: int, heat: HeatMap) -> bool:
-    """Whether what steps environments in a loop is more than an evaluation."""
-    if any(
-        Driver.ENVIRONMENT_STEP in each.drivers
-        for index, each in enumerate(function.loops)
-        if loop in function.loops_from(index)
-    ):
-        return True
-    return any(
-        loop in function.loops_from(edge.site.loop)
-        and Driver.ENVIRONMENT_STEP in frozenset().union(*heat.driven_by(edge.target))
-        and not heat.is_evaluation(CodePlace(edge.target, ()))
-        for edge in heat.graph.calls(function.path)
-    )
-
-
 def _plays_episode(function: FunctionSummary) -> bool:
     """Whether a function steps an environment itself, but only in its loops."""
     if Driver.ENVIRONMENT_STEP in function.drivers:
@@ -286,29 +215,6 @@ def _run_together(call: IncomingCall, other: IncomingCall) -> bool:
     return one.caller is two.caller and one.site.loop == two.site.loop and one.site.guards == two.site.guards
 
 
-def _rollouts_called(function: FunctionSummary, loop: int, heat: HeatMap) -> frozenset[Driver]:
-    """Return the environment step if an iteration of a loop calls a function that collects a rollout."""
-    steps = Driver.ENVIRONMENT_STEP
-    if steps in function.loops[loop].drivers:
-        return frozenset()
-    collects = any(
-        edge.site.loop == loop
-        and not edge.site.guards
-        and _collects_rollout(edge.target)
-        and not heat.is_evaluation(CodePlace(edge.target, ()))
-        for edge in heat.graph.calls(function.path)
-    )
-    return frozenset({steps}) if collects else frozenset()
-
-
-def _collects_rollout(function: FunctionSummary) -> bool:
-    """Whether a function steps environments in a loop that counts."""
-    return any(
-        Driver.ENVIRONMENT_STEP in loop.drivers and not loop.bounded and _COUNTING.search(loop.header)
-        for loop in function.loops
-    )
-
-
 def _driven_within(
     function: FunctionSummary,
     index: int,
@@ -324,7 +230,7 @@ def _driven_within(
         if not is_within or loop.bounded:
             continue
         drives = driven[inner][0] | driven[inner][1]
-        if not _COUNTING.search(loop.header):
+        if not COUNTING.search(loop.header):
             learns = Driver.GRADIENT_STEP in drives and not _OVER_PARTS.search(loop.header)
             drives = frozenset({Driver.GRADIENT_STEP}) if learns else frozenset()
         if not any(index in function.loops_from(guard.loop) for guard in loop.guards):
