@@ -10,6 +10,9 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 
 _NAMES_CLASSES = frozenset({"hydra", "gin", "mmcv", "mmengine"})
 """Libraries that create the objects which configuration files name."""
+_HYDRA = "hydra"
+_CREATES = frozenset({"call", "get_class", "get_method", "get_object", "get_static_method", "instantiate"})
+"""Functions of Hydra that do so; `@hydra.main` alone only reads options."""
 _PACKAGE = "__init__.py"
 
 
@@ -107,8 +110,13 @@ class UnusedClasses:
     def reads_configurations(self) -> bool:
         """Whether the project uses a library that creates the objects which configuration files name."""
         files = self._index.modules.values()
-        imported = (target for file in files for target in file.imports.values())
-        return any(target.partition(".")[0] in _NAMES_CLASSES for target in imported)
+        imported = [target for file in files for target in (*file.imports.values(), *file.star_imports)]
+        found = {target.partition(".")[0] for target in imported} & _NAMES_CLASSES
+        if found != {_HYDRA}:
+            return bool(found)
+        named = {target.rpartition(".")[2] for target in imported if target.startswith(f"{_HYDRA}.")}
+        is_starred = any(each.startswith(_HYDRA) for file in files for each in file.star_imports)
+        return is_starred or not _CREATES.isdisjoint(named | self._attributes_read)
 
     @cached_property
     def _attributes_read(self) -> frozenset[str]:
