@@ -148,14 +148,9 @@ class Rule:
         usage = model.usage
         if usage.is_unused(node):
             return "no code of this project uses it"
-        if usage.is_unreached(node):
-            if usage.is_loaded():
-                return "no script of this project uses it"
-            module = model.symbols.module.module
-            return f"no script of this project reaches `{module}`"
-        warning = usage.warning_instead(node)
-        if warning:
-            return f"it cannot be called: the decorator `{warning}` replaces it by a warning"
+        left_out = usage.why_left_out(node)
+        if left_out:
+            return left_out
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
         if usage.is_exploration(node):

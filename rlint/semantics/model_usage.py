@@ -71,32 +71,17 @@ class UsageQueries:
             for each in later
         )
 
-    def is_unreached(self, node: ast.AST) -> bool:
-        """Whether a node is part of a function or class that no script of the project reaches, though scripts
-        use others of its file, of its package, or of the folders beside that.
+    def why_left_out(self, node: ast.AST) -> str:
+        """Return in words that no script of the project reaches the function or class around a node, though
+        scripts use others of its file, of its package, or of the folders beside that. "" otherwise.
         """
         function = self._model.symbols.function_at(node)
         name = function.qualname.partition(".")[0] if function is not None else ""
-        return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
-
-    def is_loaded(self) -> bool:
-        """Whether code that the scripts of the project reach imports this file, or runs it."""
-        return self._program.is_loaded(self._model.symbols.module.module)
-
-    def warning_instead(self, node: ast.AST) -> str:
-        """Return the class of warnings that decorates a function or class around a node, "" if there is none:
-        no decorator, it replaces what it decorates by a warning, which cannot be called.
-        """
-        return next(
-            (
-                decorator.id
-                for each in self._model.syntax.ancestors(node)
-                if isinstance(each, (*FUNCTIONS, ast.ClassDef))
-                for decorator in each.decorator_list
-                if isinstance(decorator, ast.Name) and decorator.id in _WARNINGS
-            ),
-            "",
-        )
+        module = self._model.symbols.module.module
+        if not name or not self._program.is_unreached(module, name):
+            return ""
+        is_loaded = self._program.is_loaded(module)
+        return f"no script of this project {'uses it' if is_loaded else f'reaches `{module}`'}"
 
     def call_sites(self, node: ast.AST) -> list[tuple[FunctionSummary, CallSite]]:
         """Return the functions of the project, without tests, that call the function around a node, each with
@@ -183,8 +168,12 @@ class UsageQueries:
 
     def why_unreached(self, node: ast.AST) -> str:
         """Return why a node does not run, if a test around it, or around all calls of its function, always
-        has the other outcome in this project: by constants, and by what all calls pass. "" if it may run.
+        has the other outcome in this project: by constants, and by what all calls pass; or if a statement
+        before it always leaves, or a class of warnings replaces the function. "" if it may run.
         """
+        warning = self._warning_instead(node)
+        if warning:
+            return f"the decorator `{warning}` replaces it by a warning"
         return self._why_not_taken(node, self._settled, _MOST_CALLS, "always {} in this project")
 
     def why_off(self, node: ast.AST) -> str:
@@ -222,6 +211,21 @@ class UsageQueries:
         calls = settled.calls_of(function)
         reasons = [self._why_not_taken(call, settled, depth - 1, form) for call in calls]
         return reasons[0] if reasons and all(reasons) else ""
+
+    def _warning_instead(self, node: ast.AST) -> str:
+        """Return the class of warnings that decorates a function or class around a node, "" if there is none:
+        no decorator, it replaces what it decorates by a warning, which cannot be called.
+        """
+        return next(
+            (
+                decorator.id
+                for each in self._model.syntax.ancestors(node)
+                if isinstance(each, (*FUNCTIONS, ast.ClassDef))
+                for decorator in each.decorator_list
+                if isinstance(decorator, ast.Name) and decorator.id in _WARNINGS
+            ),
+            "",
+        )
 
     def _statement_that_leaves(self, node: ast.AST) -> ast.stmt | None:
         """Return the statement before a node that leaves a block around it in each case."""

@@ -30,7 +30,7 @@ RUNS = 'if __name__ == "__main__":\n    Agent().act(helper(0))\n'
 def unreached(files: dict[str, str], source: str = "self.other(state)", name: str = "agents.py") -> bool:
     """Whether no script reaches the definition around an expression."""
     model = build(files)[name]
-    return model.usage.is_unreached(find(model, source))
+    return bool(model.usage.why_left_out(find(model, source)))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ class Agent:
 NETWORK = "from torch import nn\n" + LEFT_OVER.replace("Agent:", "Agent(nn.Module):")
 TRAINS = "from agents import Agent\nAgent().train(0)\n"
 
-BESIDE_A_PROGRAM = {
+ADJACENT_PROGRAM = {
     "train.py": TRAINING,
     "tools.py": TOOLS,
     "other.py": "import tools, agents\n\n\ndef run(agent):\n    agent.train(0)\n",
@@ -313,8 +313,8 @@ BESIDE_A_PROGRAM = {
         ({"agents.py": f"{LEFT_OVER}\ndef call(agent, name):\n    getattr(agent, name)()\n"}, False),
         ({"agents/__init__.py": "from agents.agents import Agent\n", "agents/agents.py": LEFT_OVER}, False),
         ({"train.py": "print(1)\n"}, False),
-        (BESIDE_A_PROGRAM, True),
-        ({**BESIDE_A_PROGRAM, "test_it.py": "import agents\nagents.Agent().old_train(1)\n"}, False),
+        (ADJACENT_PROGRAM, True),
+        ({**ADJACENT_PROGRAM, "test_it.py": "import agents\nagents.Agent().old_train(1)\n"}, False),
     ],
 )
 def test_methods_that_are_left_over(changed: dict[str, str], *, is_left_over: bool) -> None:
@@ -355,13 +355,17 @@ def test_methods_that_a_later_definition_replaces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decorator", "warning"),
-    [("@DeprecationWarning", "DeprecationWarning"), ("@deprecated('use train')", ""), ("@cache", "")],
+    ("decorator", "why"),
+    [
+        ("@DeprecationWarning", "the decorator `DeprecationWarning` replaces it by a warning"),
+        ("@deprecated('use train')", ""),
+        ("@cache", ""),
+    ],
 )
-def test_a_warning_in_place_of_a_function(decorator: str, warning: str) -> None:
+def test_a_warning_in_place_of_a_function(decorator: str, why: str) -> None:
     """A class of warnings as a decorator leaves nothing that can be called."""
     model = model_of(f"class Agent:\n    {decorator}\n    def pre_train(self):\n        self.old()\n")
-    assert model.usage.warning_instead(find(model, "self.old()")) == warning
+    assert model.usage.why_unreached(find(model, "self.old()")) == why
 
 
 @pytest.mark.parametrize(
