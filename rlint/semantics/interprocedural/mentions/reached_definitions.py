@@ -79,9 +79,14 @@ class ReachedDefinitions:
                 MAIN not in file.definition_uses
                 and not self._may_be_imported_unseen(file)
                 and not any((file.module, name) in self._tested for name in file.definition_uses if name)
-                and (bool(self._copy_of(file.module)) or self._is_left_out(file))
+                and (self._is_unused_copy(file) or self._is_left_out(file))
             )
         return known
+
+    def _is_unused_copy(self, file: ModuleSummary) -> bool:
+        """Whether a file is part of the copy of a library, and no script of it."""
+        is_script = file.module not in self._imported and _makes_calls(file)
+        return bool(self._copy_of(file.module)) and not is_script
 
     def _is_left_out(self, file: ModuleSummary) -> bool:
         """Whether scripts use far more of the other files beside a file, or of the files and folders beside a
@@ -194,8 +199,7 @@ class ReachedDefinitions:
             if MAIN in uses and not is_trial:
                 yield from ((file.module, ""), (file.module, MAIN))
             if file.module not in imported:
-                main = file.functions.get("")
-                if main is not None and main.calls:
+                if _makes_calls(file):
                     yield file.module, ""
                 yield from ((file.module, name) for name in uses if name in _ENTRIES)
             yield from ((file.module, name) for name in file.entries)
@@ -284,6 +288,12 @@ class ReachedDefinitions:
             if isinstance(found, (ClassSummary, FunctionSummary)):
                 yield found.module, found.qualname.partition(".")[0]
                 return
+
+
+def _makes_calls(file: ModuleSummary) -> bool:
+    """Whether a file calls anything when it is run."""
+    main = file.functions.get("")
+    return main is not None and bool(main.calls)
 
 
 def _most(used: Collection[bool]) -> bool:
