@@ -221,7 +221,9 @@ FOUND_BY_NAME = f"import importlib\n{TRAINING}\nimportlib.import_module(env.name
         ({"train.py": f"import hydra\n{TRAINING}"}, True),
         ({"train.py": f"import hydra\n{TRAINING}\nhydra.utils.instantiate(env)\n"}, False),
         ({"train.py": f"from hydra.utils import instantiate\n{TRAINING}\ninstantiate(env)\n"}, False),
+        ({"train.py": f"import hydra\n{FOUND_BY_NAME}"}, False),
         ({"train.py": f"import gin\n{TRAINING}"}, False),
+        ({"train.py": f"from lightning.pytorch.cli import LightningCLI\n{TRAINING}"}, False),
     ],
 )
 def test_a_folder_that_no_script_uses(changed: dict[str, str], *, is_left_out: bool) -> None:
