@@ -149,8 +149,9 @@ class Rule:
         usage = model.usage
         if usage.is_unused(node):
             return "no code of this project uses it"
-        if usage.is_unreached(node):
-            return "no script of this project uses it"
+        left_out = usage.why_left_out(node)
+        if left_out:
+            return left_out
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
         if usage.is_exploration(node):

@@ -832,7 +832,8 @@ for batch in range(10_000):
             False,
         ),
         ("Noisy", "from agents.networks import Small", "from agents.networks import Noisy", False),
-        ("Noisy", "import hydra\nfrom agents.networks import Small", "", False),
+        ("Noisy", "import hydra\nfrom agents.networks import Small\nhydra.main()", "", True),
+        ("Noisy", "import hydra\nfrom agents.networks import Small\nhydra.utils.call(1)", "", False),
         ("Noisy", "Small = type", "", False),  # the file may be a library of which no user is seen
         ("noisy", "from agents.networks import Small", "", False),
     ],
@@ -847,6 +848,41 @@ def test_classes_that_nothing_uses_have_a_low_impact(
     (tmp_path / "train.py").write_text(TRAINING.replace("IMPORTED", imported))
     (found,) = findings_in(tmp_path, "RL321")
     assert (found["impact"]["basis"] == "no code of this project uses it") == is_unused
+
+
+UNUSED = """\
+import tools
+from torch.distributions import Normal
+
+
+class Old:
+    def act(self, obs):
+        for _ in range(1000):
+            obs = tools.ENV.step(Normal(obs, 1.0).rsample())
+        return obs
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "reason"),
+    [
+        ("", "no script of this project reaches `old.agent`"),
+        ("import old.agent\n\nold.agent.Old().act(1)", ""),
+    ],
+)
+def test_files_that_no_script_reaches_have_a_low_impact(imports: str, reason: str, tmp_path: Path) -> None:
+    """The reason names the file."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text("")
+    (tmp_path / "old" / "agent.py").write_text(UNUSED)
+    (tmp_path / "tools.py").write_text(
+        "import gymnasium\n\nENV = gymnasium.make('CartPole-v1')\nrun = lambda agent: agent.act(1)\n"
+    )
+    loop = "for _ in range(1000):\n    tools.ENV.step(0)"
+    (tmp_path / "train.py").write_text(f"import tools\n{imports}\n\n{loop}\n")
+    (found,) = findings_in(tmp_path, "RL321")
+    assert (found["impact"]["basis"] == reason) == bool(reason)
+    assert (found["impact"]["level"] == "low") == bool(reason)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,12 @@ DEVICE_SIMULATORS = frozenset(
 )
 """Libraries whose environments run on the GPU: observations and rewards are tensors on the device."""
 
+OFTEN_COPIED = frozenset(
+    """baselines d3rlpy elegantrl garage mlagents multiagent pfrl rl_games rlkit rllab rlpyt sb3_contrib skrl
+    spinup stable_baselines stable_baselines3 tianshou torchrl unityagents unitytrainers""".split()
+)
+"""Libraries of agents and environments of which programs hold a copy, with the scripts of the library."""
+
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
 _LOGS = Effect(EffectKind.LOGS, "writes to the log")

@@ -28,6 +28,9 @@ GENERATES = frozenset(words("generate generate_samples generate_sequences"))
 NEUTRAL_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Base classes without methods that a program relies on, or that a library calls."""
 
+READ_CLASS_NAMES = frozenset(words("gin hydra jsonargparse mmcv mmengine"))
+"""Libraries that create the objects which configuration files name."""
+
 SETTINGS_CLASSES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
 """Classes whose objects hold the settings of a program."""
 

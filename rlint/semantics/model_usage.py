@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rlint.semantics.dataflow.immutability import is_construction
 from rlint.semantics.effects.purity import Purity
 from rlint.semantics.effects.shown_values import ShownValues
-from rlint.semantics.frequency.branches.branch_tests import BranchTests
+from rlint.semantics.frequency.branches.branch_tests import LEAVING, BranchTests
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _COLLECT = (COLLECTS_WARNINGS, "captureWarnings", "seterrcall", "showwarning")
+_WARNINGS = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 _LONGEST = 40
 _MOST_CALLS = 2
 """Maximum number of calls between a line and the test that rules it out."""
@@ -47,8 +48,8 @@ class UsageQueries:
 
     def is_unused(self, node: ast.AST) -> bool:
         """Whether a node is part of a class that no code of the project uses, though other files use other
-        classes of its file; or of a method that no code calls, though scripts use its class, or that a later
-        definition in the class replaces.
+        classes of its file; or of a method that no code calls, though scripts use its class or train without
+        it, or that a later definition in the class replaces.
         """
         cls = self._model.symbols.class_at(node)
         if cls is not None and "." not in cls.qualname and self._program.is_unused(cls):
@@ -70,13 +71,17 @@ class UsageQueries:
             for each in later
         )
 
-    def is_unreached(self, node: ast.AST) -> bool:
-        """Whether a node is part of a function or class that no script of the project reaches, though scripts
-        use others of its file or package.
+    def why_left_out(self, node: ast.AST) -> str:
+        """Return in words that no script of the project reaches the function or class around a node, though
+        scripts use others of its file, of its package, or of the folders beside that. "" otherwise.
         """
         function = self._model.symbols.function_at(node)
         name = function.qualname.partition(".")[0] if function is not None else ""
-        return bool(name) and self._program.is_unreached(self._model.symbols.module.module, name)
+        module = self._model.symbols.module.module
+        if not name or not self._program.is_unreached(module, name):
+            return ""
+        is_loaded = self._program.is_loaded(module)
+        return f"no script of this project {'uses it' if is_loaded else f'reaches `{module}`'}"
 
     def call_sites(self, node: ast.AST) -> list[tuple[FunctionSummary, CallSite]]:
         """Return the functions of the project, without tests, that call the function around a node, each with
@@ -163,8 +168,12 @@ class UsageQueries:
 
     def why_unreached(self, node: ast.AST) -> str:
         """Return why a node does not run, if a test around it, or around all calls of its function, always
-        has the other outcome in this project: by constants, and by what all calls pass. "" if it may run.
+        has the other outcome in this project: by constants, and by what all calls pass; or if a statement
+        before it always leaves, or a class of warnings replaces the function. "" if it may run.
         """
+        warning = self._warning_instead(node)
+        if warning:
+            return f"the decorator `{warning}` replaces it by a warning"
         return self._why_not_taken(node, self._settled, _MOST_CALLS, "always {} in this project")
 
     def why_off(self, node: ast.AST) -> str:
@@ -192,15 +201,48 @@ class UsageQueries:
         for test, taken in self._tests.of(node):
             outcome = settled.outcome(test)
             if outcome is not None and outcome is not taken:
-                text = " ".join(self._model.source.text(test).split())
-                shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-                return f"`{shown}` is {form.format(str(outcome).lower())}"
+                return f"`{self._shortened(test)}` is {form.format(str(outcome).lower())}"
+        left = self._statement_that_leaves(node)
+        if left is not None:
+            return f"`{self._shortened(left)}` comes before it"
         function = self._model.symbols.function_at(node) if depth else None
         if function is None or not function.qualname:
             return ""
         calls = settled.calls_of(function)
         reasons = [self._why_not_taken(call, settled, depth - 1, form) for call in calls]
         return reasons[0] if reasons and all(reasons) else ""
+
+    def _warning_instead(self, node: ast.AST) -> str:
+        """Return the class of warnings that decorates a function or class around a node, "" if there is none:
+        no decorator, it replaces what it decorates by a warning, which cannot be called.
+        """
+        return next(
+            (
+                decorator.id
+                for each in self._model.syntax.ancestors(node)
+                if isinstance(each, (*FUNCTIONS, ast.ClassDef))
+                for decorator in each.decorator_list
+                if isinstance(decorator, ast.Name) and decorator.id in _WARNINGS
+            ),
+            "",
+        )
+
+    def _statement_that_leaves(self, node: ast.AST) -> ast.stmt | None:
+        """Return the statement before a node that leaves a block around it in each case."""
+        syntax = self._model.syntax
+        for each in (node, *syntax.ancestors(node)):
+            if isinstance(each, ast.stmt) and not isinstance(
+                syntax.parents[each], (ast.match_case, ast.Module)
+            ):
+                block, place = syntax.block(each)
+                found = next((before for before in block[:place] if isinstance(before, LEAVING)), None)
+                if found is not None:
+                    return found
+        return None
+
+    def _shortened(self, node: ast.AST) -> str:
+        text = " ".join(self._model.source.text(node).split())
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
     @cached_property
     def _tests(self) -> BranchTests:

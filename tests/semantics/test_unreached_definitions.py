@@ -30,7 +30,7 @@ RUNS = 'if __name__ == "__main__":\n    Agent().act(helper(0))\n'
 def unreached(files: dict[str, str], source: str = "self.other(state)", name: str = "agents.py") -> bool:
     """Whether no script reaches the definition around an expression."""
     model = build(files)[name]
-    return model.usage.is_unreached(find(model, source))
+    return bool(model.usage.why_left_out(find(model, source)))
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,112 @@ def test_modules_and_classes_that_are_chosen_at_run_time(train: str) -> None:
     assert not unreached(files)
 
 
+TRAINING = """\
+import tools
+
+env = tools.make()
+for _ in range(1000):
+    env.step(env.action_space.sample())
+"""
+TOOLS = "import gymnasium\n\n\ndef make():\n    return gymnasium.make('CartPole-v1')\n"
+OLD = "from tools import make\n\n\nclass Old:\n    def act(self, state):\n        return self.net(state)\n"
+WITH_A_FOLDER = {
+    "train.py": TRAINING,
+    "tools.py": TOOLS,
+    "old/__init__.py": "",
+    "old/agent.py": OLD,
+    "old/runner.py": "from old.agent import Old\n\n\ndef run():\n    return Old()\n",
+}
+"""A program with a folder that it does not use."""
+FOUND_BY_NAME = f"import importlib\n{TRAINING}\nimportlib.import_module(env.name)\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_left_out"),
+    [
+        ({}, True),
+        ({"train.py": f"{TRAINING}\nfrom old.runner import run\nrun()\n"}, False),
+        ({"train.py": FOUND_BY_NAME}, False),
+        ({"train.py": f"{TRAINING}\nexec(open('config.py').read())\n"}, False),
+        ({"train.py": "import tools\nprint(tools.make())\n"}, False),  # no training is seen
+        ({"old/runner.py": "from old.agent import Old\nif __name__ == '__main__':\n    Old()\n"}, False),
+        ({"old/__init__.py": "from old.agent import Old\n"}, False),
+        ({"tests/test_old.py": "from old.runner import run\ndef test_it():\n    run()\n"}, False),
+        ({"lost.py": "import tools\nfrom old_project.old import Old\nOld()\n"}, True),
+        (
+            {"lost.py": "import tools\nfrom agent.old import Old\nOld()\n"},
+            False,
+        ),  # the import may mean this file
+        ({"new/agent.py": OLD}, False),  # only as many other files are used as are not
+        ({"a.py": TRAINING, "b.py": TRAINING, "new/agent.py": OLD}, True),
+        ({"train.py": "print(1)\n", "examples/train.py": TRAINING}, False),
+        ({"train.py": f"import hydra\n{TRAINING}"}, True),
+        ({"train.py": f"import hydra\n{TRAINING}\nhydra.utils.instantiate(env)\n"}, False),
+        ({"train.py": f"from hydra.utils import instantiate\n{TRAINING}\ninstantiate(env)\n"}, False),
+        ({"train.py": f"import hydra\n{FOUND_BY_NAME}"}, False),
+        ({"train.py": f"import gin\n{TRAINING}"}, False),
+        ({"train.py": f"from lightning.pytorch.cli import LightningCLI\n{TRAINING}"}, False),
+    ],
+)
+def test_a_folder_that_no_script_uses(changed: dict[str, str], *, is_left_out: bool) -> None:
+    """Scripts use far more of the files and folders beside it. Tests, packages, and code that imports modules
+    by names known only at run time may use it; and so may the users of a library.
+    """
+    assert unreached({**WITH_A_FOLDER, **changed}, "self.net(state)", "old/agent.py") == is_left_out
+
+
+def test_a_folder_that_is_checked_alone() -> None:
+    """Which scripts there are is not known."""
+    files = {name: text for name, text in WITH_A_FOLDER.items() if name != "train.py"}
+    assert not unreached(files, "self.net(state)", "old/agent.py")
+    assert not unreached({"old/agent.py": OLD}, "self.net(state)", "old/agent.py")
+
+
+REPLAY = "class ReplayBuffer:\n    def sample(self, size):\n        return self.draw(size)\n"
+LEARN = "from {0}.deepq.replay import ReplayBuffer\n\n\ndef learn():\n    return ReplayBuffer().sample(1)\n"
+RUN = "from {0}.deepq.learn import learn\nif __name__ == '__main__':\n    learn()\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "imported", "is_unused"),
+    [
+        ("maddpg/", "baselines", "common", True),
+        ("maddpg/", "baselines", "deepq.learn", False),
+        ("", "baselines", "common", False),  # the project of the library itself, beside a script of it
+        ("maddpg/", "algorithms", "common", False),
+    ],
+)
+def test_a_copy_of_a_library(folder: str, name: str, imported: str, *, is_unused: bool) -> None:
+    """Its own scripts are not those of the program that holds the copy."""
+    package = f"{folder}{name}"
+    used = "learn" if "learn" in imported else "make"
+    files = {
+        f"{folder}main.py": f"from {name}.{imported} import {used}\n{TRAINING}\n{used}()\n",
+        f"{folder}tools.py": TOOLS,
+        f"{package}/__init__.py": "",
+        f"{package}/common.py": "def make():\n    return 1\n",
+        f"{package}/deepq/__init__.py": f"from {name}.deepq.learn import learn\n",
+        f"{package}/deepq/learn.py": LEARN.format(name),
+        f"{package}/deepq/replay.py": REPLAY,
+        f"{package}/deepq/run.py": RUN.format(name),
+    }
+    assert unreached(files, "self.draw(size)", f"{package}/deepq/replay.py") == is_unused
+
+
+@pytest.mark.parametrize(
+    "looked_up",
+    [
+        "import pkg.agents\ngetattr(pkg.agents, make())\n",
+        "import pkg.agents\npkg.agents.__dict__[make()]\n",
+        "import sys\nimport pkg.agents\nsys.modules[make()]\n",
+    ],
+)
+def test_names_that_are_looked_up_in_a_module_of_a_package(looked_up: str) -> None:
+    """All of its definitions may be meant."""
+    files = {"pkg/__init__.py": "", "pkg/agents.py": AGENTS, "train.py": f"{looked_up}{RUNS}"}
+    assert not unreached(files, name="pkg/agents.py")
+
+
 LEFT_OVER = """\
 class Agent:
     def train(self, batch):
@@ -189,6 +295,12 @@ class Agent:
 """
 NETWORK = "from torch import nn\n" + LEFT_OVER.replace("Agent:", "Agent(nn.Module):")
 TRAINS = "from agents import Agent\nAgent().train(0)\n"
+
+ADJACENT_PROGRAM = {
+    "train.py": TRAINING,
+    "tools.py": TOOLS,
+    "other.py": "import tools, agents\n\n\ndef run(agent):\n    agent.train(0)\n",
+}
 
 
 @pytest.mark.parametrize(
@@ -203,11 +315,13 @@ TRAINS = "from agents import Agent\nAgent().train(0)\n"
         ({"agents.py": f"{LEFT_OVER}\ndef call(agent, name):\n    getattr(agent, name)()\n"}, False),
         ({"agents/__init__.py": "from agents.agents import Agent\n", "agents/agents.py": LEFT_OVER}, False),
         ({"train.py": "print(1)\n"}, False),
+        (ADJACENT_PROGRAM, True),
+        ({**ADJACENT_PROGRAM, "test_it.py": "import agents\nagents.Agent().old_train(1)\n"}, False),
     ],
 )
 def test_methods_that_are_left_over(changed: dict[str, str], *, is_left_over: bool) -> None:
-    """No code calls them, though a script uses their class. A library may call those of its classes, other
-    programs what a package exports.
+    """No code calls them, though a script uses their class, or trains without it. A library may call those of
+    its classes, other programs what a package exports.
     """
     files = {"agents.py": LEFT_OVER, "train.py": TRAINS, **changed}
     if "agents/__init__.py" in files:
@@ -240,3 +354,33 @@ def test_methods_that_a_later_definition_replaces() -> None:
     assert usage.is_unused(find(model, "self.old(batch)"))
     for source in ("self.new(batch)", "self.first(state)", "self.second(state)"):
         assert not usage.is_unused(find(model, source))
+
+
+@pytest.mark.parametrize(
+    ("decorator", "why"),
+    [
+        ("@DeprecationWarning", "the decorator `DeprecationWarning` replaces it by a warning"),
+        ("@deprecated('use train')", ""),
+        ("@cache", ""),
+    ],
+)
+def test_a_warning_in_place_of_a_function(decorator: str, why: str) -> None:
+    """A class of warnings as a decorator leaves nothing that can be called."""
+    model = model_of(f"class Agent:\n    {decorator}\n    def pre_train(self):\n        self.old()\n")
+    assert model.usage.why_unreached(find(model, "self.old()")) == why
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("raise NotImplementedError\n    work(batch)", "`raise NotImplementedError` comes before it"),
+        ("return batch\n    for _ in batch:\n        work(batch)", "`return batch` comes before it"),
+        ("if batch:\n        return batch\n    work(batch)", ""),
+        ("try:\n        return batch\n    finally:\n        work(batch)", ""),
+        ("work(batch)\n    return batch", ""),
+    ],
+)
+def test_code_after_a_statement_that_leaves(body: str, why: str) -> None:
+    """It does not run."""
+    model = model_of(f"def learn(batch):\n    {body}\n")
+    assert model.usage.why_unreached(find(model, "work(batch)")) == why

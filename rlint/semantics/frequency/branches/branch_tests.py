@@ -13,7 +13,8 @@ from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 Test = tuple[ast.expr, bool]
 """A test, and the outcome that is needed."""
 _MOST_TESTS = 40
-_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+"""Statements that leave their block."""
 _BOUNDARIES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 
 
@@ -59,7 +60,7 @@ class BranchTests:
 
 def _unless_left(statement: ast.stmt) -> Iterator[Test]:
     if isinstance(statement, ast.If):
-        if isinstance(statement.body[-1], _LEAVING):
+        if isinstance(statement.body[-1], LEAVING):
             yield statement.test, False
-        elif statement.orelse and isinstance(statement.orelse[-1], _LEAVING):
+        elif statement.orelse and isinstance(statement.orelse[-1], LEAVING):
             yield statement.test, True

@@ -20,9 +20,16 @@ BY_NAME = "'"
 """Begins the names that strings contain."""
 ANY = "*"
 """Stands for all definitions that a file imports, or at the end of a dotted name for those of a module."""
+ANY_MODULE = "**"
+"""Stands for modules that no statement imports: code imports files by names known only at run time."""
 _RUNS_TEXT = frozenset({"eval", "exec"})
 _BY_NAME = frozenset({"globals", "__import__", "import_module", "locate"})
 """Functions that find modules and definitions by name."""
+_IMPORTS_FILES = frozenset(
+    {"__import__", "import_module", "locate", "exec", "run_module", "run_path", "spec_from_file_location"}
+    | {"SourceFileLoader", "walk_packages", "iter_modules", "import_packages", "load_source", "entry_points"}
+)
+"""Functions that import modules, or run files, which their arguments or folders name."""
 
 
 def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -91,13 +98,19 @@ def _used(node: ast.AST, own: set[str], imported: dict[str, list[str]], *, starr
                 yield from imported[name]
             elif starred and name not in own and name not in _BUILTINS:
                 yield name
-        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=name), given, *_]) if name in imported:
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, given, *_]):
             if not isinstance(given, ast.Constant):
-                yield from (f"{target}.{ANY}" for target in imported[name])
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr="import_module" as name)) if (
-            name in _RUNS_TEXT | _BY_NAME
-        ):
+                yield from (f"{target}.{ANY}" for target in _dotted(owner, imported))
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _IMPORTS_FILES:
+            yield ANY_MODULE
+            if isinstance(node.func, ast.Name) or name == "import_module":
+                yield ANY
+        case ast.Call(func=ast.Name(id=name)) if name in _RUNS_TEXT | _BY_NAME:
             yield ANY
+        case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+            yield ANY
+        case ast.Attribute(value=owner, attr="__dict__"):
+            yield from (f"{target}.{ANY}" for target in _dotted(owner, imported))
         case ast.Attribute():
             yield from _dotted(node, imported)
         case ast.Constant(value=str(text)):
@@ -106,9 +119,9 @@ def _used(node: ast.AST, own: set[str], imported: dict[str, list[str]], *, starr
                 yield BY_NAME + named
 
 
-def _dotted(node: ast.Attribute, imported: dict[str, list[str]]) -> Iterator[str]:
+def _dotted(value: ast.expr, imported: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the dotted names that a name or attribute of an import may mean."""
     parts = []
-    value: ast.expr = node
     while isinstance(value, ast.Attribute):
         parts.append(value.attr)
         value = value.value

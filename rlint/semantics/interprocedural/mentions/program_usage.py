@@ -25,12 +25,16 @@ class ProgramUsage:
 
     def is_unreached(self, module: str, name: str) -> bool:
         """Whether no script of the project reaches a function or class at the top level of a module, though
-        scripts reach others of its file or package.
+        scripts reach others of its file, of its package, or of the folders beside that.
         """
         return not self._unused.reads_configurations and self._reached.misses(module, name)
 
+    def is_loaded(self, module: str) -> bool:
+        """Whether code that the scripts of the project reach imports a module, or runs it."""
+        return self._reached.loads(module)
+
     def is_uncalled(self, method: FunctionSummary) -> bool:
-        """Whether no code of the project calls a method of a class that scripts use."""
+        """Whether no code of the project calls a method, though scripts use its class or train without it."""
         return self._uncalled.include(method)
 
     def is_overridden(self, method: FunctionSummary) -> bool:

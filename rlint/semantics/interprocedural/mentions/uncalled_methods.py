@@ -1,4 +1,4 @@
-"""Methods that nothing in a project calls, of classes that its scripts use."""
+"""Methods that nothing in a project calls."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class UncalledMethods:
         self._index, self._unused, self._reached = index, unused, reached
 
     def include(self, method: FunctionSummary) -> bool:
-        """Whether no file mentions the name of a method, while scripts use its class. False if a library may
-        call it, if other programs may import the class, or if code looks up names known only at run time.
+        """Whether no file mentions the name of a method, while scripts use its class or train without it.
+        False if a library may call it, if other programs may import the class, or if code looks up names
+        known only at run time.
         """
         name = method.name
         if not method.is_method or method.is_property or name.startswith("__"):
@@ -35,7 +36,8 @@ class UncalledMethods:
             return False
         if any(isinstance(base, str) and _may_call(base, name) for base in self._index.ancestry(cls)):
             return False
-        return self._reached.includes(cls.module, cls.qualname.partition(".")[0])
+        is_used = self._reached.includes(cls.module, cls.qualname.partition(".")[0])
+        return is_used or self._reached.has_programs
 
 
 def _may_call(base: str, method: str) -> bool:

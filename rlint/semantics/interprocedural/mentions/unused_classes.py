@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 from functools import cached_property
 
+from rlint.models import vocabulary
+from rlint.semantics.interprocedural.mentions.definition_uses import ANY_MODULE
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 
-_NAMES_CLASSES = frozenset({"hydra", "gin", "mmcv", "mmengine"})
-"""Libraries that create the objects which configuration files name."""
+_HYDRA = "hydra"
+_CREATES = frozenset({"call", "get_class", "get_method", "get_object", "get_static_method", "instantiate"})
+"""Functions of Hydra that do so; `@hydra.main` alone only reads options."""
+_COMMAND_LINE = ".LightningCLI"
 _PACKAGE = "__init__.py"
 
 
@@ -107,8 +111,15 @@ class UnusedClasses:
     def reads_configurations(self) -> bool:
         """Whether the project uses a library that creates the objects which configuration files name."""
         files = self._index.modules.values()
-        imported = (target for file in files for target in file.imports.values())
-        return any(target.partition(".")[0] in _NAMES_CLASSES for target in imported)
+        imported = [target for file in files for target in (*file.imports.values(), *file.star_imports)]
+        found = {target.partition(".")[0] for target in imported} & vocabulary.READ_CLASS_NAMES
+        if found != {_HYDRA}:
+            return bool(found) or any(target.endswith(_COMMAND_LINE) for target in imported)
+        named = {target.rpartition(".")[2] for target in imported if target.startswith(f"{_HYDRA}.")}
+        is_starred = any(each.startswith(_HYDRA) for file in files for each in file.star_imports)
+        uses = (each for file in files for each in file.definition_uses.values())
+        imports_by_name = any(ANY_MODULE in each for each in uses)
+        return is_starred or imports_by_name or not _CREATES.isdisjoint(named | self._attributes_read)
 
     @cached_property
     def _attributes_read(self) -> frozenset[str]:
