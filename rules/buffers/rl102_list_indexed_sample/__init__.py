@@ -164,7 +164,11 @@ from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
     unpacked_in_loop,
     unzipped_batch,
 )
-from rlint.rules.buffers.rl102_list_indexed_sample.whole_items import appends_whole, are_kept_whole
+from rlint.rules.buffers.rl102_list_indexed_sample.whole_items import (
+    appends_whole,
+    are_kept_whole,
+    takes_windows,
+)
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
@@ -173,6 +177,10 @@ ARRAYS = (
 SLICES = (
     "Keep each field of the transitions in one preallocated array, and slice it: "
     "`self.rewards[start : start + length]`"
+)
+WINDOWS = (
+    "Pad the episodes to one array for each field, and index all windows at once: "
+    "`rewards[episodes[:, None], starts[:, None] + np.arange(length)]`"
 )
 FIELDS = "Draw the indices of a whole batch, and index the storage of each field with all of them at once"
 _DRAWS = ("random.sample", "random.choices")
@@ -464,6 +472,9 @@ class ListIndexedSample(Rule):
             kind = container_of(picked.held, model)
             if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
                 return None
+            if takes_windows(node, picked.first, model):
+                message = f"The windows of a batch are picked from the episodes in `{held}` one by one"
+                return self.finding(model, picked.first, message, advice=WINDOWS)
             message = f"The batch is picked from `{held}` one by one{walks(kind)}"
             minor = _EPISODES if appends_whole(node) else None
             return self.finding(model, picked.first, message, advice=ARRAYS, minor=minor)

@@ -1,4 +1,4 @@
-"""Batches of whole games or episodes, whose fields no code of the loop or function takes apart."""
+"""Batches of whole games or episodes, or of windows of them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,25 @@ def appends_whole(loop: ast.For) -> bool:
         if (value := _appended(node)) is not None and _WHOLE.search(value.id.lower())
     }
     return bool(names) and not any(_reads_field(node, names) for node in descendants(loop))
+
+
+def takes_windows(loop: ast.For, pick: ast.expr, model: SemanticModel) -> bool:
+    """Whether a loop takes a range of steps of an episode that it picks: `episode["rewards"][start:end]`."""
+    statement = model.syntax.statement(pick)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=episode)]):
+            return any(_is_window(node, episode) for node in descendants(loop))
+    return False
+
+
+def _is_window(node: ast.AST, episode: str) -> bool:
+    match node:
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(id=name)) | ast.Subscript(value=ast.Name(id=name)),
+            slice=ast.Slice(lower=ast.expr(), upper=ast.expr()),
+        ):
+            return name == episode
+    return False
 
 
 def _appended(node: ast.AST) -> ast.Name | None:

@@ -80,7 +80,7 @@ increasing at about sixteen million, and a saved buffer has another dtype.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.rule import (
     Applicability,
@@ -121,6 +121,7 @@ _OF_INFO = regex(r"(_|\b)infos?(_|\b)")
 """Storages of what an environment reports besides observations: few numbers, if any."""
 _FRAMES = 3
 """Axes of an array whose rows likely are frames."""
+_BYTES = ", or `np.uint8` if the rows are frames"
 _MINOR = "the arrays have few rows, or only those of one update, which take little memory"
 _TEMPORARY = "the array only lives until the function returns, which runs in each step"
 MEANT = ("float64", "double", "precision", "precise")
@@ -160,11 +161,20 @@ class Float64Buffer(Rule):
             first.call,
             f"{what} {holds} float64 and {takes} twice the memory that {pronoun} {needs}{known}",
             fix=build_fix([entry.call for entry in entries], model),
-            advice="Allocate with `dtype=np.float32`, or `np.uint8` if the rows are frames",
+            advice="Allocate with `dtype=np.float32`" + (_BYTES if may_hold_frames(entries) else ""),
             related=[(entry.call, "holds float64, too") for entry in others],
             assumes=None if first.surely else f"{whose} rows become float32 tensors where they are read",
             minor=why_small(entries, model),
         )
+
+
+def may_hold_frames(entries: Sequence[Entry]) -> bool:
+    """Whether the rows of an array may have several axes, by the shape that it is allocated with."""
+    return any(
+        isinstance(node, ast.Starred) or "shape" in (last_name(node) or "").lower()
+        for entry in entries
+        for node in descendants(entry.call)
+    )
 
 
 def _buffers(_: ast.Module, model: SemanticModel) -> list[list[tuple[ast.stmt, Entry]]]:

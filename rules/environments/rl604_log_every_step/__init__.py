@@ -187,8 +187,9 @@ class LogEveryStep(Rule):
         written = f"`{model.source.text(call.func)}` {action} in every {named}"
         others = len(run) - 1
         if others:
-            written += f", as do {others} more calls" if others > 1 else ", as does another call"
-        cost = "each call adds its cost to the step, and few of the lines are read"
+            line = model.span_of(run[1])[0].line
+            written += f", and so do {others} more calls" if others > 1 else f", and so does line {line}"
+        cost = "each call adds its cost to the step, and few of them are looked at"
         if redrawn:
             cost = "each call formats and writes the whole line"
         yield self.finding(

@@ -119,8 +119,8 @@ MADE = {
 ENDS = {
     BlendResult.COPY: "then copied",
     BlendResult.DATA: "in place of the old memory",
-    BlendResult.ITEM: "to be copied into the network later",
-    BlendResult.MADE: "to be copied into the network later",
+    BlendResult.ITEM: "which later code copies into the network",
+    BlendResult.MADE: "which later code copies into the network",
     BlendResult.SCALED: "added to the scaled tensor",
 }
 _MINOR = "only one temporary tensor per parameter is saved"

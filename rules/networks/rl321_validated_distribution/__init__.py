@@ -152,6 +152,8 @@ _OF_NUMBERS = "its parameters are numbers, which are checked in host memory"
 _OF_DISTRIBUTION = "its parameters are those of another distribution, of which it is a copy or a part"
 _LONG_STEP = "a step of a network for images or sequences takes far longer than the checks"
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
+_CHECKED = "its parameters when it is created, and each value whose probability is computed"
+_VALUES = "each value whose probability is computed"
 
 
 class ValidatedDistribution(Rule):
@@ -204,7 +206,7 @@ class ValidatedDistribution(Rule):
         """Return a finding for a distribution that validates its arguments."""
         is_base = is_super_constructor(call.func, model)
         shown = f"`{model.source.text(call.func)}`" + (f" of `{name}`" if is_base else "")
-        what = "each value" if name in PASSES_ON else "its parameters and each value"
+        what = _VALUES if name in PASSES_ON else _CHECKED
         is_held = model.names.qualified(call.func) is None and not is_base
         parameter = defaulted(call.func, model) if is_held else None
         assumes = f"no caller passes another `{parameter}`" if parameter else None
@@ -213,7 +215,7 @@ class ValidatedDistribution(Rule):
         return self.finding(
             model,
             call,
-            f"{shown} validates {what} each time; on a GPU, each check synchronises with the device",
+            f"{shown} checks {what}; on a GPU, each check synchronises with the device",
             fix=None if requests_validation(call) else without_validation(call, model),
             advice=WITHOUT_VALIDATION,
             assumes=assumes,
@@ -242,8 +244,7 @@ class ValidatedDistribution(Rule):
             yield self.finding(
                 model,
                 call,
-                f"`{shown}` validates its parameters and each value each time; on a GPU, each check "
-                "synchronises with the device",
+                f"`{shown}` checks {_CHECKED}; on a GPU, each check synchronises with the device",
                 advice=WITHOUT_VALIDATION,
                 assumes=assumes,
                 minor=turned_off(model) or why_small(call, model),
