@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.semantics.dataflow.immutability import is_construction
 from rlint.semantics.effects.purity import Purity
 from rlint.semantics.effects.shown_values import ShownValues
-from rlint.semantics.frequency.branches.branch_tests import BranchTests
+from rlint.semantics.frequency.branches.branch_tests import BranchTests, Test
+from rlint.semantics.frequency.branches.exclusive_settings import ExclusiveSettings
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
@@ -178,6 +179,31 @@ class UsageQueries:
         option = self._program.why_off(cls) if cls is not None else ""
         return f"`{option}` is off by default" if option else ""
 
+    def outcome(self, test: ast.expr) -> bool | None:
+        """Return the outcome that a test always has in this project, by constants and by what all calls
+        pass; None if it may have either.
+        """
+        return self._settled.outcome(test)
+
+    def excludes(self, tests: Sequence[Test]) -> bool:
+        """Whether the constructor of the class around some tests raises an error for the settings with which
+        all of them have the given outcomes: `if self.graph and self.loss != "dreamer": raise`.
+        """
+        return self._exclusive.exclude(tests)
+
+    def tests_before(self, node: ast.AST) -> list[Test]:
+        """Return the tests of its function on which a node depends, innermost first, each with the outcome
+        that is needed.
+        """
+        return self._tests.of(node)
+
+    def may_be_called_unseen(self, node: ast.AST) -> bool:
+        """Whether code outside of the project may call the function around a node: a package exports it or
+        its class, or code looks up names that are known only at run time.
+        """
+        function = self._model.symbols.function_at(node)
+        return function is None or self._program.may_be_called_unseen(function)
+
     def is_overridden(self, node: ast.AST) -> bool:
         """Whether a node is part of a method that all classes of the project override of which objects are
         created.
@@ -209,6 +235,10 @@ class UsageQueries:
     @cached_property
     def _settled(self) -> SettledTests:
         return SettledTests(self._model, self._heat)
+
+    @cached_property
+    def _exclusive(self) -> ExclusiveSettings:
+        return ExclusiveSettings(self._model, self._settled)
 
     @cached_property
     def _by_default(self) -> SettledTests:

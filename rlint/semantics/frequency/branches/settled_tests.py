@@ -129,7 +129,7 @@ class SettledTests:
         """
         if not self._model.names.is_self(attribute.value):
             return False
-        stored = self._stored_values(attribute)
+        stored = self.stored_values(attribute)
         return len(stored) == 1 and last_name(_item_or_itself(stored[0])) == attribute.attr.lstrip("_")
 
     def _flowing(self, expression: ast.expr, depth: int) -> Values | None:
@@ -157,11 +157,12 @@ class SettledTests:
         return self._values(binding.value, depth - 1)
 
     def _stored(self, attribute: ast.Attribute, depth: int) -> Values | None:
-        """Return the values that the constructor stores in an attribute, if nothing else does."""
-        stored = self._stored_values(attribute)
+        """Return the values of an attribute that only the constructor stores."""
+        stored = self.stored_values(attribute)
         return self._values(stored[0], depth - 1) if len(stored) == 1 else None
 
-    def _stored_values(self, attribute: ast.Attribute) -> list[ast.expr]:
+    def stored_values(self, attribute: ast.Attribute) -> list[ast.expr]:
+        """Return the values that the constructor stores in a setting, if nothing else stores in it."""
         cls = self._model.class_of(attribute)
         maker = self._model.method(cls, "__init__") if cls is not None else None
         if maker is None or not self._model.types.is_setting(attribute):

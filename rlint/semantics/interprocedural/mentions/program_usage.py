@@ -33,6 +33,15 @@ class ProgramUsage:
         """Whether no code of the project calls a method of a class that scripts use."""
         return self._uncalled.include(method)
 
+    def may_be_called_unseen(self, function: FunctionSummary) -> bool:
+        """Whether code outside of the project may call a function: a package exports it or its class, or code
+        looks up names that are known only at run time.
+        """
+        cls = self._index.owner_of(function)
+        if cls is not None:
+            return self._unused.may_be_used_unseen(cls)
+        return self._unused.may_be_named(function.module, function.path)
+
     def is_overridden(self, method: FunctionSummary) -> bool:
         """Whether all classes of the project of which objects are created override a method."""
         return self._unused.is_overridden(method)
