@@ -152,14 +152,14 @@ class Rule:
             return "no script of this project uses it"
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
-        if usage.is_exploration(node):
+        if model.branches.is_exploration(node):
             return "it runs only when the agent explores at random"
         if usage.is_overridden(node):
             return "all classes of this project override the method"
-        unreached = usage.why_unreached(node)
+        unreached = model.branches.why_unreached(node)
         if unreached:
             return f"it does not run: {unreached}"
-        off = usage.why_off(node)
+        off = model.branches.why_off(node)
         if off:
             return f"it only runs if an option is set: {off}"
         per_item = self.heat is not Heat.COLD and model.frequency.heat_of(node).runs_per_item

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.semantics.dataflow.immutability import is_construction
 from rlint.semantics.effects.purity import Purity
 from rlint.semantics.effects.shown_values import ShownValues
-from rlint.semantics.frequency.branches.branch_tests import BranchTests, Test
-from rlint.semantics.frequency.branches.exclusive_settings import ExclusiveSettings
-from rlint.semantics.frequency.branches.exploration import explores
-from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import descendants
@@ -24,9 +20,6 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _COLLECT = (COLLECTS_WARNINGS, "captureWarnings", "seterrcall", "showwarning")
-_LONGEST = 40
-_MOST_CALLS = 2
-"""Maximum number of calls between a line and the test that rules it out."""
 
 
 class UsageQueries:
@@ -158,45 +151,6 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return self._heat.calls_leading_to(place) if place is not None else frozenset()
 
-    def is_exploration(self, node: ast.AST) -> bool:
-        """Whether a node runs only when an agent explores at random, which late in training is rare."""
-        return any(explores(test, self._model, taken=taken) for test, taken in self._tests.of(node))
-
-    def why_unreached(self, node: ast.AST) -> str:
-        """Return why a node does not run, if a test around it, or around all calls of its function, always
-        has the other outcome in this project: by constants, and by what all calls pass. "" if it may run.
-        """
-        return self._why_not_taken(node, self._settled, _MOST_CALLS, "always {} in this project")
-
-    def why_off(self, node: ast.AST) -> str:
-        """Return why a node does not run unless the user of the program turns an option on: a test around it,
-        or around all calls of its function or all uses of its class, fails by default. "" if it may run.
-        """
-        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, "{} by default")
-        if known:
-            return known
-        cls = self._model.symbols.class_at(node)
-        option = self._program.why_off(cls) if cls is not None else ""
-        return f"`{option}` is off by default" if option else ""
-
-    def outcome(self, test: ast.expr) -> bool | None:
-        """Return the outcome that a test always has in this project, by constants and by what all calls
-        pass; None if it may have either.
-        """
-        return self._settled.outcome(test)
-
-    def excludes(self, tests: Sequence[Test]) -> bool:
-        """Whether the constructor of the class around some tests raises an error for the settings with which
-        all of them have the given outcomes: `if self.graph and self.loss != "dreamer": raise`.
-        """
-        return self._exclusive.exclude(tests)
-
-    def tests_before(self, node: ast.AST) -> list[Test]:
-        """Return the tests of its function on which a node depends, innermost first, each with the outcome
-        that is needed.
-        """
-        return self._tests.of(node)
-
     def may_be_called_unseen(self, node: ast.AST) -> bool:
         """Whether code outside of the project may call the function around a node: a package exports it or
         its class, or code looks up names that are known only at run time.
@@ -210,36 +164,3 @@ class UsageQueries:
         """
         function = self._model.symbols.function_at(node)
         return function is not None and function.is_method and self._program.is_overridden(function)
-
-    def _why_not_taken(self, node: ast.AST, settled: SettledTests, depth: int, form: str) -> str:
-        """Return why a node does not run, given the outcomes of tests; `form` says in words when a test has
-        its outcome, which replaces `{}`.
-        """
-        for test, taken in self._tests.of(node):
-            outcome = settled.outcome(test)
-            if outcome is not None and outcome is not taken:
-                text = " ".join(self._model.source.text(test).split())
-                shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-                return f"`{shown}` is {form.format(str(outcome).lower())}"
-        function = self._model.symbols.function_at(node) if depth else None
-        if function is None or not function.qualname:
-            return ""
-        calls = settled.calls_of(function)
-        reasons = [self._why_not_taken(call, settled, depth - 1, form) for call in calls]
-        return reasons[0] if reasons and all(reasons) else ""
-
-    @cached_property
-    def _tests(self) -> BranchTests:
-        return BranchTests(self._model.syntax)
-
-    @cached_property
-    def _settled(self) -> SettledTests:
-        return SettledTests(self._model, self._heat)
-
-    @cached_property
-    def _exclusive(self) -> ExclusiveSettings:
-        return ExclusiveSettings(self._model, self._settled)
-
-    @cached_property
-    def _by_default(self) -> SettledTests:
-        return SettledTests(self._model, self._heat, self._program)

@@ -45,4 +45,4 @@ def test_what_a_constructor_excludes(check: str, excluded: bool) -> None:
     model = build({"agent.py": AGENT.replace("CHECK", check)})["agent.py"]
     tests = [each.test for each in model.syntax.of_type(ast.If) if model.function(each).name == "update"]
     call = find(model, "self.run(batch)")
-    assert model.usage.excludes([(tests[1], False), *model.usage.tests_before(call)]) is excluded
+    assert model.branches.excludes([(tests[1], False), *model.branches.tests_before(call)]) is excluded

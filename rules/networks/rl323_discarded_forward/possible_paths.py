@@ -16,22 +16,22 @@ def is_impossible(call: ast.Call, test: ast.expr, model: SemanticModel, *, outco
     """
     if _never_has(test, model, outcome=outcome) and not model.usage.may_be_called_unseen(test):
         return True
-    return model.usage.excludes([(test, outcome), *model.usage.tests_before(call)])
+    return model.branches.excludes([(test, outcome), *model.branches.tests_before(call)])
 
 
 def why_unlikely(call: ast.Call, test: ast.expr, model: SemanticModel, *, outcome: bool) -> str | None:
     """Return why a test likely never has an outcome where a call runs; None if it may."""
     if _never_has(test, model, outcome=outcome):
         return _OF_OTHERS
-    around_both = [other for other, _ in model.usage.tests_before(test)]
-    own = [other for other, _ in model.usage.tests_before(call) if other not in around_both]
+    around_both = [other for other, _ in model.branches.tests_before(test)]
+    own = [other for other, _ in model.branches.tests_before(call) if other not in around_both]
     if _is_of_settings(test, model) and any(_is_of_settings(other, model) for other in own):
         return _DEPENDENT
     return None
 
 
 def _never_has(test: ast.expr, model: SemanticModel, *, outcome: bool) -> bool:
-    known = model.usage.outcome(test)
+    known = model.branches.outcome(test)
     return known is not None and known is not outcome
 
 

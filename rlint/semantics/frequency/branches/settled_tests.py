@@ -38,6 +38,8 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
     ast.LtE: operator.le,  # type: ignore[dict-item]
     ast.Gt: operator.gt,  # type: ignore[dict-item]
     ast.GtE: operator.ge,  # type: ignore[dict-item]
+    ast.In: lambda left, right: operator.contains(right, left),  # type: ignore[arg-type]
+    ast.NotIn: lambda left, right: not operator.contains(right, left),  # type: ignore[arg-type]
 }
 Values = frozenset[object]
 """All values that an expression may have; None as a whole stands for "not known"."""
@@ -46,7 +48,7 @@ Values = frozenset[object]
 class SettledTests:
     """The outcomes of the tests of one file, as far as every value in them is a constant: a literal, a name
     or a setting bound to one, or a parameter to which all calls of the project pass one (or nothing). With
-    `defaults`, switches that are off by default count as constants.
+    `defaults`, switches that are off by default count as constants, and so do choices of strings.
     """
 
     def __init__(self, model: SemanticModel, heat: HeatMap, defaults: ProgramUsage | None = None) -> None:
@@ -82,6 +84,10 @@ class SettledTests:
         except TypeError:
             return None
 
+    def values_of(self, expression: ast.expr) -> Values | None:
+        """Return all values that an expression may have; None if they are not known."""
+        return self._values(expression, _DEPTH)
+
     def _values(self, expression: ast.expr, depth: int) -> Values | None:
         if depth <= 0:
             return None
@@ -115,7 +121,7 @@ class SettledTests:
                 is_known = is_parameter and function is not None and function.name == "__init__"
             case _:
                 return None
-        return self._defaults.off_values(name, self._model.module.module) if is_known else None
+        return self._defaults.default_values(name, self._model.module.module) if is_known else None
 
     @staticmethod
     def _holds_options(owner: ast.expr) -> bool:
@@ -136,6 +142,9 @@ class SettledTests:
         match expression:
             case ast.Constant(value=value):
                 return frozenset({value})
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+                texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+                return frozenset({tuple(texts)}) if len(texts) == len(parts) else None
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return frozenset({-number})
             case ast.Name():
@@ -193,7 +202,7 @@ class SettledTests:
         return self._parameters[key]
 
     def _of_calls(
-        self, function: FunctionSummary, name: str, default: ast.expr | None, depth: int
+        self, function: FunctionSummary, name: str, default: ast.expr | Values | None, depth: int
     ) -> Values | None:
         edges = [call.edge for call in self._heat.callers(function)]
         others = self._heat.calls_that_may_pass(function, name)
@@ -210,6 +219,8 @@ class SettledTests:
             found |= literal
         for edge in edges:
             given = self._given(edge, name, default)
+            if given is None and self._defaults is not None:
+                given = self._of_caller(edge, name, depth - 1)
             values = self._values(given, depth - 1) if isinstance(given, ast.expr) else given
             if values is None:
                 return None
@@ -230,7 +241,28 @@ class SettledTests:
         }
         return list(found.values())
 
-    def _given(self, edge: CallEdge, name: str, default: ast.expr | None) -> ast.expr | Values | None:
+    def _of_caller(self, edge: CallEdge, name: str, depth: int) -> Values | None:
+        """Return the default values of the option, or of the parameter of the caller, that a call of another
+        file passes to a parameter, judging by its name.
+        """
+        assert self._defaults is not None
+        names = dict(edge.site.names)
+        given = names.get(name) or names.get(str(edge.target.place_of(name)))
+        caller = edge.caller
+        if not given or depth <= 0:
+            return None
+        if given not in caller.parameters:
+            return self._defaults.default_values(given, caller.module)
+        key = caller.path, given
+        if key not in self._parameters:
+            self._parameters[key] = None  # of recursive calls
+            default = frozenset({None}) if given in caller.off else None
+            self._parameters[key] = self._of_calls(caller, given, default, depth)
+        return self._parameters[key]
+
+    def _given(
+        self, edge: CallEdge, name: str, default: ast.expr | Values | None
+    ) -> ast.expr | Values | None:
         """Return what a call passes to a parameter: an expression of this file, the values, or None if they
         are not known.
         """
@@ -299,6 +331,8 @@ def _item_or_itself(value: ast.expr) -> ast.expr:
             args=[ast.Constant(value=str(key)), *_] | [_, ast.Constant(value=str(key)), *_],
         ):
             return ast.Name(key)
+        case ast.Call(func=ast.Name(id="str" | "bool" | "int" | "float"), args=[converted]):
+            return _item_or_itself(converted)
     return value
 
 

@@ -46,8 +46,10 @@ class ProgramUsage:
         """Whether all classes of the project of which objects are created override a method."""
         return self._unused.is_overridden(method)
 
-    def off_values(self, name: str, module: str) -> frozenset[object] | None:
-        """Return the values of a switch of the program that is off by default; None if it may be on."""
+    def default_values(self, name: str, module: str) -> frozenset[object] | None:
+        """Return the values that an option of the program has by default, if it is a switch that is off or a
+        choice of strings; None if it may have others.
+        """
         return self._options.values(name, module)
 
     def why_off(self, cls: ClassSummary) -> str:
@@ -63,7 +65,7 @@ class ProgramUsage:
                 continue
             for choices in module.switched.get(name, ((),)):
                 options = (option for option, on in choices if on)
-                found = next((each for each in options if self._options.values(each, module.module)), "")
+                found = next((each for each in options if self._options.off_values(each, module.module)), "")
                 if not found:
                     return ""
         return found
