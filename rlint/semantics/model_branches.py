@@ -52,6 +52,17 @@ class BranchQueries:
         option = self._program.why_off(cls) if cls is not None else ""
         return f"`{option}` is off by default" if option else ""
 
+    def why_off_at(self, call: ast.Call, node: ast.AST) -> str:
+        """Return why a node of the function that a call runs does not run by default, given what the call
+        passes; "" if it may run.
+        """
+        targets = self._model.types.call_targets(call)
+        function = self._model.types.definition(targets[0]) if len(targets) == 1 else None
+        if function is None:
+            return ""
+        settled = self._by_default.at_call(call, targets[0], function)
+        return self._why_not_taken(node, settled, 0, "{} by default")
+
     def outcome(self, test: ast.expr) -> bool | None:
         """Return the outcome that a test always has in this project, by constants and by what all calls
         pass; None if it may have either.

@@ -56,6 +56,14 @@ class SettledTests:
         self._heat = heat
         self._defaults = defaults
         self._parameters: dict[tuple[str, str], Values | None] = {}
+        self._arguments: dict[tuple[Function, str], Values | None] = {}
+
+    def at_call(self, call: ast.Call, target: FunctionSummary, function: Function) -> SettledTests:
+        """Return the outcomes of tests for one call of a function of this file, given its arguments."""
+        found = SettledTests(self._model, self._heat, self._defaults)
+        for name, value in (arguments_by_name(call, target.call_parameters) or {}).items():
+            found._arguments[function, name] = self._values(value, _DEPTH)
+        return found
 
     def outcome(self, test: ast.expr, depth: int = _DEPTH) -> bool | None:
         """Return whether a test is always true, or always false; None if it may be either."""
@@ -75,7 +83,9 @@ class SettledTests:
         return _common(map(bool, known)) if known else None
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> bool | None:
-        lefts, rights = self._values(left, depth), self._values(right, depth)
+        is_member = isinstance(op, (ast.In, ast.NotIn))
+        lefts = self._values(left, depth)
+        rights = _members(right) if is_member else self._values(right, depth)
         if not lefts or not rights:
             return None
         compare = _COMPARISONS[type(op)]
@@ -142,9 +152,6 @@ class SettledTests:
         match expression:
             case ast.Constant(value=value):
                 return frozenset({value})
-            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
-                texts = [part.value for part in parts if isinstance(part, ast.Constant)]
-                return frozenset({tuple(texts)}) if len(texts) == len(parts) else None
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return frozenset({-number})
             case ast.Name():
@@ -157,7 +164,10 @@ class SettledTests:
     def _bound(self, name: ast.Name, binding: Binding, depth: int) -> Values | None:
         if binding.kind is BindingKind.PARAMETER:
             function = self._model.function(name)
-            return self._passed(function, name.id, depth) if function is not None else None
+            if function is None:
+                return None
+            given = self._arguments.get((function, name.id))
+            return given if given is not None else self._passed(function, name.id, depth)
         if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return None
         scope = self._model.names.scope(name).lookup(name.id)
@@ -319,6 +329,14 @@ class SettledTests:
         for call in self._model.syntax.of_type(ast.Call):
             found.setdefault(call.lineno, []).append(call)
         return found
+
+
+def _members(display: ast.expr) -> Values | None:
+    """Return the constants of a display as the only value: `("uniform", "entropy")`."""
+    if not isinstance(display, (ast.Tuple, ast.List, ast.Set)):
+        return None
+    constants = [part.value for part in display.elts if isinstance(part, ast.Constant)]
+    return frozenset({tuple(constants)}) if len(constants) == len(display.elts) else None
 
 
 def _item_or_itself(value: ast.expr) -> ast.expr:
