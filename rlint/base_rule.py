@@ -152,6 +152,8 @@ class Rule:
             return "no script of this project uses it"
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
+        if usage.is_beginning(node):
+            return "it runs only in the first steps of a training"
         if model.branches.is_exploration(node):
             return "it runs only when the agent explores at random"
         if usage.is_overridden(node):

@@ -137,6 +137,13 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return place is not None and self._heat.is_evaluation(place)
 
+    def is_beginning(self, node: ast.AST) -> bool:
+        """Whether a node runs only at the beginning of a run: under a condition such as `step <
+        learning_starts`, in a loop before the main loop, or while a counter runs down to zero.
+        """
+        place = self._model.frequency.place(node)
+        return place is not None and self._heat.is_beginning(place)
+
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
         """Return the call paths to a node from the loops that take gradient steps: the functions entered on
         each, the loop's first and the node's last.

@@ -15,6 +15,7 @@ from rlint.semantics.frequency.caller_questions import (
     ByRole,
     CallsLeadingTo,
     EachPass,
+    InBeginning,
     InEvaluation,
     Way,
     WaysFromTraining,
@@ -84,6 +85,7 @@ class HeatMap:
         self._ways = WaysFromTraining(self)
         self._leading = CallsLeadingTo(self)
         self._in_evaluation = InEvaluation(self)
+        self._in_beginning = InBeginning(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._hooks = Hooks(index, self._calls)
@@ -370,6 +372,10 @@ class HeatMap:
     def is_evaluation(self, place: CodePlace) -> bool:
         """Whether a place runs only in evaluations and demonstrations."""
         return self._in_evaluation.ask(place) is True
+
+    def is_beginning(self, place: CodePlace) -> bool:
+        """Whether a place runs only at the beginning of a run, such as in a warm-up phase."""
+        return self._in_beginning.ask(place) is True
 
     def is_evaluation_script(self, function: FunctionSummary) -> bool:
         """Whether a function is part of a file that only evaluates or plots a trained policy."""
