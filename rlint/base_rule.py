@@ -45,6 +45,10 @@ class Rule:
     """Whether the pattern is about evaluations. Findings of other rules have a low impact in code that only
     evaluates or shows a trained policy.
     """
+    concerns_waiting: ClassVar[bool] = False
+    """Whether the pattern is that code waits. Findings of other rules have a low impact in loops that wait
+    for the clock.
+    """
     one_change_mends: ClassVar[CodeExtent | None] = None
     """The code in which one change usually mends all findings: only the first of them has an impact."""
     mended_with: ClassVar[tuple[str, ...]] = ()
@@ -152,6 +156,8 @@ class Rule:
             return "no script of this project uses it"
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
+        if not self.concerns_waiting and usage.is_in_real_time(node):
+            return "it runs in a loop that waits for the clock in each iteration"
         if usage.is_beginning(node):
             return "it runs only in the first steps of a training"
         if model.branches.is_exploration(node):

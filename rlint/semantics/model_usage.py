@@ -144,6 +144,13 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return place is not None and self._heat.is_beginning(place)
 
+    def is_in_real_time(self, node: ast.AST) -> bool:
+        """Whether a node runs only in loops that wait for the clock in each iteration: those of a window with
+        a frame rate, or of a robot.
+        """
+        place = self._model.frequency.place(node)
+        return place is not None and self._heat.is_in_real_time(place)
+
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
         """Return the call paths to a node from the loops that take gradient steps: the functions entered on
         each, the loop's first and the node's last.

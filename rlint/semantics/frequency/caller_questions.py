@@ -17,9 +17,6 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
 
-_MOST_STEPS = 100_000
-"""Maximum number of steps in a warm-up phase."""
-
 
 class EachPass(CallerWalk[bool]):
     """Whether a line runs in every run of the code that makes it as hot as `level`. False if in doubt:
@@ -131,47 +128,6 @@ class CallsLeadingTo(CallerWalk[frozenset[tuple[str, str]]]):
     def past(self, place: CodePlace, answer: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
         """Return the calls with the function that the last of them run."""
         return frozenset((caller, called or place.function.path) for caller, called in answer)
-
-
-class InBeginning(CallerWalk[bool]):
-    """Whether a line runs only at the beginning of a run: on all call paths to it there is a condition or a
-    loop of a warm-up phase (see beginnings.py).
-    """
-
-    def __init__(self, heat: HeatMap) -> None:
-        super().__init__(heat)
-        self._heat = heat
-
-    def here(self, place: CodePlace) -> bool | None:
-        """Return the answer from the conditions and loops of the function; False if nothing calls it."""
-        function = place.function
-        limits = [guard.begins for guard in place.guards if guard.begins]
-        limits += [name for index in place.loops if (name := function.loops[index].begins)]
-        if any(self._is_short(name, function) for name in limits) and not self._is_created_often(function):
-            return True
-        return None if self._heat.callers(function) and not self._heat.may_be_called(function) else False
-
-    def _is_short(self, limit: str, function: FunctionSummary) -> bool:
-        """Whether a program sets the number of steps of the beginning to no more than usual."""
-        steps = self._heat.usual_setting(limit, function.module)
-        return steps is None or steps <= _MOST_STEPS
-
-    def _is_created_often(self, function: FunctionSummary) -> bool:
-        """Whether the objects whose method a function is are created in training: each begins again."""
-        cls = self._heat.index.owner_of(function)
-        maker = self._heat.index.method(cls, "__init__") if cls is not None else None
-        if not isinstance(maker, FunctionSummary):
-            return False
-        return self._heat.of_function(maker.path).level is not Heat.COLD
-
-    def counts(self, call: IncomingCall) -> bool:
-        """Whether a call runs more than once."""
-        return call.level is not Heat.COLD
-
-    def join(self, answers: Iterator[tuple[IncomingCall, bool]]) -> bool:
-        """Return whether it holds for all calls."""
-        found = [begins for _, begins in answers]
-        return bool(found) and all(found)
 
 
 class InEvaluation(CallerWalk[bool]):

@@ -10,10 +10,10 @@ from dataclasses import replace
 from rlint.findings import Heat
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
-from rlint.semantics.frequency.beginnings import Beginnings
 from rlint.semantics.frequency.conditions import Condition, Conditions, words_of
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.lazy_init import where_it_leaves
+from rlint.semantics.frequency.phases.beginnings import Beginnings
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import deciding_tests
 from rlint.syntax.scopes import BindingKind

@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import SemanticModel, descendants, last_name, vocabulary
 
-_OF_OTHERS = "all calls of this project have the other outcome"
+_OF_OTHERS = "the test always has the other outcome in this project"
 _DEPENDENT = "the two settings may depend on each other, so that the result is always used"
 
 
