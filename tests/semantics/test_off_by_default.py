@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rlint.cli import cli
+from tests.project_builder import find, model_of
 
 TRAIN = """\
 import argparse
@@ -243,3 +244,40 @@ def test_a_class_that_only_an_option_selects(memory: str, is_off: bool, tmp_path
     """All places where objects of it are created depend on options that are off by default."""
     found = impacts(tmp_path, USED["AGENT"], MEMORY=memory)
     assert (found[3.0] == "it only runs if an option is set: `use_per` is off by default") == is_off
+
+
+PASSED = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--sampling", default="uniform")
+args = parser.parse_args()
+net = torch.nn.Linear(4, 2)
+
+
+def draw(state, strategy):
+    if strategy == "entropy":
+        return net(state)
+    return state
+
+
+def learn(state, sampling):
+    return draw(state, "entropy") + draw(state, sampling)
+
+
+learn(make(), args.sampling)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("draw(state, sampling)", '`strategy == "entropy"` is false by default: it is `uniform`'),
+        ("draw(state, 'entropy')", ""),
+    ],
+)
+def test_what_one_call_passes(call: str, reason: str) -> None:
+    """A branch of a function may be off for one call, and on for another."""
+    model = model_of(PASSED.replace('"entropy") +', "'entropy') +"))
+    assert model.branches.why_off_at(find(model, call), find(model, "net(state)")) == reason
