@@ -45,6 +45,10 @@ class Rule:
     """Whether the pattern is about evaluations. Findings of other rules have a low impact in code that only
     evaluates or shows a trained policy.
     """
+    concerns_waiting: ClassVar[bool] = False
+    """Whether the pattern is that code waits. Findings of other rules have a low impact in loops that wait
+    for the clock.
+    """
     one_change_mends: ClassVar[CodeExtent | None] = None
     """The code in which one change usually mends all findings: only the first of them has an impact."""
     mended_with: ClassVar[tuple[str, ...]] = ()
@@ -154,14 +158,18 @@ class Rule:
             return left_out
         if not self.concerns_evaluation and usage.is_evaluation(node):
             return "it runs in evaluations, not in training"
-        if usage.is_exploration(node):
+        if not self.concerns_waiting and usage.is_in_real_time(node):
+            return "it runs in a loop that waits for the clock in each iteration"
+        if usage.is_beginning(node):
+            return "it runs only in the first steps of a training"
+        if model.branches.is_exploration(node):
             return "it runs only when the agent explores at random"
         if usage.is_overridden(node):
             return "all classes of this project override the method"
-        unreached = usage.why_unreached(node)
+        unreached = model.branches.why_unreached(node)
         if unreached:
             return f"it does not run: {unreached}"
-        off = usage.why_off(node)
+        off = model.branches.why_off(node)
         if off:
             return f"it only runs if an option is set: {off}"
         per_item = self.heat is not Heat.COLD and model.frequency.heat_of(node).runs_per_item

@@ -16,6 +16,7 @@ from rlint.findings import Position
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.model_branches import BranchQueries
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_effects import EffectQueries
 from rlint.semantics.model_frequency import FrequencyQueries
@@ -44,10 +45,10 @@ class SemanticModel:
 
     Its own methods locate nodes. Everything else is a query to a part: the meaning of names (`names`) and
     their uses in the program (`program`), values (`types`), how many items they have (`sizes`), their flow
-    (`dataflow`), what code does (`effects`), how often (`frequency`) and whether training uses it (`usage`),
-    networks (`nn`), their gradients (`gradients`), threads and processes (`threads`); `source` reads the
-    text, and `edit` and `importer` build fixes. `path` is the displayed path, `syntax` its tree with parents
-    and scopes.
+    (`dataflow`), what code does (`effects`), how often (`frequency`), whether training uses it (`usage`) and
+    takes its branches (`branches`), networks (`nn`), their gradients (`gradients`), threads and processes
+    (`threads`); `source` reads the text, and `edit` and `importer` build fixes. `path` is the displayed path,
+    `syntax` its tree with parents and scopes.
     """
 
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
@@ -63,6 +64,7 @@ class SemanticModel:
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow, self.symbols)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.usage = UsageQueries(self, program)
+        self.branches = BranchQueries(self, program)
         self.sizes = SizeQueries(self, program)
         self.silent: Callable[..., None] = _ignore_reason
         """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.

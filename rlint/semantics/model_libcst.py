@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _PARTS = frozenset(
-    "names program types dataflow effects frequency usage nn gradients threads source importer syntax".split()
+    (
+        "names program types dataflow effects frequency usage branches nn gradients threads source importer "
+        "syntax"
+    ).split()
 )
 
 

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 from rlint.semantics.dataflow.immutability import is_construction
 from rlint.semantics.effects.purity import Purity
 from rlint.semantics.effects.shown_values import ShownValues
-from rlint.semantics.frequency.branches.branch_tests import LEAVING, BranchTests
-from rlint.semantics.frequency.branches.exploration import explores
-from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.semantics.interprocedural.summary import COLLECTS_WARNINGS, RAISES_WARNINGS
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import descendants
@@ -23,10 +20,6 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _COLLECT = (COLLECTS_WARNINGS, "captureWarnings", "seterrcall", "showwarning")
-_WARNINGS = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
-_LONGEST = 40
-_MOST_CALLS = 2
-"""Maximum number of calls between a line and the test that rules it out."""
 
 
 class UsageQueries:
@@ -148,6 +141,20 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return place is not None and self._heat.is_evaluation(place)
 
+    def is_beginning(self, node: ast.AST) -> bool:
+        """Whether a node runs only at the beginning of a run: under a condition such as `step <
+        learning_starts`, in a loop before the main loop, or while a counter runs down to zero.
+        """
+        place = self._model.frequency.place(node)
+        return place is not None and self._heat.is_beginning(place)
+
+    def is_in_real_time(self, node: ast.AST) -> bool:
+        """Whether a node runs only in loops that wait for the clock in each iteration: those of a window with
+        a frame rate, or of a robot.
+        """
+        place = self._model.frequency.place(node)
+        return place is not None and self._heat.is_in_real_time(place)
+
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
         """Return the call paths to a node from the loops that take gradient steps: the functions entered on
         each, the loop's first and the node's last.
@@ -162,30 +169,12 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return self._heat.calls_leading_to(place) if place is not None else frozenset()
 
-    def is_exploration(self, node: ast.AST) -> bool:
-        """Whether a node runs only when an agent explores at random, which late in training is rare."""
-        return any(explores(test, self._model, taken=taken) for test, taken in self._tests.of(node))
-
-    def why_unreached(self, node: ast.AST) -> str:
-        """Return why a node does not run, if a test around it, or around all calls of its function, always
-        has the other outcome in this project: by constants, and by what all calls pass; or if a statement
-        before it always leaves, or a class of warnings replaces the function. "" if it may run.
+    def may_be_called_unseen(self, node: ast.AST) -> bool:
+        """Whether code outside of the project may call the function around a node: a package exports it or
+        its class, or code looks up names that are known only at run time.
         """
-        warning = self._warning_instead(node)
-        if warning:
-            return f"the decorator `{warning}` replaces it by a warning"
-        return self._why_not_taken(node, self._settled, _MOST_CALLS, "always {} in this project")
-
-    def why_off(self, node: ast.AST) -> str:
-        """Return why a node does not run unless the user of the program turns an option on: a test around it,
-        or around all calls of its function or all uses of its class, fails by default. "" if it may run.
-        """
-        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, "{} by default")
-        if known:
-            return known
-        cls = self._model.symbols.class_at(node)
-        option = self._program.why_off(cls) if cls is not None else ""
-        return f"`{option}` is off by default" if option else ""
+        function = self._model.symbols.function_at(node)
+        return function is None or self._program.may_be_called_unseen(function)
 
     def is_overridden(self, node: ast.AST) -> bool:
         """Whether a node is part of a method that all classes of the project override of which objects are
@@ -193,65 +182,3 @@ class UsageQueries:
         """
         function = self._model.symbols.function_at(node)
         return function is not None and function.is_method and self._program.is_overridden(function)
-
-    def _why_not_taken(self, node: ast.AST, settled: SettledTests, depth: int, form: str) -> str:
-        """Return why a node does not run, given the outcomes of tests; `form` says in words when a test has
-        its outcome, which replaces `{}`.
-        """
-        for test, taken in self._tests.of(node):
-            outcome = settled.outcome(test)
-            if outcome is not None and outcome is not taken:
-                return f"`{self._shortened(test)}` is {form.format(str(outcome).lower())}"
-        left = self._statement_that_leaves(node)
-        if left is not None:
-            return f"`{self._shortened(left)}` comes before it"
-        function = self._model.symbols.function_at(node) if depth else None
-        if function is None or not function.qualname:
-            return ""
-        calls = settled.calls_of(function)
-        reasons = [self._why_not_taken(call, settled, depth - 1, form) for call in calls]
-        return reasons[0] if reasons and all(reasons) else ""
-
-    def _warning_instead(self, node: ast.AST) -> str:
-        """Return the class of warnings that decorates a function or class around a node, "" if there is none:
-        no decorator, it replaces what it decorates by a warning, which cannot be called.
-        """
-        return next(
-            (
-                decorator.id
-                for each in self._model.syntax.ancestors(node)
-                if isinstance(each, (*FUNCTIONS, ast.ClassDef))
-                for decorator in each.decorator_list
-                if isinstance(decorator, ast.Name) and decorator.id in _WARNINGS
-            ),
-            "",
-        )
-
-    def _statement_that_leaves(self, node: ast.AST) -> ast.stmt | None:
-        """Return the statement before a node that leaves a block around it in each case."""
-        syntax = self._model.syntax
-        for each in (node, *syntax.ancestors(node)):
-            if isinstance(each, ast.stmt) and not isinstance(
-                syntax.parents[each], (ast.match_case, ast.Module)
-            ):
-                block, place = syntax.block(each)
-                found = next((before for before in block[:place] if isinstance(before, LEAVING)), None)
-                if found is not None:
-                    return found
-        return None
-
-    def _shortened(self, node: ast.AST) -> str:
-        text = " ".join(self._model.source.text(node).split())
-        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-    @cached_property
-    def _tests(self) -> BranchTests:
-        return BranchTests(self._model.syntax)
-
-    @cached_property
-    def _settled(self) -> SettledTests:
-        return SettledTests(self._model, self._heat)
-
-    @cached_property
-    def _by_default(self) -> SettledTests:
-        return SettledTests(self._model, self._heat, self._program)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rlint.cli import cli
+from tests.project_builder import find, model_of
 
 TRAIN = """\
 import argparse
@@ -56,11 +57,23 @@ class Agent:
             return Normal(self.net(state), 1.0).sample()
         return Normal(self.net(state), 2.0).sample()
 """
+SAMPLING = """\
+from torch.distributions import Normal
+
+
+def sample(agent, strategy):
+    for _ in range(100_000):
+        if strategy == "entropy":
+            draw = Normal(agent.net(0), 4.0).sample()
+        else:
+            draw = Normal(agent.net(0), 5.0).sample()
+        agent.env.step(draw)
+"""
 FLAG = 'parser.add_argument("--use-per", action="store_true")'
 USED = {"AGENT": AGENT.replace("        self.memory = make(Prioritized)\n", "")}
 
 
-def impacts(tmp_path: Path, agent: str = AGENT, **parts: str) -> dict[float, str]:
+def impacts(tmp_path: Path, agent: str = AGENT, checked: str = "agent.py", **parts: str) -> dict[float, str]:
     """Return the basis of the impact of each `Normal`, by its scale."""
     given = {
         "OPTION": FLAG, "ARGUMENTS": "args, use_per=args.use_per", "STORED": "self.use_per = use_per",
@@ -73,10 +86,11 @@ def impacts(tmp_path: Path, agent: str = AGENT, **parts: str) -> dict[float, str
     (tmp_path / "agent.py").write_text(agent)
     options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
-    lines = agent.splitlines()
+    lines = (tmp_path / checked).read_text().splitlines()
     return {
         float(lines[each["location"]["row"] - 1].partition("), ")[2][:3]): each["impact"]["basis"]
         for each in json.loads(ran.output)
+        if each["filename"].endswith(checked)
     }
 
 
@@ -142,6 +156,79 @@ def test_what_may_be_on_keeps_its_impact(parts: dict[str, str], tmp_path: Path) 
     assert "option" not in impacts(tmp_path, **parts).get(1.0, "")
 
 
+CHOICE = 'parser.add_argument("--sampling", default="uniform")'
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"OPTION": 'parser.add_argument("--sampling", choices=["uniform", "entropy"], default="uniform")'},
+        {"TEST": "self.args.sampling in ('entropy', 'disagree')"},
+        {"TEST": "self.args.sampling != 'uniform'"},
+        {"TEST": "self.sampling == 'entropy'", "STORED": "self.sampling = str(args.sampling)"},
+        {
+            "TEST": "self.sampling == 'entropy'",
+            "OPTION": "",
+            "STORED": "self.sampling = options.get('sampling', 'uniform')",
+            "ARGUMENTS": "args, **{'sampling': 'uniform'}",
+        },
+    ],
+)
+def test_a_choice_that_is_not_the_default(parts: dict[str, str], tmp_path: Path) -> None:
+    """A branch for another string than the declared one runs only if the user asks for it."""
+    given = {"OPTION": CHOICE, "TEST": "self.args.sampling == 'entropy'", "ARGUMENTS": "args"}
+    found = impacts(tmp_path, **{**given, **parts})
+    assert found[1.0].startswith("it only runs if an option is set")
+    assert "option" not in found[2.0]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"OPTION": CHOICE.replace("uniform", "entropy")},
+        {"OPTION": f"{CHOICE}\nparser.set_defaults(sampling='entropy')"},
+        {"OPTION": f"{CHOICE}\nparser.set_defaults(sampling=make())"},
+        {"OPTION": CHOICE, "IMPORTS": "import yaml"},
+        {"TEST": "self.args.sampling != 'entropy'"},
+        {"TEST": "self.args.sampling.startswith('entropy')"},
+    ],
+)
+def test_a_choice_that_may_be_made(parts: dict[str, str], tmp_path: Path) -> None:
+    """The program declares it, sets it at another place, or reads its settings from a file."""
+    given = {"OPTION": CHOICE, "TEST": "self.args.sampling == 'entropy'", "ARGUMENTS": "args"}
+    assert "option" not in impacts(tmp_path, **{**given, **parts}).get(1.0, "")
+
+
+def test_a_choice_that_a_match_statement_makes(tmp_path: Path) -> None:
+    """A case of constants is a comparison."""
+    agent = AGENT.replace(
+        "        if TEST:\n            return",
+        "        match self.args.sampling:\n            case 'entropy' | 'disagree':\n                return",
+    )
+    found = impacts(tmp_path, agent, OPTION=CHOICE, ARGUMENTS="args")
+    assert found[1.0] == (
+        "it only runs if an option is set: `'entropy' | 'disagree'` is false by default: it is `uniform`"
+    )
+
+
+def test_a_choice_that_calls_of_other_files_pass_on(tmp_path: Path) -> None:
+    """A parameter to which the only call, in another file, passes an option of another name."""
+    (tmp_path / "sampling.py").write_text(SAMPLING)
+    (tmp_path / "search.py").write_text("import yaml\nfrom train import train\ntrain(yaml.load(open('s')))\n")
+    found = impacts(
+        tmp_path,
+        OPTION='parser.add_argument("--strategy-of-pairs", default="uniform")',
+        IMPORTS="import sampling",
+        MEMORY="sampling.sample(agent, args.strategy_of_pairs)",
+        TEST="len(state)",
+        ARGUMENTS="args",
+        checked="sampling.py",
+    )
+    assert found[4.0].startswith("it only runs if an option is set")
+    assert "option" not in found[5.0]
+
+
 @pytest.mark.parametrize(
     ("memory", "is_off"),
     [
@@ -157,3 +244,40 @@ def test_a_class_that_only_an_option_selects(memory: str, is_off: bool, tmp_path
     """All places where objects of it are created depend on options that are off by default."""
     found = impacts(tmp_path, USED["AGENT"], MEMORY=memory)
     assert (found[3.0] == "it only runs if an option is set: `use_per` is off by default") == is_off
+
+
+PASSED = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--sampling", default="uniform")
+args = parser.parse_args()
+net = torch.nn.Linear(4, 2)
+
+
+def draw(state, strategy):
+    if strategy == "entropy":
+        return net(state)
+    return state
+
+
+def learn(state, sampling):
+    return draw(state, "entropy") + draw(state, sampling)
+
+
+learn(make(), args.sampling)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("draw(state, sampling)", '`strategy == "entropy"` is false by default: it is `uniform`'),
+        ("draw(state, 'entropy')", ""),
+    ],
+)
+def test_what_one_call_passes(call: str, reason: str) -> None:
+    """A branch of a function may be off for one call, and on for another."""
+    model = model_of(PASSED.replace('"entropy") +', "'entropy') +"))
+    assert model.branches.why_off_at(find(model, call), find(model, "net(state)")) == reason

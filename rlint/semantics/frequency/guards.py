@@ -45,7 +45,8 @@ class Guard:
     decides if the file alone does not determine it: of a switch, or of the length of an interval;
     `is_parameter` says that it is a parameter of the enclosing function, `is_own` that it is an attribute of
     `self`. `counts` is the index of the loop whose variable it compares, -1 for none: iterations are counted
-    from the beginning of that loop.
+    from the beginning of that loop. If it only holds at the beginning of a run, `begins` names the number of
+    steps after which it no longer does (see beginnings.py).
     """
 
     kind: GuardKind
@@ -59,6 +60,7 @@ class Guard:
     is_parameter: bool = False
     counts: int = -1
     is_own: bool = False
+    begins: str = ""
 
     @property
     def is_usual(self) -> bool:

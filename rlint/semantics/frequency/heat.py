@@ -42,6 +42,7 @@ from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.likely_roles.training_hooks import Hook, Hooks
 from rlint.semantics.frequency.over_items.networks_on_items import NetworksOnItems
+from rlint.semantics.frequency.phases.in_phases import InBeginning, InRealTime
 from rlint.semantics.frequency.roles import (
     LEARNS,
     Role,
@@ -84,6 +85,8 @@ class HeatMap:
         self._ways = WaysFromTraining(self)
         self._leading = CallsLeadingTo(self)
         self._in_evaluation = InEvaluation(self)
+        self._in_beginning = InBeginning(self)
+        self._in_real_time = InRealTime(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._hooks = Hooks(index, self._calls)
@@ -370,6 +373,14 @@ class HeatMap:
     def is_evaluation(self, place: CodePlace) -> bool:
         """Whether a place runs only in evaluations and demonstrations."""
         return self._in_evaluation.ask(place) is True
+
+    def is_beginning(self, place: CodePlace) -> bool:
+        """Whether a place runs only at the beginning of a run, such as in a warm-up phase."""
+        return self._in_beginning.ask(place) is True
+
+    def is_in_real_time(self, place: CodePlace) -> bool:
+        """Whether a place runs only in loops that wait for the clock in each iteration."""
+        return self._in_real_time.ask(place) is True
 
     def is_evaluation_script(self, function: FunctionSummary) -> bool:
         """Whether a function is part of a file that only evaluates or plots a trained policy."""

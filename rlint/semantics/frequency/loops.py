@@ -173,6 +173,7 @@ class LoopIndex:
                     node in self._working,
                     *self.item_runs.of(node),
                     node in self._yielding,
+                    self.conditions.beginnings.of_loop(node),
                 )
             )
         return tuple(result)

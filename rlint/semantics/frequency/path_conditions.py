@@ -13,6 +13,7 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.conditions import Condition, Conditions, words_of
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.lazy_init import where_it_leaves
+from rlint.semantics.frequency.phases.beginnings import Beginnings
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import deciding_tests
 from rlint.syntax.scopes import BindingKind
@@ -39,6 +40,7 @@ class PathConditions:
     ) -> None:
         self.syntax = syntax
         self.conditions = Conditions(syntax, definitions)
+        self.beginnings = Beginnings(syntax, definitions)
         self.loops = loops
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
@@ -251,7 +253,9 @@ class PathConditions:
             kinds = {guard.kind for part in parts for guard in part}
             if len(kinds) > 1 and not kinds <= _COUNTED:  # `step % n == 0 or step == last` is an interval
                 return [self._guard(_UNKNOWN, at or test)]
-            return max(parts, key=lambda part: min(guard.cap for guard in part))  # the most frequent
+            most = max(parts, key=lambda part: min(guard.cap for guard in part))  # the most frequent
+            all_begin = all(any(guard.begins for guard in part) for part in parts)
+            return most if all_begin else [replace(guard, begins="") for guard in most]
         condition = self.conditions.of(test, taken=taken)
         if self.conditions.by_hand.is_first_time(test, taken=taken):
             return [self._guard(_FIRST_TIME, at or test)]
@@ -266,7 +270,10 @@ class PathConditions:
             found = self._flagged(test, taken=taken, at=at or test, depth=depth)
             if any(guard.kind is GuardKind.INTERVAL for guard in found):
                 return found
-        return [self._guard(condition, at or test)] if condition is not None else []
+        if condition is None:
+            return []
+        guard, begins = self._guard(condition, at or test), self.beginnings.of(test, taken=taken)
+        return [replace(guard, begins=begins) if begins else guard]
 
     def _flagged(self, test: ast.expr, *, taken: bool, at: ast.expr, depth: int) -> list[Guard]:
         """Return the conditions under which a flag is set elsewhere, as conditions of the place that reads

@@ -49,6 +49,7 @@ class LoopSummary:
     item_calls: tuple[int, ...] = ()
     runs_on_items: bool = False
     yields: bool = False  # each iteration yields a value, and so waits for an iteration of another loop
+    begins: str = ""  # the name of its number of iterations, if it comes before the main loop of its function
 
 
 @frozen

@@ -109,6 +109,7 @@ class RenderInTraining(Rule):
     name = "render-in-training"
     seeds = ("S1.E2",)
     claims = ("time",)
+    concerns_waiting = True
     heat = Heat.COLD
     visits = (ast.Call,)
     triggers = (

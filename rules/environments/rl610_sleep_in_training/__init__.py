@@ -101,6 +101,7 @@ class SleepInTraining(Rule):
     code = "RL610"
     name = "sleep-in-training"
     claims = ("time",)
+    concerns_waiting = True
     heat = Heat.WARM
     visits = (ast.Call,)
     callees = frozenset({*last_names(*waiting_words.PAUSES, *waiting_words.RUN_COMMANDS), *_WAITS})

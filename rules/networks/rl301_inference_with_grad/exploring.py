@@ -18,7 +18,7 @@ def selects_action(call: ast.Call, model: SemanticModel) -> Function | None:
     labels = {left.label for left in model.gradients.sinks(call)}
     if SinkKind.RETURNED not in labels or not labels <= gradient_sinks.ENDS | {SinkKind.RETURNED}:
         return None
-    if model.usage.is_exploration(call) or not model.once(_explores, function):
+    if model.branches.is_exploration(call) or not model.once(_explores, function):
         return None
     return function if SinkKind.LEARNED not in model.gradients.traced(call).labels else None
 
@@ -28,10 +28,10 @@ def _explores(function: Function, model: SemanticModel) -> bool:
     for node in descendants(function):
         if not isinstance(node, ast.Return) or node.value is None or model.function(node) is not function:
             continue
-        if model.usage.is_exploration(node):
+        if model.branches.is_exploration(node):
             return not model.gradients.sources(node.value).calls
         if isinstance(node.value, ast.Name):
             for binding in model.dataflow.definitions(node.value):
-                if binding.value is not None and model.usage.is_exploration(binding.statement):
+                if binding.value is not None and model.branches.is_exploration(binding.statement):
                     return not model.gradients.sources(binding.value).calls
     return False

@@ -108,7 +108,11 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
-from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun, independent_run
+from rlint.rules.networks.rl314_unbatched_forward.independent_runs import (
+    IndependentRun,
+    independent_run,
+    why_off,
+)
 from rlint.rules.networks.rl314_unbatched_forward.looped_networks import depends, draws_figure, runs_rows
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_bounded_part
 from rlint.rules.networks.rl314_unbatched_forward.per_item import (
@@ -194,6 +198,7 @@ class UnbatchedForward(Rule):
             "of an earlier one: each dispatches every layer",
             advice="Stack or pad the inputs of all iterations, and run the network once on the batch",
             assumes=f"`{text}` treats its inputs independently",
+            minor=why_off(run, model),
         )
 
     def check_known(self, node: ast.Call, loop: AnyLoop, model: SemanticModel) -> Iterator[Finding]:

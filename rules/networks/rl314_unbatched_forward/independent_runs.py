@@ -131,6 +131,22 @@ def _runs_in(loop: AnyLoop, model: SemanticModel) -> Iterator[tuple[ast.Call, bo
             yield node, False
 
 
+def why_off(run: IndependentRun, model: SemanticModel) -> str | None:
+    """Return why the called function runs no network by default, given what the call passes to it."""
+    targets = model.types.call_targets(run.call) if run.in_callee else []
+    function = model.types.definition(targets[0]) if len(targets) == 1 else None
+    if function is None:
+        return None
+    runs = [
+        node
+        for node in descendants(function)
+        if isinstance(node, ast.Call)
+        and (model.nn.network_run(node) is not None or _run_network(model.types.call_targets(node), model))
+    ]
+    reasons = [model.branches.why_off_at(run.call, node) for node in runs]
+    return f"it only runs if an option is set: {reasons[0]}" if reasons and all(reasons) else None
+
+
 def _is_recursive(call: ast.Call, model: SemanticModel) -> bool:
     function = model.function(call)
     return function is not None and function.name == last_name(call.func)

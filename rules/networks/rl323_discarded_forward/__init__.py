@@ -25,7 +25,8 @@ effects, also a copy to the host (`log_prob.item()`), into lists and attributes 
 callers of the function that returns it as an item of a tuple, under a key of a dict, or as a field of a data
 class (likely: no other code calls the function). If only one branch reads the value (`if log_metrics:`), or
 code before it returns, the finding names the test; log-probabilities, and values that only training uses,
-then have low impact. So do parts of results that are computed once before many gradient steps.
+then have low impact. So do results that are computed if one setting is on and used if another one is, as the
+settings may depend on each other, and parts of results that are computed once before many gradient steps.
 
 Outputs that the arguments of a call ask for, and no code reads, are flagged as well: `output_scores=True`,
 `output_hidden_states=True` and similar options of language models, their logits if only hidden states are
@@ -42,6 +43,8 @@ is `likely` and there is only advice. The rule is silent:
   its side effects (with dropout or noise, there is only advice);
 - if the other branch only raises an error, or runs only at the end of an episode;
 - if the condition depends on the result;
+- if the program never takes the other branch: no call passes the parameter that it tests, or the constructor
+  raises an error for such settings;
 - if code in between changes the input or the weights, and the test depends on that code;
 - for `_ = net(x)`, which shows that the result is not wanted.
 
@@ -123,6 +126,7 @@ from rlint.rules.networks._shared.run_by_functions import called_by_lambda, runs
 from rlint.rules.networks._shared.same_input import architecture_of, is_forward
 from rlint.rules.networks.rl323_discarded_forward.dropped_positions import kept_positions
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, runs_per_round, unused_parts
+from rlint.rules.networks.rl323_discarded_forward.possible_paths import is_impossible, why_unlikely
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
@@ -206,7 +210,7 @@ class DiscardedForward(Rule):
             yield from self.unread(node, unit, names, model, is_sure=is_known and not draws)
             return
         waste = waste_of(unit, scope, model)
-        if waste is not None:
+        if waste is not None and not is_impossible(node, waste.branch.test, model, outcome=waste.taken):
             edits = sink(waste, model) if waste.is_sure and not draws else None
             fix = (
                 Fix("Run it where the result is used", Applicability.UNSAFE, edits, REASON) if edits else None
@@ -219,6 +223,7 @@ class DiscardedForward(Rule):
                 fix=fix,
                 advice="Run the network in the branch that uses its result",
                 assumes=assumption(node, waste, model),
+                minor=why_unlikely(node, waste.branch.test, model, outcome=waste.taken),
             )
 
     def by_helper(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -237,7 +242,7 @@ class DiscardedForward(Rule):
             yield from self.unread(call, unit, names, model, is_sure=False)
             return
         waste = waste_of(unit, scope, model)
-        if waste is None:
+        if waste is None or is_impossible(call, waste.branch.test, model, outcome=waste.taken):
             return
         yield self.finding(
             model,
@@ -247,6 +252,7 @@ class DiscardedForward(Rule):
             advice="Call it in the branch that uses its result",
             assumes=f"`{called(call, model)}` only computes its result, and the code in between does not "
             "change it",
+            minor=why_unlikely(call, waste.branch.test, model, outcome=waste.taken),
         )
 
     def unread_value(self, call: ast.Call, value: Unread, model: SemanticModel) -> Iterator[Finding]:
@@ -259,12 +265,15 @@ class DiscardedForward(Rule):
             if value.in_loop:
                 yield self.drawn_in_loop(call, outcome, model)
                 return
+            test, unused = value.branch.test, value.negated
+            if is_impossible(call, test, model, outcome=unused):
+                return
             yield self.finding(
                 model,
                 call,
                 f"`{called(call, model)}` is computed each time, and only used if {outcome}",
                 advice="Compute it in the branch that uses it",
-                minor=_OUTSIDE if value.by_mode else None if value.is_network else _OF_DISTRIBUTION,
+                minor=_minor(value) or why_unlikely(call, test, model, outcome=unused),
                 assumes=_assumption(call, value, model),
             )
             return
@@ -483,6 +492,11 @@ def condition(waste: Waste, model: SemanticModel) -> str:
     """Return the outcome of the test for which the result is not used."""
     text = " ".join(model.source.text(waste.branch.test).split())
     return f"`{text}`" if waste.taken else f"`{text}` is false"
+
+
+def _minor(value: Unread) -> str | None:
+    """Return why a value that only one branch uses costs little elsewhere."""
+    return _OUTSIDE if value.by_mode else None if value.is_network else _OF_DISTRIBUTION
 
 
 def _assumption(call: ast.Call, value: Unread, model: SemanticModel) -> str | None:

@@ -129,6 +129,7 @@ class BusyWaitSleep(Rule):
     name = "busy-wait-sleep"
     seeds = ("S2.2",)
     claims = ("cpu",)
+    concerns_waiting = True
     heat = Heat.COLD
     visits = (ast.While, ast.For)
     triggers = ("while", "sleep")

@@ -219,7 +219,7 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     if len(hot) < 2:
         return hot
     # `if writer is not None`, and all calls pass `None`
-    return [other for other in hot if not model.usage.why_unreached(other.node)] or hot
+    return [other for other in hot if not model.branches.why_unreached(other.node)] or hot
 
 
 def _reads_of_pass(loop: tuple[Function | None, tuple[AnyLoop, ...]], model: SemanticModel) -> list[HostRead]:

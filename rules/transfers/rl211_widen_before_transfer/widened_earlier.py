@@ -74,7 +74,7 @@ def widened_earlier(call: ast.Call, model: SemanticModel) -> EarlyWidening | Non
         return None
     if kind.tag is TypeTag.TENSOR and kind.device is not Device.HOST:
         return None  # it may be on the device already
-    if model.usage.why_off(call) or _is_class_off(call, model):
+    if model.branches.why_off(call) or _is_class_off(call, model):
         return None
     observed = any(names_observations(name) for name in names_of(data, model))
     return EarlyWidening(data, kind, dtype, None) if observed else None
@@ -91,7 +91,7 @@ def _is_class_off(node: ast.AST, model: SemanticModel) -> bool:
     uses = model.names.reads(cls.name, scope) if scope is not None else []
     calls = [call for use in uses if isinstance(call := model.parent(use), ast.Call) and call.func is use]
     if calls:
-        return all(model.usage.why_off(call) for call in calls)
+        return all(model.branches.why_off(call) for call in calls)
     return bool(model.usage.is_unused(node))
 
 

@@ -42,10 +42,26 @@ class BranchTests:
                 yield from self._left_before(child)
             if isinstance(child, _BOUNDARIES):
                 return
+            if isinstance(parent, ast.match_case) and child in parent.body:
+                yield from self._matched(parent)
             if isinstance(parent, ast.While) and child in parent.body:
                 yield parent.test, True
             yield from deciding_tests(child, parent)
             child = parent
+
+    def _matched(self, case: ast.match_case) -> Iterator[Test]:
+        """Yield the comparison that a case of constants makes: `strategy == "entropy"`."""
+        match = self._syntax.parents[case]
+        patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+        values = [pattern.value for pattern in patterns if isinstance(pattern, ast.MatchValue)]
+        if not isinstance(match, ast.Match) or not values or len(values) != len(patterns):
+            return
+        if case.guard is not None:
+            yield case.guard, True
+        operator = ast.Eq() if len(values) == 1 else ast.In()
+        compared = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
+        test = ast.Compare(match.subject, [operator], [compared])
+        yield ast.copy_location(test, case.pattern), True
 
     def _left_before(self, statement: ast.stmt) -> list[Test]:
         if isinstance(self._syntax.parents[statement], (ast.match_case, ast.Module)):

@@ -16,19 +16,21 @@ Choices = tuple[tuple[str, bool], ...]
 """Options, and whether a line needs each to be on."""
 
 UNKNOWN_VALUE: Final = "?"
-ANY_TEXT: Final = "text"
-"""Stands for all strings, of which only the truth is of interest."""
+_ANY_TEXT: Final = "text …"
+"""Stands for long strings, such as messages: no test compares them with another one."""
+_LONGEST_TEXT = 40
 _OPTION_CALLS = frozenset({"add_argument", "option"})
 _FLAGS = {"store_true": False, "store_false": True}
 _MAKER = "__init__"
-_MOST_VALUES = 6
+_MOST_VALUES = 8
+_MORE = ("more values", False)
 
 
 def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
     """Return the values that a file gives to settings by their names, without values that it only passes on
     (`Agent(use_per=args.use_per)`).
     """
-    found: dict[str, dict[tuple[str, Given], None]] = {}
+    found: dict[str, dict[tuple[str, bool], Given]] = {}
     for name, value, is_declared in (
         *_of_functions(syntax),
         *_of_stores(syntax),
@@ -37,9 +39,12 @@ def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
     ):
         if not isinstance(value, _PassedOn):
             known = found.setdefault(name, {})
-            if len(known) <= _MOST_VALUES:
-                known[repr(value), (value, is_declared)] = None  # 1 and True are equal
-    return {name: tuple(given for _, given in values) for name, values in sorted(found.items())}
+            key = repr(value)  # 1 and True are equal
+            if (key, is_declared) in known or len(known) < _MOST_VALUES:
+                known[key, is_declared] = value, is_declared
+            else:
+                known[_MORE] = UNKNOWN_VALUE, False
+    return {name: tuple(values.values()) for name, values in sorted(found.items())}
 
 
 class _PassedOn:
@@ -123,13 +128,15 @@ def _value(name: str, value: ast.expr) -> bool | int | str | _PassedOn | None:
         case ast.Constant(value=None | bool() as constant):
             return constant
         case ast.Constant(value=str(text)):
-            return ANY_TEXT if text else ""
+            return text if len(text) <= _LONGEST_TEXT else _ANY_TEXT
         case ast.Constant(value=int() | float() as number):
             return int(bool(number))
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(), default]):
             return _value(name, default)
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key)]) if key == name:
             return _PASSED_ON
+        case ast.Call(func=ast.Name(id="str" | "bool" | "int" | "float"), args=[converted], keywords=[]):
+            return _value(name, converted)
         case ast.Call(keywords=[*_, ast.keyword(arg="default", value=default)]):
             return _value(name, default)  # `field(default=False)`
         case ast.Subscript(slice=ast.Constant(value=key)) if key == name:

@@ -1,16 +1,26 @@
-"""Switches of a program that are off unless its user turns them on."""
+"""Options of a program that keep their defaults unless its user sets them: switches that are off, and choices
+of one of several strings.
+"""
 
 from __future__ import annotations
 
 from rlint.regex import regex
 from rlint.semantics.frequency.branches.declared_options import UNKNOWN_VALUE, Given
 from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.mentions.definition_uses import MAIN
+from rlint.semantics.interprocedural.summary import ModuleSummary
 
 _NO_FEATURE = regex(
     r"(^|_)(cuda|gpus?|devices?|cpu|mps|train\w*|learn\w*|run|main|mode|continuous|discrete|target|reset|done"
     r"|env\w*|seed|x|out)($|_)"
 )
 """Switches that say where or whether training runs, or that describe its task."""
+_NO_CHOICE = regex(
+    r"(^|_)(algo\w*|agents?|polic(y|ies)|models?|env\w*|tasks?|data\w*|net|networks?|arch\w*|backbone|encoder"
+    r"|modes?|types?|kinds?|names?|methods?|variant|version|game|scenario|map|robot|backend|devices?|dtype"
+    r"|precision|stage|phase|command|run|experiment|exp|trainer)($|_)"
+)
+"""Choices that select what is trained: all of their values are in use."""
 _CONFIGURED = frozenset(
     "draccus gin hydra jsonargparse ml_collections omegaconf pyrallis ruamel sacred yaml".split()
 )
@@ -30,10 +40,39 @@ class OptionDefaults:
             program = graph.program(module.module)
             for name, values in module.options.items():
                 self._given.setdefault((program, name), set()).update(values)
-            if any(target.partition(".")[0] in _CONFIGURED for target in module.imports.values()):
+            reads = any(target.partition(".")[0] in _CONFIGURED for target in module.imports.values())
+            if reads and not self._only_starts_scripts(module):
                 self._configured.add(program)
 
+    def _only_starts_scripts(self, module: ModuleSummary) -> bool:
+        """Whether a file imports nothing from the project but scripts, as a search for hyperparameters does:
+        run by themselves, they have the defaults that they declare.
+        """
+        imported = {self._graph.imported(target, module.module) for target in module.imports.values()} - {""}
+        files = [self._graph.index.modules[each] for each in imported - {module.module}]
+        return bool(files) and all(MAIN in file.definition_uses for file in files)
+
     def values(self, name: str, module: str) -> frozenset[object] | None:
+        """Return the values that an option has by default: a switch that is off, or a choice of strings. None
+        if it may have others: if the program sets it at any place, computes it, or reads its settings from
+        other files.
+        """
+        switched = self.off_values(name, module)
+        return self._chosen(name, module) if switched is None else switched
+
+    def _chosen(self, name: str, module: str) -> frozenset[object] | None:
+        """Return the strings that an option has by default."""
+        program = self._graph.program(module)
+        if program in self._configured or _NO_CHOICE.search(name.lower()):
+            return None
+        given = self._given.get((program, name), set())
+        values = {value for value, _ in given}
+        is_declared = any(declared and isinstance(value, str) for value, declared in given)
+        if not is_declared or UNKNOWN_VALUE in values:
+            return None
+        return frozenset(values) if all(value is None or isinstance(value, str) for value in values) else None
+
+    def off_values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values of a switch that is off by default: `False`, `None` or 0. None if it may be on:
         if the program turns it on at any place, computes it, or reads its settings from other files.
         """

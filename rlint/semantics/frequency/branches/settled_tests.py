@@ -38,6 +38,8 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
     ast.LtE: operator.le,  # type: ignore[dict-item]
     ast.Gt: operator.gt,  # type: ignore[dict-item]
     ast.GtE: operator.ge,  # type: ignore[dict-item]
+    ast.In: lambda left, right: operator.contains(right, left),  # type: ignore[arg-type]
+    ast.NotIn: lambda left, right: not operator.contains(right, left),  # type: ignore[arg-type]
 }
 Values = frozenset[object]
 """All values that an expression may have; None as a whole stands for "not known"."""
@@ -46,7 +48,7 @@ Values = frozenset[object]
 class SettledTests:
     """The outcomes of the tests of one file, as far as every value in them is a constant: a literal, a name
     or a setting bound to one, or a parameter to which all calls of the project pass one (or nothing). With
-    `defaults`, switches that are off by default count as constants.
+    `defaults`, switches that are off by default count as constants, and so do choices of strings.
     """
 
     def __init__(self, model: SemanticModel, heat: HeatMap, defaults: ProgramUsage | None = None) -> None:
@@ -54,6 +56,14 @@ class SettledTests:
         self._heat = heat
         self._defaults = defaults
         self._parameters: dict[tuple[str, str], Values | None] = {}
+        self._arguments: dict[tuple[Function, str], Values | None] = {}
+
+    def at_call(self, call: ast.Call, target: FunctionSummary, function: Function) -> SettledTests:
+        """Return the outcomes of tests for one call of a function of this file, given its arguments."""
+        found = SettledTests(self._model, self._heat, self._defaults)
+        for name, value in (arguments_by_name(call, target.call_parameters) or {}).items():
+            found._arguments[function, name] = self._values(value, _DEPTH)
+        return found
 
     def outcome(self, test: ast.expr, depth: int = _DEPTH) -> bool | None:
         """Return whether a test is always true, or always false; None if it may be either."""
@@ -73,7 +83,9 @@ class SettledTests:
         return _common(map(bool, known)) if known else None
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> bool | None:
-        lefts, rights = self._values(left, depth), self._values(right, depth)
+        is_member = isinstance(op, (ast.In, ast.NotIn))
+        lefts = self._values(left, depth)
+        rights = _members(right) if is_member else self._values(right, depth)
         if not lefts or not rights:
             return None
         compare = _COMPARISONS[type(op)]
@@ -81,6 +93,10 @@ class SettledTests:
             return _common(compare(one, other) for one in lefts for other in rights)
         except TypeError:
             return None
+
+    def values_of(self, expression: ast.expr) -> Values | None:
+        """Return all values that an expression may have; None if they are not known."""
+        return self._values(expression, _DEPTH)
 
     def _values(self, expression: ast.expr, depth: int) -> Values | None:
         if depth <= 0:
@@ -115,7 +131,7 @@ class SettledTests:
                 is_known = is_parameter and function is not None and function.name == "__init__"
             case _:
                 return None
-        return self._defaults.off_values(name, self._model.module.module) if is_known else None
+        return self._defaults.default_values(name, self._model.module.module) if is_known else None
 
     @staticmethod
     def _holds_options(owner: ast.expr) -> bool:
@@ -129,7 +145,7 @@ class SettledTests:
         """
         if not self._model.names.is_self(attribute.value):
             return False
-        stored = self._stored_values(attribute)
+        stored = self.stored_values(attribute)
         return len(stored) == 1 and last_name(_item_or_itself(stored[0])) == attribute.attr.lstrip("_")
 
     def _flowing(self, expression: ast.expr, depth: int) -> Values | None:
@@ -148,7 +164,10 @@ class SettledTests:
     def _bound(self, name: ast.Name, binding: Binding, depth: int) -> Values | None:
         if binding.kind is BindingKind.PARAMETER:
             function = self._model.function(name)
-            return self._passed(function, name.id, depth) if function is not None else None
+            if function is None:
+                return None
+            given = self._arguments.get((function, name.id))
+            return given if given is not None else self._passed(function, name.id, depth)
         if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return None
         scope = self._model.names.scope(name).lookup(name.id)
@@ -157,11 +176,12 @@ class SettledTests:
         return self._values(binding.value, depth - 1)
 
     def _stored(self, attribute: ast.Attribute, depth: int) -> Values | None:
-        """Return the values that the constructor stores in an attribute, if nothing else does."""
-        stored = self._stored_values(attribute)
+        """Return the values of an attribute that only the constructor stores."""
+        stored = self.stored_values(attribute)
         return self._values(stored[0], depth - 1) if len(stored) == 1 else None
 
-    def _stored_values(self, attribute: ast.Attribute) -> list[ast.expr]:
+    def stored_values(self, attribute: ast.Attribute) -> list[ast.expr]:
+        """Return the values that the constructor stores in a setting, if nothing else stores in it."""
         cls = self._model.class_of(attribute)
         maker = self._model.method(cls, "__init__") if cls is not None else None
         if maker is None or not self._model.types.is_setting(attribute):
@@ -192,7 +212,7 @@ class SettledTests:
         return self._parameters[key]
 
     def _of_calls(
-        self, function: FunctionSummary, name: str, default: ast.expr | None, depth: int
+        self, function: FunctionSummary, name: str, default: ast.expr | Values | None, depth: int
     ) -> Values | None:
         edges = [call.edge for call in self._heat.callers(function)]
         others = self._heat.calls_that_may_pass(function, name)
@@ -209,6 +229,8 @@ class SettledTests:
             found |= literal
         for edge in edges:
             given = self._given(edge, name, default)
+            if given is None and self._defaults is not None:
+                given = self._of_caller(edge, name, depth - 1)
             values = self._values(given, depth - 1) if isinstance(given, ast.expr) else given
             if values is None:
                 return None
@@ -229,7 +251,28 @@ class SettledTests:
         }
         return list(found.values())
 
-    def _given(self, edge: CallEdge, name: str, default: ast.expr | None) -> ast.expr | Values | None:
+    def _of_caller(self, edge: CallEdge, name: str, depth: int) -> Values | None:
+        """Return the default values of the option, or of the parameter of the caller, that a call of another
+        file passes to a parameter, judging by its name.
+        """
+        assert self._defaults is not None
+        names = dict(edge.site.names)
+        given = names.get(name) or names.get(str(edge.target.place_of(name)))
+        caller = edge.caller
+        if not given or depth <= 0:
+            return None
+        if given not in caller.parameters:
+            return self._defaults.default_values(given, caller.module)
+        key = caller.path, given
+        if key not in self._parameters:
+            self._parameters[key] = None  # of recursive calls
+            default = frozenset({None}) if given in caller.off else None
+            self._parameters[key] = self._of_calls(caller, given, default, depth)
+        return self._parameters[key]
+
+    def _given(
+        self, edge: CallEdge, name: str, default: ast.expr | Values | None
+    ) -> ast.expr | Values | None:
         """Return what a call passes to a parameter: an expression of this file, the values, or None if they
         are not known.
         """
@@ -288,6 +331,14 @@ class SettledTests:
         return found
 
 
+def _members(display: ast.expr) -> Values | None:
+    """Return the constants of a display as the only value: `("uniform", "entropy")`."""
+    if not isinstance(display, (ast.Tuple, ast.List, ast.Set)):
+        return None
+    constants = [part.value for part in display.elts if isinstance(part, ast.Constant)]
+    return frozenset({tuple(constants)}) if len(constants) == len(display.elts) else None
+
+
 def _item_or_itself(value: ast.expr) -> ast.expr:
     """Return the key of `config["use_per"]` as a name, other values as they are."""
     match value:
@@ -298,6 +349,8 @@ def _item_or_itself(value: ast.expr) -> ast.expr:
             args=[ast.Constant(value=str(key)), *_] | [_, ast.Constant(value=str(key)), *_],
         ):
             return ast.Name(key)
+        case ast.Call(func=ast.Name(id="str" | "bool" | "int" | "float"), args=[converted]):
+            return _item_or_itself(converted)
     return value
 
 

@@ -37,12 +37,23 @@ class ProgramUsage:
         """Whether no code of the project calls a method, though scripts use its class or train without it."""
         return self._uncalled.include(method)
 
+    def may_be_called_unseen(self, function: FunctionSummary) -> bool:
+        """Whether code outside of the project may call a function: a package exports it or its class, or code
+        looks up names that are known only at run time.
+        """
+        cls = self._index.owner_of(function)
+        if cls is not None:
+            return self._unused.may_be_used_unseen(cls)
+        return self._unused.may_be_named(function.module, function.path)
+
     def is_overridden(self, method: FunctionSummary) -> bool:
         """Whether all classes of the project of which objects are created override a method."""
         return self._unused.is_overridden(method)
 
-    def off_values(self, name: str, module: str) -> frozenset[object] | None:
-        """Return the values of a switch of the program that is off by default; None if it may be on."""
+    def default_values(self, name: str, module: str) -> frozenset[object] | None:
+        """Return the values that an option of the program has by default, if it is a switch that is off or a
+        choice of strings; None if it may have others.
+        """
         return self._options.values(name, module)
 
     def why_off(self, cls: ClassSummary) -> str:
@@ -58,7 +69,7 @@ class ProgramUsage:
                 continue
             for choices in module.switched.get(name, ((),)):
                 options = (option for option, on in choices if on)
-                found = next((each for each in options if self._options.values(each, module.module)), "")
+                found = next((each for each in options if self._options.off_values(each, module.module)), "")
                 if not found:
                     return ""
         return found

@@ -29,8 +29,14 @@ class UnusedClasses:
 
     def may_be_used_unseen(self, cls: ClassSummary) -> bool:
         """Whether a package exports a class, or code may look up its members by names known at run time."""
-        own = self._index.modules[cls.module]
-        return own.looks_up_names or self._is_exported(cls) or self._may_be_named_at_run_time(cls.module)
+        return self.may_be_named(cls.module, cls.path)
+
+    def may_be_named(self, module: str, path: str) -> bool:
+        """Whether a package exports a definition of a module, or code may look it up by a name known at run
+        time.
+        """
+        looks_up = self._index.modules[module].looks_up_names
+        return looks_up or self._is_exported(module, path) or self._may_be_named_at_run_time(module)
 
     def includes(self, cls: ClassSummary) -> bool:
         """Whether no code of the project uses a class, while other files use other classes of its file. False
@@ -39,7 +45,7 @@ class UnusedClasses:
         name = cls.qualname.rpartition(".")[2]
         if name.islower() or name in self._used or name in self._attributes_read:  # nearly all classes
             return False
-        if self._may_be_named_at_run_time(cls.module) or self._is_exported(cls):
+        if self._may_be_named_at_run_time(cls.module) or self._is_exported(cls.module, cls.path):
             return False
         siblings = {other.qualname for other in self._index.modules[cls.module].classes.values()}
         return any(
@@ -72,7 +78,7 @@ class UnusedClasses:
             name.islower()
             or name in self._created
             or name in self._attributes_read
-            or self._is_exported(cls)
+            or self._is_exported(cls.module, cls.path)
             or self._may_be_named_at_run_time(cls.module)
         )
 
@@ -89,9 +95,9 @@ class UnusedClasses:
         """Whether an import of the project has the name of a file in its path."""
         return module.rpartition(".")[2] in self._imported_names
 
-    def _is_exported(self, cls: ClassSummary) -> bool:
+    def _is_exported(self, own: str, path: str) -> bool:
         return any(
-            cls.path in module.imports.values() or cls.module in module.star_imports
+            path in module.imports.values() or own in module.star_imports
             for module in self._index.modules.values()
             if module.path.endswith(_PACKAGE)
         )
