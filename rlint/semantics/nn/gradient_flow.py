@@ -265,11 +265,22 @@ class GradientFlow:
                     yield from self._stored_in(item, use)
 
     def _stored_in(self, item: ast.Subscript, held: ast.expr) -> Iterator[ast.expr]:
-        """Yield the value assigned to an item, unless the whole is an array, whose items are numbers."""
+        """Yield the value assigned to an item, alone or as one of several (`losses["a"], count = f(x)`),
+        unless the whole is an array, whose items are numbers.
+        """
         if self.analysis.types.type_of(held).tag in facts.HAVE_NO_GRADIENT:
             return
-        match self.syntax.parents.get(item):
-            case ast.Assign(value=value) | ast.AugAssign(value=value):
+        around = self.syntax.parents.get(item)
+        while isinstance(around, (ast.Tuple, ast.List, ast.Starred)):
+            around = self.syntax.parents.get(around)
+        match around:
+            case (
+                ast.Assign(value=value)
+                | ast.AugAssign(value=value)
+                | ast.AnnAssign(value=ast.expr() as value)
+            ):
+                yield value
+            case ast.For(iter=value) | ast.AsyncFor(iter=value):
                 yield value
 
     def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
