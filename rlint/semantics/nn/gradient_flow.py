@@ -250,7 +250,8 @@ class GradientFlow:
     def _filled(self) -> frozenset[str]:
         """Return the names of the variables that values may be inserted into."""
         attributes = self.syntax.written.attributes
-        owners = [use.value for method in facts.PUTS_IN for use in attributes.get(method, ())]
+        methods = facts.PUTS_IN | facts.PUTS_IN_DICT
+        owners = [use.value for method in methods for use in attributes.get(method, ())]
         owners += [item.value for item in self.syntax.written.item_stores]
         return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
 
@@ -261,6 +262,10 @@ class GradientFlow:
                     call = self.syntax.parents.get(attribute)
                     if isinstance(call, ast.Call):
                         yield from call.args[-1:]
+                case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN_DICT:
+                    call = self.syntax.parents.get(attribute)
+                    if isinstance(call, ast.Call) and self.analysis.types.type_of(use).tag is TypeTag.DICT:
+                        yield from (*call.args[-1:], *(keyword.value for keyword in call.keywords))
                 case ast.Subscript(ctx=ast.Store()) as item:
                     yield from self._stored_in(item, use)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from rlint import models
 from rlint.findings import Heat
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import MANY_PASSES
@@ -103,7 +105,7 @@ def _resets(function: FunctionSummary) -> bool:
 
 DENSITY = "log_prob"
 """The method that makes a class a distribution, whatever its name and its bases."""
-_OF_DISTRIBUTION = frozenset({DENSITY, "entropy", "sample", "rsample", "mode", "kl", "kl_divergence", "cdf"})
+_OF_DISTRIBUTION = models.methods_of(TypeTag.DISTRIBUTION) | {"mode", "kl"}
 
 
 def evaluates_distribution(function: FunctionSummary, cls: ClassSummary) -> LikelyRole | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
+    FUNCTIONS,
     BindingKind,
     Driver,
     Heat,
@@ -24,6 +25,7 @@ from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed
 _DRAWS = models.having(Trait.PICKS, "random") & {"random.sample", "random.choices"}
 _PASS_ON = frozenset({"builtins.enumerate", "builtins.list", "tqdm.tqdm"})
 _STEPS = 4
+_CODE = (*FUNCTIONS, ast.Lambda)
 _STEPS_OF_ENVIRONMENT = frozenset({Driver.ENVIRONMENT_STEP})
 _SEQUENTIAL = _STEPS_OF_ENVIRONMENT | {Driver.GENERATION, Driver.MESSAGE}
 
@@ -171,9 +173,12 @@ def is_repeated(read: HostRead, model: SemanticModel) -> bool:
 
 def _only_observes(read: HostRead, model: SemanticModel) -> bool:
     """Whether a function computes rewards or observations in an environment step, rather than the action, of
-    which the environment needs the numbers: it runs no network.
+    which the environment needs the numbers: it runs no network. Functions within others, and lambdas, are
+    often called only for what a cache lacks.
     """
     function = model.function(read.node)
+    if sum(isinstance(around, _CODE) for around in model.ancestors(read.node)) > 1:
+        return False
     if function is None or function.name in roles.ACTS or "action" in function.name:
         return False
     calls = (each for each in descendants(function) if isinstance(each, ast.Call))
