@@ -122,6 +122,7 @@ def test_methods_that_syntax_calls(method: str, called: str) -> None:
         "net.weight.register_hook(f)",
         "for module in net.modules(): module.register_full_backward_hook(f)",
         "loader = DataLoader(args.rows, collate_fn=f)",
+        "learner = args.build_learner(loss_fn=f)",
     ],
 )
 def test_what_libraries_call(made: str) -> None:
