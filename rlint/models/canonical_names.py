@@ -30,6 +30,8 @@ SAME = {
     "torch.clip_": "torch.clamp_",
     "torch.concat": "torch.cat",
     "torch.concatenate": "torch.cat",
+    "torch.nn.modules.loss._Loss": "torch.nn.Module",
+    "torch.nn.modules.loss._WeightedLoss": "torch.nn.Module",
     "torch.nn.parallel.distributed.DistributedDataParallel": "torch.nn.parallel.DistributedDataParallel",
     "torch.optim.lr_scheduler._LRScheduler": "torch.optim.lr_scheduler.LRScheduler",
     "torch.random.manual_seed": "torch.manual_seed",

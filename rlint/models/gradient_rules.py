@@ -100,3 +100,5 @@ PUTS_IN = having(Trait.INSERTS, TypeTag.LIST, TypeTag.SET, TypeTag.DEQUE) | havi
     Trait.INSERTS_ALL, TypeTag.LIST
 )
 """Methods that insert their argument into a container."""
+PUTS_IN_DICT = frozenset({"setdefault", "update"})
+"""The same for a dict; other objects have methods of these names that do something else."""

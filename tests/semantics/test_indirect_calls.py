@@ -25,6 +25,9 @@ def main(args, steps):
         obs = env.step(0)
         CALLED
 """
+TABLE = " ".join(
+    f"{kind}: {{'put': print, 'get': repr}}," for kind in ("bool", "int", "float", "list", "dict")
+)
 PLAIN = "def f(*given): return line(given)"
 RUNNER = """
 {plain}
@@ -75,6 +78,7 @@ def test_after_a_name(made: str, called: str) -> None:
         ("self.do = {'f': f, 'g': given}", "self.do['f'](obs)"),
         ("self.do = [f, given]", "[do(obs) for do in self.do]"),
         ("self.do = {'f': self.own}", "self.do['f'](obs)"),
+        (f"self.do = {{{TABLE} str: {{'put': given, 'get': f}}}}", "self.do[str]['get'](obs)"),
     ],
 )
 def test_in_an_attribute(made: str, called: str) -> None:
@@ -118,6 +122,7 @@ def test_methods_that_syntax_calls(method: str, called: str) -> None:
         "net.weight.register_hook(f)",
         "for module in net.modules(): module.register_full_backward_hook(f)",
         "loader = DataLoader(args.rows, collate_fn=f)",
+        "learner = args.build_learner(loss_fn=f)",
     ],
 )
 def test_what_libraries_call(made: str) -> None:

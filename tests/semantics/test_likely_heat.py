@@ -70,6 +70,58 @@ def heat_of_line(text: str) -> tuple[Heat, str]:
             "`bounded` is called for each forward pass",
         ),
         (
+            """
+            class TwoHot:
+                def __init__(self, logits):
+                    self.logits = logits
+
+                def log_prob(self, target):
+                    line()
+                    return self.logits * target
+            """,
+            Heat.HOT,
+            "`TwoHot.log_prob` is called for each forward pass",
+        ),
+        (
+            """
+            class TwoHot:
+                def __init__(self, logits):
+                    self.logits = logits
+
+                def log_prob(self, target):
+                    return self.logits * target
+
+            def two_hot(logits, **options):
+                line()
+                return TwoHot(logits)
+            """,
+            Heat.HOT,
+            "`two_hot` is called for each forward pass",
+        ),
+        (
+            """
+            class Shape:
+                def entropy(self):
+                    line()
+
+            def shape(sides, **options):
+                return Shape(sides)
+            """,
+            Heat.COLD,
+            "",
+        ),
+        (
+            """
+            from torch.nn.modules.loss import _Loss
+
+            class Clipped(_Loss):
+                def forward(self, values, targets):
+                    line()
+            """,
+            Heat.HOT,
+            "",
+        ),
+        (
             "from torch.distributions import Normal\n\n"
             "class Bounded:\n    def __call__(self, mean, std):\n        line()\n"
             "        return Normal(mean.tanh(), std)",

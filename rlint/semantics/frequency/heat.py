@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from rlint.findings import Heat
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, GRANULARITIES, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence, Cadences
@@ -33,7 +33,9 @@ from rlint.semantics.frequency.guards import (
     inner_guards,
 )
 from rlint.semantics.frequency.likely_roles.by_body import (
+    DENSITY,
     creates_distribution,
+    evaluates_distribution,
     likely_role,
     runs_when_called,
     steps_environment,
@@ -684,16 +686,31 @@ class HeatMap:
         if once | many:
             is_called_once = may_be_called and all(site.loop == -1 for site in calling)
             return likely_role(function, once, many) if not is_called_once else None
-        created = creates_distribution(function) if not may_be_called else None
+        gives_distribution = self._returns_distribution(function)
+        created = creates_distribution(function) if gives_distribution and not may_be_called else None
         if created is not None:
             return created
         cls = self.index.owner_of(function)
-        called = runs_when_called(function, cls.qualname) if cls is not None else None
-        if called is not None:
-            return called
         if cls is not None:
+            called = runs_when_called(function, cls.qualname, gives_distribution=gives_distribution)
+            called = called or evaluates_distribution(function, cls)
+            if called is not None:
+                return called
             return named_role(function, cls.qualname, self._environments.tag_of(cls))
         return named_role(function) if not (function.is_method or may_be_called) else None
+
+    def _returns_distribution(self, function: FunctionSummary) -> bool:
+        """Whether a function always returns a distribution."""
+        return bool(function.returns) and all(
+            self._is_distribution(kind, function.module) for kind in function.returns
+        )
+
+    def _is_distribution(self, kind: Type, module: str) -> bool:
+        """Whether a value is a distribution: one of torch, or of a class that computes log-probabilities."""
+        if kind.tag is TypeTag.UNKNOWN and kind.of:
+            kind = self.index.resolve(kind.of, module)
+        cls = self.index.class_of(kind) if kind.tag is TypeTag.INSTANCE else None
+        return kind.tag is TypeTag.DISTRIBUTION or (cls is not None and DENSITY in cls.methods)
 
     def _runs_at_intervals(self, function: FunctionSummary) -> bool:
         """Whether all calls of a function are known, and happen at intervals."""

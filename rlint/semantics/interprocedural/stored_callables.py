@@ -18,8 +18,12 @@ from rlint.syntax.syntax_index import FUNCTIONS
 
 _DEPTH = 3
 _MOST = 6
+_MOST_IN_TABLE = 48
+"""The same for a dict literal: a table of functions, one for each type or message."""
 _HOOK = regex(r"^register_(\w*(forward|backward|accumulate_grad)\w*_)?hook$")
 _BACKWARD = regex(r"backward|^register_hook$|post_accumulate")
+_LOSSES = frozenset({"loss_fn", "loss_func", "compute_loss_func"})
+"""Keywords with which training frameworks are passed the function that computes the loss."""
 _FUNCTIONS = frozenset({TypeTag.FUNCTION, TypeTag.CLASS})
 _WRAPPED = (ast.BoolOp, ast.IfExp, ast.Dict, ast.List, ast.Tuple, ast.Call)
 
@@ -51,8 +55,9 @@ def callables_in(value: ast.expr, analysis: FileAnalysis, depth: int = _DEPTH) -
         case ast.Attribute():
             path = _path_of(value, analysis)
             return [path] if path else []
-    found = [path for part in parts[: 2 * _MOST] for path in callables_in(part, analysis, depth - 1)]
-    return list(dict.fromkeys(found))[:_MOST]
+    most = _MOST_IN_TABLE if isinstance(value, ast.Dict) else _MOST
+    found = [path for part in parts[: 2 * most] for path in callables_in(part, analysis, depth - 1)]
+    return list(dict.fromkeys(found))[:most]
 
 
 def stored_callables(analysis: FileAnalysis) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -93,6 +98,10 @@ def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
                 found.update(
                     ((path, "runs in each environment step"), None) for path in callables_in(given, analysis)
                 )
+    for keyword in analysis.syntax.of_type(ast.keyword):
+        if keyword.arg in _LOSSES:
+            paths = callables_in(keyword.value, analysis)
+            found.update(((path, "computes the loss in each gradient step"), None) for path in paths)
     for name, every in calls.items():
         if not name.endswith("Loader"):
             continue

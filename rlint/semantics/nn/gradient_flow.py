@@ -250,7 +250,8 @@ class GradientFlow:
     def _filled(self) -> frozenset[str]:
         """Return the names of the variables that values may be inserted into."""
         attributes = self.syntax.written.attributes
-        owners = [use.value for method in facts.PUTS_IN for use in attributes.get(method, ())]
+        methods = facts.PUTS_IN | facts.PUTS_IN_DICT
+        owners = [use.value for method in methods for use in attributes.get(method, ())]
         owners += [item.value for item in self.syntax.written.item_stores]
         return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
 
@@ -261,15 +262,30 @@ class GradientFlow:
                     call = self.syntax.parents.get(attribute)
                     if isinstance(call, ast.Call):
                         yield from call.args[-1:]
+                case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN_DICT:
+                    call = self.syntax.parents.get(attribute)
+                    if isinstance(call, ast.Call) and self.analysis.types.type_of(use).tag is TypeTag.DICT:
+                        yield from (*call.args[-1:], *(keyword.value for keyword in call.keywords))
                 case ast.Subscript(ctx=ast.Store()) as item:
                     yield from self._stored_in(item, use)
 
     def _stored_in(self, item: ast.Subscript, held: ast.expr) -> Iterator[ast.expr]:
-        """Yield the value assigned to an item, unless the whole is an array, whose items are numbers."""
+        """Yield the value assigned to an item, alone or as one of several (`losses["a"], count = f(x)`),
+        unless the whole is an array, whose items are numbers.
+        """
         if self.analysis.types.type_of(held).tag in facts.HAVE_NO_GRADIENT:
             return
-        match self.syntax.parents.get(item):
-            case ast.Assign(value=value) | ast.AugAssign(value=value):
+        around = self.syntax.parents.get(item)
+        while isinstance(around, (ast.Tuple, ast.List, ast.Starred)):
+            around = self.syntax.parents.get(around)
+        match around:
+            case (
+                ast.Assign(value=value)
+                | ast.AugAssign(value=value)
+                | ast.AnnAssign(value=ast.expr() as value)
+            ):
+                yield value
+            case ast.For(iter=value) | ast.AsyncFor(iter=value):
                 yield value
 
     def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:

@@ -311,7 +311,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         elif (
             isinstance(call.func, ast.Attribute)
             and not qualified
-            and call.func.attr in facts.PUTS_IN
+            and (call.func.attr in facts.PUTS_IN or self._fills_dict(call.func))
             and self.gradients.handed_to(call, argument) is None
         ):
             self.follow_container(call.func.value, call)
@@ -319,6 +319,11 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.HANDED)  # `total.add_(value)`: the graph is that of `total` as well
         else:
             self.called_with(argument, call)
+
+    def _fills_dict(self, method: ast.Attribute) -> bool:
+        """Whether a method puts its argument into a dict: `losses.update(found)`."""
+        held = self.analysis.types.type_of(method.value).tag
+        return method.attr in facts.PUTS_IN_DICT and held is TypeTag.DICT
 
     def _mapped(self, argument: ast.AST, call: ast.Call, qualified: str) -> bool:
         """Follow the value through `map(f, values)`, or a similar function (`tree_map`); False for another

@@ -50,6 +50,19 @@ class SteppedParams:
         return False if self.complete and self.networks else None
 
 
+def _iterated(iterable: ast.expr, path: tuple[int, ...]) -> ast.expr:
+    """Return what a loop variable at a path of the items iterates over: `target.parameters()` for the second
+    variable of `for online, frozen in zip(net.parameters(), target.parameters())`.
+    """
+    match iterable, path:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]), (1, *rest):
+            return _iterated(inner, tuple(rest))
+        case ast.Call(func=ast.Name(id="zip"), args=args), (place, *rest) if place < len(args):
+            if not any(isinstance(each, ast.Starred) for each in args):
+                return _iterated(args[place], tuple(rest))
+    return iterable
+
+
 class OptimizerParams:
     """The optimizers of one file, and its changes to the gradients of networks."""
 
@@ -217,7 +230,7 @@ class OptimizerParams:
         if isinstance(owner, ast.Name):
             for binding in self.analysis.definitions.reaching(owner):
                 if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
-                    for part in descendants(binding.value):
+                    for part in descendants(_iterated(binding.value, binding.path)):
                         if isinstance(part, (ast.Name, ast.Attribute)) and not self._is_prefix(part):
                             yield from self._network_names(part)
         function = self.syntax.function(owner)

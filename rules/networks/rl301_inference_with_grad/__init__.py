@@ -28,8 +28,11 @@ epsilon:`) is `likely` not trained on, whatever its callers are.
 A method of a network that selects an action, and that is only called of copies of it which follow its weights
 (`self.policy_old.act(state, memory)`), likely needs no graph, even if it stores log-probabilities.
 
-The rule does not flag results passed to unknown functions, networks whose weights do not require gradients,
-and functions that are only called with autograd off.
+A network whose weights do not require gradients is flagged if it runs on the output of a network whose
+weights do: `baseline = frozen(encoder(x)).detach()`.
+
+The rule does not flag results passed to unknown functions, other networks whose weights do not require
+gradients, and functions that are only called with autograd off.
 
 ## Why is it slow
 With autograd on, each layer saves its input for the backward pass and each operation adds a node to the
@@ -125,6 +128,7 @@ from rlint.rules.networks._shared.no_grad import (
 from rlint.rules.networks.rl301_inference_with_grad.acting_copies import acts_for_copies
 from rlint.rules.networks.rl301_inference_with_grad.drawn_arrays import reads_arrays_of_samples
 from rlint.rules.networks.rl301_inference_with_grad.exploring import selects_action
+from rlint.rules.networks.rl301_inference_with_grad.frozen_networks import records_nothing
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
 from rlint.rules.networks.rl301_inference_with_grad.many_rows import is_worth_it
 from rlint.rules.networks.rl301_inference_with_grad.no_grad_fix import build_fix
@@ -291,7 +295,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
             return False
         if model.names.qualified(call.func) or model.types.call_targets(call):
             return False
-    if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
+    if model.gradients.autograd_at(call) is not Autograd.ON or records_nothing(call, model):
         model.silent("{} runs a network, but autograd is off there, or is not known to be on", call)
         return False
     sinks = model.gradients.contained_sinks(call)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Autograd, Function, SemanticModel, SinkKind, TypeTag, gradient_sinks
+from rlint.rules.networks.rl301_inference_with_grad.frozen_networks import records_nothing
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 
 _LEAVES = frozenset({SinkKind.RETURNED, SinkKind.STORED, SinkKind.HANDED})
@@ -29,7 +30,7 @@ def records(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call surely runs a network with autograd enabled."""
     if isinstance(call.func, ast.Call) or not model.gradients.gives_gradient(call):
         return False
-    return model.gradients.autograd_at(call) is Autograd.ON and not model.nn.runs_frozen(call)
+    return model.gradients.autograd_at(call) is Autograd.ON and not records_nothing(call, model)
 
 
 def _is_inner(call: ast.Call, model: SemanticModel) -> bool:

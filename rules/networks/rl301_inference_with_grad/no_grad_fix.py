@@ -50,6 +50,8 @@ def build_fix(
             doubts["values computed in between must not be changed by values with a gradient later"] = None
         for call in forwards:
             reason = doubt_about(call, model)
+            if not reason and model.nn.runs_frozen(call):
+                reason = "no code may compute the gradient of the inputs of the network"
             if reason:
                 doubts[reason] = None
     edits = under_no_grad(run, model) if run else None

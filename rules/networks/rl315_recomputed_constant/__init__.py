@@ -13,6 +13,7 @@ likely do not change, nor do the shapes of those that a grid, a table of offsets
 `torch.tril(torch.ones(t, t))`, `np.indices((h, w))`). Callers may pass different constants, directly or
 through their own parameters, as the bounds of a grid (`torch.linspace(low, high, bins)`) or as a list that
 becomes an array (`np.array(allowed) == value`; likely): the function only creates a few different values.
+The number of bins, atoms or quantiles of a distribution likely is the same in all calls.
 Functions of the project that create a tensor from their arguments count as constructors.
 `np.arange(self.batch_size)` counts where it selects rows of a tensor
 (`values[rows, actions]`), which converts it each time. Also flags tensors of one number on a device that are

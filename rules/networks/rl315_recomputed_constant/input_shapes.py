@@ -7,7 +7,10 @@ import ast
 from rlint.rule import BindingKind, SemanticModel, TypeTag, regex
 
 _TENSORS = (TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.UNKNOWN)
-_SIZES = regex(r"(^|_)(batch_size|num_envs|n_envs)$")
+_SIZES = regex(
+    r"(^|_)(batch_size|num_envs|n_envs|(n|num)_(bins|atoms|quantiles|supports)|(bin|atom|quantile)_(num|count)"
+    r"|support_size)$"
+)
 """Names of parameters that are sizes, and the same in nearly all calls."""
 
 

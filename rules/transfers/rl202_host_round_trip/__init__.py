@@ -14,7 +14,8 @@ Flags the following in hot code of programs that use accelerators:
   `update_critic` and `update_actor` both return or log their loss, so the work of the second is not queued
   before the first has finished.
 - A read in a loop over inner work (agents, members of an ensemble) that only stores what it reads, and a
-  read in a function that a step calls several times, in such a loop or one after the other.
+  read in a function that a step calls several times, in such a loop or one after the other. In an
+  environment step, only functions that run no network count: the environment needs the action.
 - A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
   random.sample(memory, 32)`), or of each loss that a function returns by name.
 - A read that a loop only appends to a list, or adds to a sum, which is not used before the loop ends:

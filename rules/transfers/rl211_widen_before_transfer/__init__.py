@@ -9,7 +9,8 @@ dtype=torch.float32, device=device)`. The conversion may be a statement of its o
 
 Data of unknown dtype is flagged where it is divided by 255, where the channels of images are moved to the
 front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observation (`obs`,
-`batch.next_states`) in code that works with a network that divides its input by 255. Constructors count as
+`batch.next_states`) in code that works with a network that divides its input by 255. For a function that
+converts any data (`def to_tensor(x)`), the names of what callers pass count as well. Constructors count as
 conversions, too: `torch.FloatTensor(obs).to(device)`. So does a conversion before a move with
 `non_blocking=True`, unless it is part of the move.
 

@@ -258,9 +258,11 @@ def _names_images(name: str) -> bool:
 
 
 def names_of(data: ast.expr, model: SemanticModel) -> list[str]:
-    """Return the names of the data, of the entry that it is (`batch["frame"]`), and of its source."""
+    """Return the names of the data, of the entry that it is (`batch["frame"]`), and of its source; for a
+    parameter, also those of the arguments that callers pass.
+    """
     found = []
-    while isinstance(data, (ast.Subscript, ast.Call, ast.NamedExpr)):
+    while isinstance(data, (ast.Subscript, ast.Call, ast.NamedExpr, ast.Starred)):
         match data:
             case ast.Subscript(slice=ast.Constant(value=str(key))):
                 found.append(key)
@@ -273,7 +275,26 @@ def names_of(data: ast.expr, model: SemanticModel) -> list[str]:
             if binding.kind is BindingKind.ASSIGN
         ]
         found += [last_name(value.value) or "" for value in made if isinstance(value, ast.Subscript)]
+        found += _names_passed(data, model)
     return found
+
+
+def _names_passed(data: ast.Name, model: SemanticModel) -> list[str]:
+    """Return the names of the arguments that the program passes to a parameter of a function which converts
+    any data: `def to_tensor(x)`, or `def to_tensor(*args)` for the first.
+    """
+    function = model.function(data)
+    bindings = model.dataflow.definitions(data)
+    if function is None or [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
+        return []
+    summary = model.symbols.function_at(data)
+    parameters = summary.call_parameters if summary is not None else ()
+    is_rest = function.args.vararg is not None and function.args.vararg.arg == data.id
+    if data.id not in parameters and not (is_rest and not function.args.args):
+        return []
+    place = "0" if is_rest else str(parameters.index(data.id))
+    names = [dict(site.names) for _, site in model.usage.call_sites(data)]
+    return [each.get(data.id) or each.get(place) or "" for each in names]
 
 
 def is_scaled(expression: ast.expr, model: SemanticModel) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from rlint import models
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
@@ -11,7 +12,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import MANY_PASSES
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.roles import WHOLE_TRAINING, looks_on
-from rlint.semantics.interprocedural.summary import FunctionSummary
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _LOADED = regex(r"loader|dataset|(^|_)(args|cfg|config|opt|opts|options|hparams|flags)$")
@@ -32,6 +33,7 @@ _WITH_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step in a call", "for
 _EACH_DISTRIBUTION = LikelyRole(
     Heat.HOT, "creates a distribution from its arguments", "for each forward pass"
 )
+_EACH_EVALUATION = LikelyRole(Heat.HOT, "evaluates a distribution", "for each forward pass")
 _EACH_RUN = LikelyRole(Heat.HOT, "runs a network", "for each observation or batch")
 _EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each batch of rollouts")
 _EACH_STEP = LikelyRole(Heat.HOT, "takes an environment step", "for each environment step")
@@ -101,6 +103,20 @@ def _resets(function: FunctionSummary) -> bool:
     return any(site.method == "reset" and site.loop == -1 and not site.guards for site in function.calls)
 
 
+DENSITY = "log_prob"
+"""The method that makes a class a distribution, whatever its name and its bases."""
+_OF_DISTRIBUTION = models.methods_of(TypeTag.DISTRIBUTION) | {"mode", "kl"}
+
+
+def evaluates_distribution(function: FunctionSummary, cls: ClassSummary) -> LikelyRole | None:
+    """Return the role of a method of a distribution: networks return objects of such classes, of which the
+    classes are rarely known where the loss is computed.
+    """
+    if function.name not in _OF_DISTRIBUTION or DENSITY not in cls.methods or function.loops:
+        return None
+    return _EACH_EVALUATION if not looks_on(cls.qualname) else None
+
+
 def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
     """Return the role of a function that returns a distribution with the parameters that it receives, as
     those do that the configuration selects by name (`getattr(distributions, config.kind)`).
@@ -111,17 +127,16 @@ def creates_distribution(function: FunctionSummary) -> LikelyRole | None:
         return None
     if function.loops or _FACTORY.search(function.name):
         return None
-    returned = {kind.tag for kind in function.returns}
-    return _EACH_DISTRIBUTION if returned == {TypeTag.DISTRIBUTION} else None
+    return _EACH_DISTRIBUTION
 
 
-def runs_when_called(function: FunctionSummary, owner: str) -> LikelyRole | None:
+def runs_when_called(function: FunctionSummary, owner: str, *, gives_distribution: bool) -> LikelyRole | None:
     """Return the role of the `__call__` of a class, `owner`, that runs a network on its arguments or creates
     a distribution from them: a policy, a head, a loss. What holds the object calls it.
     """
     if function.name != "__call__" or not function.call_parameters or looks_on(owner):
         return None
-    created = creates_distribution(function)
+    created = creates_distribution(function) if gives_distribution else None
     if created is not None or function.loops or not function.returns_values:
         return created
     return _EACH_RUN if function.runs_network else None

@@ -12,7 +12,7 @@ from rlint.semantics.frequency.roles import looks_on
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _ACTS = regex(
-    r"^_*(select|choose|get|sample|take|pick|compute|predict|generate|infer)_([a-z]+_)?actions?"
+    r"^_*(select|choose|get|sample|take|pick|compute|predict|generate|infer)_([a-z]+_){0,2}actions?"
     r"(_(and|with|from|for|batch|train|test|eval|greedy|deterministic|logp?|probs?|values?)\w*)?$|^_*(act_\w+|exploit)$"
 )
 _FORWARDS = regex(r"^forward$|^_*forward_(collect|eval|act|actor|critic|policy|value|inference)$")

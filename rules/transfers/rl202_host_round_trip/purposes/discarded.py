@@ -23,6 +23,8 @@ def discarding_caller(read: HostRead, model: SemanticModel) -> FunctionSummary |
         return None  # the caller need not take this branch
     for call in model.dataflow.calls_of(summary):
         reads = call.site.reads
+        if call.guessed and call.target.name != call.site.method:
+            continue  # a table of functions may hold another for this call
         if reads is not None and (place not in reads if place != _ALL else not reads):
             caller: FunctionSummary = call.caller
             return caller

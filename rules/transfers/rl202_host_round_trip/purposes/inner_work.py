@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
+    FUNCTIONS,
     BindingKind,
     Driver,
     Heat,
@@ -15,6 +16,7 @@ from rlint.rule import (
     descendants,
     is_in,
     models,
+    roles,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import drives, is_logged
@@ -23,7 +25,9 @@ from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed
 _DRAWS = models.having(Trait.PICKS, "random") & {"random.sample", "random.choices"}
 _PASS_ON = frozenset({"builtins.enumerate", "builtins.list", "tqdm.tqdm"})
 _STEPS = 4
-_SEQUENTIAL = frozenset({Driver.GENERATION, Driver.ENVIRONMENT_STEP, Driver.MESSAGE})
+_CODE = (*FUNCTIONS, ast.Lambda)
+_STEPS_OF_ENVIRONMENT = frozenset({Driver.ENVIRONMENT_STEP})
+_SEQUENTIAL = _STEPS_OF_ENVIRONMENT | {Driver.GENERATION, Driver.MESSAGE}
 
 
 def storing_loop(read: HostRead, model: SemanticModel) -> Loop | None:
@@ -155,7 +159,8 @@ def is_repeated(read: HostRead, model: SemanticModel) -> bool:
     beat = model.frequency.cadence(read.node)
     if beat is None or not beat.repeated or not beat.calls:
         return False
-    if beat.drivers & _SEQUENTIAL:
+    sequential = beat.drivers & _SEQUENTIAL
+    if sequential and not (sequential == _STEPS_OF_ENVIRONMENT and _only_observes(read, model)):
         return False
     if model.program.uses_language_models():
         return False  # steps take seconds, and much is computed on the host between them
@@ -164,6 +169,20 @@ def is_repeated(read: HostRead, model: SemanticModel) -> bool:
     if read.method == "cpu" and not is_placed_on_device(read.tensor, model):
         return False
     return _is_computed_here(read.tensor, model)
+
+
+def _only_observes(read: HostRead, model: SemanticModel) -> bool:
+    """Whether a function computes rewards or observations in an environment step, rather than the action, of
+    which the environment needs the numbers: it runs no network. Functions within others, and lambdas, are
+    often called only for what a cache lacks.
+    """
+    function = model.function(read.node)
+    if sum(isinstance(around, _CODE) for around in model.ancestors(read.node)) > 1:
+        return False
+    if function is None or function.name in roles.ACTS or "action" in function.name:
+        return False
+    calls = (each for each in descendants(function) if isinstance(each, ast.Call))
+    return all(model.nn.network_run(call) is None for call in calls)
 
 
 def _is_computed_here(tensor: ast.expr, model: SemanticModel) -> bool:
