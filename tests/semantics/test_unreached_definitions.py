@@ -367,7 +367,7 @@ def test_methods_that_a_later_definition_replaces() -> None:
 def test_a_warning_in_place_of_a_function(decorator: str, why: str) -> None:
     """A class of warnings as a decorator leaves nothing that can be called."""
     model = model_of(f"class Agent:\n    {decorator}\n    def pre_train(self):\n        self.old()\n")
-    assert model.usage.why_unreached(find(model, "self.old()")) == why
+    assert model.branches.why_unreached(find(model, "self.old()")) == why
 
 
 @pytest.mark.parametrize(
@@ -383,4 +383,4 @@ def test_a_warning_in_place_of_a_function(decorator: str, why: str) -> None:
 def test_code_after_a_statement_that_leaves(body: str, why: str) -> None:
     """It does not run."""
     model = model_of(f"def learn(batch):\n    {body}\n")
-    assert model.usage.why_unreached(find(model, "work(batch)")) == why
+    assert model.branches.why_unreached(find(model, "work(batch)")) == why
