@@ -143,8 +143,8 @@ class WholeHistoryStatistic(Rule):
         history = given_history(looked_at, model) or history_of(looked_at, model)
         if history is None or not is_worth_it(history, node, model):
             return
-        elsewhere = history.read_elsewhere
-        if elsewhere and not (each_pass and model.frequency.heat_of(node).level is Heat.HOT):
+        by_other_file = history.read_by_other_file
+        if by_other_file and not (each_pass and model.frequency.heat_of(node).level is Heat.HOT):
             return
         of_array = any(isinstance(growth, ast.Assign) for growth in history.growths)
         if not each_pass and (of_array or not is_read_again(history, node, model)):
@@ -159,9 +159,9 @@ class WholeHistoryStatistic(Rule):
             model,
             node,
             f"`{shown}` reads all items of `{holder}`, which only grows, {where}",
-            fix=build_fix(node, looked_at, history, model) if not elsewhere else None,
+            fix=build_fix(node, looked_at, history, model) if not by_other_file else None,
             advice=f"{ADVICE.get(what, 'Compute it once after the loop')}, or {LATEST}",
-            assumes=f"no other file removes items of `{holder}`" if elsewhere else None,
+            assumes=f"no other file removes items of `{holder}`" if by_other_file else None,
             minor=None if each_pass or holds_arrays(looked_at, model) else _MINOR,
         )
 
