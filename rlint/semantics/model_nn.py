@@ -106,12 +106,12 @@ class NetworkQueries:
             return called.value, called.attr
         return None
 
-    def may_be_in_eval_mode(self, node: ast.AST) -> bool:
+    def may_be_in_eval_mode(self, node: ast.AST, *, callers: bool = True) -> bool:
         """Whether a network may be in evaluation mode at a node: the enclosing function, one that it calls,
-        or one that leads to it, calls `eval()` or `train(mode)` on any object.
+        or (of its `callers`) one that leads to it, calls `eval()` or `train(mode)` on any object.
         """
         summary = self._symbols.function_at(node)
-        return summary is None or sets_mode_around(summary, self._heat.graph)
+        return summary is None or sets_mode_around(summary, self._heat.graph, callers=callers)
 
     def is_optimized(self, network: ast.expr) -> bool | None:
         """Whether an optimizer updates the weights of a network. None if unknown."""

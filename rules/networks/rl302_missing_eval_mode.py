@@ -4,7 +4,8 @@
 Flags loops that evaluate a network known to have dropout or batch normalisation, if no code in the project
 calls `eval()` or `train(False)` for it: neither the function, nor its callees, nor its callers. A loop
 evaluates a network if it is in a function called `evaluate`, `validate`, `test_epoch` or similar, or
-iterates over a `val_loader` or a `test_set`, or if only such functions call its function.
+iterates over a `val_loader` or a `test_set`, or if only such functions call its function. Also flags calls
+that pass such a network and `do_train=False` to a function of the project that trains otherwise.
 
 The rule does not flag functions that train, and functions whose name says that dropout is intended
 (`mc_dropout`, `uncertainty`).
@@ -82,6 +83,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     is_dotted_name,
+    last_name,
     regex,
 )
 
@@ -94,6 +96,8 @@ LEARNS = frozenset("train training fit learn update optimize optimise finetune c
 ENDS = ("loader", "set", "data", "dataset", "iter", "batches", "dl")
 MEANT = frozenset("mc uncertainty bayesian stochastic epistemic ensemble".split())
 _MAY_MEAN_DATA = regex("|".join(sorted(DATA)), re.IGNORECASE)  # most names contain none of the words
+_TRAINS = regex(r"^(do_|is_|in_)?(train|training)$|^(train|training)_mode$")
+"""Parameters of functions that train or evaluate."""
 REASON = (
     "the network's output changes, as intended; afterwards all its submodules have the same mode, even if "
     "some had another before"
@@ -111,10 +115,39 @@ class MissingEvalMode(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-        if model.nn.has_layers_by_mode() and may_evaluate(function, model):
-            for call in descendants(node):
-                if isinstance(call, ast.Call) and model.function(call) is function:
+        if not model.nn.has_layers_by_mode():
+            return
+        may = may_evaluate(function, model)
+        for call in descendants(node):
+            if isinstance(call, ast.Call) and model.function(call) is function:
+                if may:
                     yield from self.check_call(call, model)
+                yield from self.check_switched_off(call, model)
+
+    def check_switched_off(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `run(net, batches, do_train=False)`, which evaluates a network by the function
+        that also trains it.
+        """
+        flag = next((each for each in call.keywords if is_training_off(each)), None)
+        if flag is None or not model.types.call_targets(call):
+            return
+        # callers that switched the mode would have switched it for the training, too
+        if model.nn.may_be_in_eval_mode(call, callers=not trains_as_well(call, model)):
+            return
+        for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if not isinstance(given, (ast.Name, ast.Attribute)):
+                continue
+            layer = by_mode(call, given, model) if is_network(given, model) else None
+            if layer is not None:
+                text = model.source.text(given)
+                yield self.finding(
+                    model,
+                    call,
+                    f"`{text}` is evaluated in training mode: {layer}, and nothing calls `eval()` for "
+                    f"`{model.source.text(flag)}`",
+                    advice=f"Call `{text}.eval()` before it, and `{text}.train()` after it",
+                )
+                return
 
     def check_call(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `net(batch)`, in a function that may evaluate."""
@@ -141,6 +174,27 @@ class MissingEvalMode(Rule):
             fix=build_fix(flagged, loops[-1], model) if network is flagged[0] else None,
             advice="Call `eval()` before the loop, and `train()` after it if training continues",
         )
+
+
+def is_training_off(keyword: ast.keyword) -> bool:
+    """Whether an argument says that a function shall not train: `do_train=False`."""
+    return (
+        keyword.arg is not None
+        and bool(_TRAINS.search(keyword.arg))
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is False
+    )
+
+
+def trains_as_well(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the same function makes the same call to train: without `do_train=False`."""
+    same = model.names.calls_named(last_name(call.func) or "", model.function(call))
+    return any(not any(map(is_training_off, other.keywords)) for other in same)
+
+
+def is_network(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is a network."""
+    return model.types.type_of(value).tag is TypeTag.MODULE
 
 
 def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | None:
@@ -176,7 +230,7 @@ def described(layer: str) -> str | None:
 def network_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
     """Return the network that a call runs: `net` for `net(x)` and for `net.get_value(x)`."""
     match call.func:
-        case ast.Name() | ast.Attribute() as func if model.types.type_of(func).tag is TypeTag.MODULE:
+        case ast.Name() | ast.Attribute() as func if is_network(func, model):
             return func
         case ast.Attribute(value=ast.Name() | ast.Attribute() as owner) if model.types.type_of(
             owner

@@ -945,3 +945,64 @@ def test_a_call_means_no_property_of_a_class(decorator: str, level: Heat) -> Non
                 optimizer.step()
     """)
     assert model.frequency.heat_of(expression(model, "root(self)")).level is level
+
+
+@pytest.mark.parametrize(
+    ("turns", "level"),
+    [
+        ("for i in range(self.ensemble_size)", Heat.HOT),
+        ("for model in self.models", Heat.HOT),
+        ("for i, model in enumerate(self.models)", Heat.HOT),
+        ("for batch in self.batches", Heat.WARM),
+    ],
+)
+def test_an_ensemble_that_learns_in_turn_takes_one_step(turns: str, level: Heat) -> None:
+    """The loop around it is one of gradient steps, not one of epochs."""
+    model = model_of(f"""
+        import torch
+
+        class Member:
+            def learn(self, batch):
+                self.net(batch).mean().backward()
+                self.optimizer.step()
+
+        class Agent:
+            def train(self, batch):
+                {turns}:
+                    Member.learn(self.member, batch)
+
+        def run(agent: Agent, iterations, updates):
+            for _ in range(iterations):
+                for update in range(updates):
+                    agent.train(draw(agent))
+    """)
+    assert model.frequency.heat_of(expression(model, "draw(agent)")).level is level
+
+
+@pytest.mark.parametrize(
+    ("turns", "level"),
+    [
+        ("for i in range(self.n_agents)", Heat.WARM),
+        ("for critic in self.critics", Heat.WARM),
+        ("for row in self.rows", Heat.HOT),
+    ],
+)
+def test_what_is_done_for_each_of_a_few_agents_is_no_hotter(turns: str, level: Heat) -> None:
+    """Other loops of a function that runs once per episode iterate over its steps."""
+    model = model_of(f"""
+        import gymnasium as gym
+
+        class Runner:
+            def run(self, episodes):
+                for episode in range(episodes):
+                    state = self.env.reset()
+                    done = False
+                    while not done:
+                        state, reward, done, _, _ = gym.make("Env").step(self.act(state))
+                    self.report()
+
+            def report(self):
+                {turns}:
+                    write(self)
+    """)
+    assert model.frequency.heat_of(expression(model, "write(self)")).level is level

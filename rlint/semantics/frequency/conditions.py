@@ -39,9 +39,12 @@ _RARE = regex(
 _CHECKS = regex(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
 _CLOCK = regex(r"(^|_)(time|clock|now|elapsed|seconds|secs|minutes|monotonic|perf_counter|duration)$")
 _COUNTER = regex(
-    r"(^|_)(steps?|iters?|iterations?|epochs?|episodes?|idx|index|count|counter|updates?|frames?|i|j|k|t|n|it)$"
+    r"(^|_)(steps?|iters?|itrs?|iterations?|epochs?|episodes?|rounds?|cycles?|generations?|rollouts?|idx|index"
+    r"|count|counter|updates?|frames?|ep|i|j|k|t|n|it)$"
 )
-_PROGRESS = regex(r"(^|_)(steps?|timesteps?|iters?|iterations?|epochs?|episodes?|updates?|frames?)$")
+_PROGRESS = regex(
+    r"(^|_)(steps?|timesteps?|iters?|itrs?|iterations?|epochs?|episodes?|rounds?|updates?|frames?)$"
+)
 _ENDS = regex(
     r"^(done|term|trunc|finish|complete)|_(done|dones|over|reset|ended|ends?)$|episode|final_|^reset$"
 )

@@ -9,6 +9,7 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.models.value_type import Type, TypeTag
 from rlint.notebook.layout import shown_line
+from rlint.regex import regex
 from rlint.semantics.frequency.answer import COLD, GRANULARITIES, Frequency, Granularity
 from rlint.semantics.frequency.cadence import Cadence, Cadences
 from rlint.semantics.frequency.caller_questions import (
@@ -62,6 +63,13 @@ from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _CHAIN_LENGTH = 6
+_LEARNS = frozenset({Driver.GRADIENT_STEP})
+_OVER_MEMBERS = regex(
+    r" in (range|enumerate|zip|list|reversed|len|[(*])*[\w.\[\]\"', ]*?(?<![a-z])"
+    r"(agents|learners|critics|actors|nets|networks|models|members|ensembles?|policies)"
+    r"((_|\.)(size|members|models|num|count)|\.values\(\)|\.items\(\))?[\"'\])]*$"
+)
+"""Headers of loops over a few networks or agents, each of which takes its turn."""
 
 
 class HeatMap:
@@ -205,7 +213,7 @@ class HeatMap:
                 link = self._link(function, loop)
                 now = Frequency(driven, (link,) if starts_here else (*now.chain, link), GRANULARITIES[driven])
                 in_own_loop = True
-            elif driven is None and _repeats(now) and not loop.bounded:
+            elif driven is None and _repeats(now) and not (loop.bounded or _OVER_MEMBERS.search(loop.header)):
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
             elif (
@@ -473,7 +481,9 @@ class HeatMap:
             once[step.path].add(Driver.ENVIRONMENT_STEP)
         for function in self._functions:
             for site in self._learning_calls(function):
-                (once if site.loop == -1 else many)[function.path].add(Driver.GRADIENT_STEP)
+                outer = _beyond_members(function, site.loop)
+                (once if outer == -1 else many)[function.path].add(Driver.GRADIENT_STEP)
+            once[function.path] |= _learned_in_turn(function)
         pending = deque(self._functions)
         queued = {f.path for f in self._functions}
         while pending:
@@ -492,6 +502,8 @@ class HeatMap:
                     many[caller] |= own_many
                 else:
                     many[caller] |= own_once | own_many
+                    if _beyond_members(edge.caller, edge.site.loop) == -1:
+                        once[caller] |= own_once & _LEARNS
                 if (len(once[caller]), len(many[caller])) != before and caller not in queued:
                     queued.add(caller)
                     pending.append(edge.caller)
@@ -541,6 +553,8 @@ class HeatMap:
                 inside = direct[child] | nested[child]
                 kept = now_and_then if rare else short if self._is_short(child, function) else nested
                 kept[parent] |= inside
+                if not rare and _OVER_MEMBERS.search(function.loops[child].header):
+                    direct[parent] |= direct[child] & _LEARNS
                 now_and_then[parent] |= now_and_then[child]
                 short[parent] |= short[child]
         for index in range(count):
@@ -835,6 +849,23 @@ def _loops_over_generator(function: FunctionSummary, edge: CallEdge) -> list[int
         return []
     line, around = edge.site.line, edge.site.loop
     return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]
+
+
+def _beyond_members(function: FunctionSummary, loop: int) -> int:
+    """Return the innermost loop around a loop that is not over networks or agents which learn in turn: that
+    all of them learn once is one step of it. -1 if there is none.
+    """
+    while 0 <= loop < len(function.loops) and _OVER_MEMBERS.search(function.loops[loop].header):
+        loop = function.loops[loop].parent
+    return loop
+
+
+def _learned_in_turn(function: FunctionSummary) -> frozenset[Driver]:
+    """Return the gradient step of a function that takes one for each of a few networks or agents."""
+    for index, loop in enumerate(function.loops):
+        if Driver.GRADIENT_STEP in loop.drivers and _beyond_members(function, index) == -1:
+            return _LEARNS
+    return frozenset()
 
 
 def _is_at_interval(guards: tuple[Guard, ...], loops: list[int]) -> bool:

@@ -11,11 +11,12 @@ _UP = 5
 _DOWN = 2
 
 
-def sets_mode_around(function: FunctionSummary, graph: CallGraph) -> bool:
+def sets_mode_around(function: FunctionSummary, graph: CallGraph, *, callers: bool = True) -> bool:
     """Whether a function may run in another mode than training: it, its callees, its callers or their callees
-    call `eval()` or `train(mode)` on any object.
+    call `eval()` or `train(mode)` on any object. Without `callers`, only it and its callees count.
     """
-    above = _reached([function], lambda path: (edge.caller for edge in graph.callers(path)), _UP)
+    up = _UP if callers else 0
+    above = _reached([function], lambda path: (edge.caller for edge in graph.callers(path)), up)
     every = _reached(above, lambda path: (edge.target for edge in graph.calls(path)), _DOWN)
     return any(map(_is_switch, (call for one in every for call in one.calls)))
 

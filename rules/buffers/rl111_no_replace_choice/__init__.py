@@ -24,7 +24,8 @@ The rule does not flag:
 - whole permutations, which each epoch over a rollout needs;
 - code that runs once per episode or less.
 
-The impact is low for permutations of pools and codebooks of unknown size.
+The impact is low for lists of trajectories and for rollouts, for buffers that the program gives a capacity of
+at most a few thousand rows, and for permutations of pools and codebooks of unknown size.
 
 ## Why is it slow
 `np.random.choice` without replacement permutes all `n` numbers and discards all but the first `k`, so the
@@ -33,7 +34,8 @@ costs more than the batch itself. The cost of `numpy.random.Generator.choice` de
 about a thousand transitions it is not faster.
 
 With `p=`, `choice` checks and sums all probabilities, again in time proportional to the size of the buffer.
-A sum tree finds an index in logarithmic time.
+A sum tree finds an index in logarithmic time. Where the weights of the rows only change when rows are added,
+as those of trajectories by their length do, a cumulative sum that is kept serves as well.
 
 ## Example
 ```python
@@ -107,7 +109,6 @@ from rlint.rule import (
     last_name,
     last_names,
     models,
-    regex,
 )
 from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
@@ -122,6 +123,7 @@ from rlint.rules.buffers.rl111_no_replace_choice.random_orders import (
     random_order,
     taken_of,
 )
+from rlint.rules.buffers.rl111_no_replace_choice.row_counts import rows_of
 
 TREE = "Keep the priorities in a sum tree, which finds an index in logarithmic time"
 GENERATOR = (
@@ -132,8 +134,10 @@ TORCH = (
     "Draw with `torch.randint(n, (k,))` if duplicates are acceptable, else with a `numpy.random.Generator`"
 )
 RANGE = "`random.sample(range(n), k)` needs neither a list nor a permutation"
-_POOL = regex(r"(^|_)(pool|codebook|codes?|embed|embeds|embeddings?)(_|$)")
-_FEW = "pools and codebooks have few entries"
+KEPT_SUM = (
+    "Keep the cumulative sum of the weights if they only change when rows are added, and draw with "
+    "`np.searchsorted(sums, np.random.random(k) * sums[-1])`"
+)
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
 CONVERSIONS = models.having(Trait.TO_HOST | Trait.RELOCATES | Trait.CASTS, TypeTag.TENSOR)
 
@@ -184,17 +188,17 @@ class NoReplaceChoice(Rule):
         if not self.is_worth_it(count, call, model):
             return None
         message = shuffles(model.source.text(call.func), count, f"`{shown(size, model)}`", model)
-        rows = model.sizes.number(count)
-        if model.names.qualified(call.func) == "torch.randperm":
-            minor = _FEW if rows is None and _POOL.search((last_name(count) or "").lower()) else None
-            return self.finding(model, cut, message, advice=TORCH, size=rows, minor=minor)
+        of_torch = model.names.qualified(call.func) == "torch.randperm"
+        rows = rows_of(count, model, codes=of_torch)
+        if of_torch:
+            return self.finding(model, cut, message, advice=TORCH, size=rows.number, minor=rows.few)
         fix = None
         in_place = order is call and numbers is None and not call.keywords and len(call.args) == 1
         in_place = in_place and _is_begun_at_first(cut.slice, size)
         in_place = in_place and model.names.qualified(call.func) in PERMUTATIONS
         if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
-        return self.finding(model, cut, message, fix=fix, advice=GENERATOR, size=rows)
+        return self.finding(model, cut, message, fix=fix, advice=GENERATOR, size=rows.number, minor=rows.few)
 
     def ordered(self, found: RandomOrder | None, model: SemanticModel) -> Finding | None:
         """Return a finding for an order of all indices by random numbers, of which few are used."""
@@ -203,12 +207,14 @@ class NoReplaceChoice(Rule):
         count, size = shown(found.count, model), shown(found.size, model)
         function = shown(found.node.func, model) if isinstance(found.node, ast.Call) else ""
         of_torch = "torch" in function or (model.types.type_of(found.node).tag is TypeTag.TENSOR)
+        rows = rows_of(found.count, model)
         return self.finding(
             model,
             found.node,
             f"`{function}` orders random numbers for all `{count}` indices to use `{size}` of them",
             advice=TORCH if of_torch else GENERATOR,
-            size=model.sizes.number(found.count),
+            size=rows.number,
+            minor=rows.few,
         )
 
     def by_library(self, found: RandomOrder, model: SemanticModel) -> Finding | None:
@@ -232,13 +238,14 @@ class NoReplaceChoice(Rule):
         if not self.is_worth_it(listed.count, listed.made, model):
             return None
         count, size = shown(listed.count, model), shown(listed.size, model)
-        rows = model.sizes.number(listed.count)
+        rows = rows_of(listed.count, model)
         if last_name(call.func) == "sample":
             message = f"`{shown(listed.made, model)}` lists all `{count}` indices to draw `{size}` of them"
             advice = f"Draw from the range itself: {RANGE}"
-            return self.finding(model, listed.made, message, advice=advice, size=rows)
+            return self.finding(model, listed.made, message, advice=advice, size=rows.number, minor=rows.few)
         message = shuffles(model.source.text(call.func), listed.count, f"`{size}`", model)
-        return self.finding(model, call, message, advice=f"Draw them from the range: {RANGE}", size=rows)
+        advice = f"Draw them from the range: {RANGE}"
+        return self.finding(model, call, message, advice=advice, size=rows.number, minor=rows.few)
 
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
@@ -253,19 +260,29 @@ class NoReplaceChoice(Rule):
         if not large and not self.is_worth_it(population.high, draw.call, model):
             return None
         function = model.source.text(draw.call.func)
-        rows = model.sizes.number(population.high)
+        rows = rows_of(population.high, model)
         size = f"`{shown(draw.size, model)}`" if draw.size is not None else "one"
         if weighted and p is not None:
             if not once and stays_the_same(p, draw, model):
                 return None  # the affair of choice-for-indices
             message = f"`{function}` checks and sums all of `{shown(p, model)}` on every call to draw {size}"
-            return self.finding(model, draw.call, message, advice=TREE, size=rows)
+            advice = TREE if rows.few is None else KEPT_SUM
+            return self.finding(model, draw.call, message, advice=advice, size=rows.number, minor=rows.few)
         message = shuffles(function, population.high, size, model)
         if not is_constant(replace, value=False):
             assumes = f"`{shown(replace, model)}` is `False`" if replace is not None else None
-            return self.finding(model, draw.call, message, advice=GENERATOR, assumes=assumes, size=rows)
+            return self.finding(
+                model,
+                draw.call,
+                message,
+                advice=GENERATOR,
+                assumes=assumes,
+                size=rows.number,
+                minor=rows.few,
+            )
+        fix = self.fix(draw, population, model)
         return self.finding(
-            model, draw.call, message, fix=self.fix(draw, population, model), advice=GENERATOR, size=rows
+            model, draw.call, message, fix=fix, advice=GENERATOR, size=rows.number, minor=rows.few
         )
 
     def fix(self, draw: Draw, population: Population, model: SemanticModel) -> Fix | None:

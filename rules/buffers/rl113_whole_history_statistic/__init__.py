@@ -5,7 +5,8 @@ Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.m
 `np.array(scores).mean()`, `sorted(scores)[-1]`, `wins.count(True)`, a comprehension over the whole list) in
 each step or episode of training, where the list is created once and only grows. The list may be a local or
 global variable, an attribute, an entry of such a dict (`log["loss"]`), the argument of a function that
-computes the statistic, or an array that grows by concatenation; no code empties, cuts or replaces it. Also
+computes the statistic, or an array that grows by concatenation; no code empties, cuts or replaces it. If
+other files read the list and no file assigns another one, the finding is likely, with advice only. Also
 flags statistics of all rows of a replay buffer, such as `self.rewards[: self.size].std()` in `sample`,
 `self.priorities.max()` for each new transition, or `sum(self.leaves)` of a sum tree.
 
@@ -142,6 +143,9 @@ class WholeHistoryStatistic(Rule):
         history = given_history(looked_at, model) or history_of(looked_at, model)
         if history is None or not is_worth_it(history, node, model):
             return
+        by_other_file = history.read_by_other_file
+        if by_other_file and not (each_pass and model.frequency.heat_of(node).level is Heat.HOT):
+            return
         of_array = any(isinstance(growth, ast.Assign) for growth in history.growths)
         if not each_pass and (of_array or not is_read_again(history, node, model)):
             return
@@ -150,12 +154,14 @@ class WholeHistoryStatistic(Rule):
         where = f"on every call of `{getattr(function, 'name', '')}`"
         if loops:
             where = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
+        holder = model.source.text(history.holder)
         yield self.finding(
             model,
             node,
-            f"`{shown}` reads all items of `{model.source.text(history.holder)}`, which only grows, {where}",
-            fix=build_fix(node, looked_at, history, model),
+            f"`{shown}` reads all items of `{holder}`, which only grows, {where}",
+            fix=build_fix(node, looked_at, history, model) if not by_other_file else None,
             advice=f"{ADVICE.get(what, 'Compute it once after the loop')}, or {LATEST}",
+            assumes=f"no other file removes items of `{holder}`" if by_other_file else None,
             minor=None if each_pass or holds_arrays(looked_at, model) else _MINOR,
         )
 

@@ -37,13 +37,15 @@ _LONG = 2_000
 @mutable
 class History:
     """A list that is created once and only grows: `starts` are the assignments of the empty list, `growths`
-    the calls and statements that append to it. `changed` says whether single items are assigned.
+    the calls and statements that append to it. `changed` says whether single items are assigned,
+    `read_by_other_file` whether other files read the list, which may remove items.
     """
 
     holder: ast.Name | ast.Attribute | ast.Subscript
     starts: list[ast.stmt]
     growths: list[ast.AST]
     changed: bool = False
+    read_by_other_file: bool = False
 
 
 def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
@@ -65,6 +67,9 @@ def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
     found = History(expression, [], [])
     if uses is None or not all(_understood(use, found, model) for use in uses):
         return None
+    found.read_by_other_file = isinstance(expression, ast.Attribute) and _is_read_by_other_file(
+        expression, model
+    )
     return found if _is_history(found, expression, model) else None
 
 
@@ -107,6 +112,8 @@ def _history_of_entry(
     uses = _uses_of_name(record, model) if isinstance(record, ast.Name) else _uses_of_attribute(record, model)
     found = History(entry, [], [])
     if uses is None or not all(_keeps_entry(use, key, found, model) for use in uses):
+        return None
+    if isinstance(record, ast.Attribute) and _is_read_by_other_file(record, model):
         return None
     return found if _is_history(found, record, model) else None
 
@@ -190,13 +197,17 @@ def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None
 def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.Attribute] | None:
     cls = model.class_of(attribute)
     name = attribute.attr
-    if cls is None or model.program.is_read_in_other_file(name, of=attribute):
+    if cls is None or (_is_read_by_other_file(attribute, model) and model.program.may_replace(name)):
         return None
     uses = model.names.attribute_uses(name)
     own = all(
         array_growth.same_place(use.value, attribute.value) and model.class_of(use) is cls for use in uses
     )
     return uses if own else None
+
+
+def _is_read_by_other_file(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    return model.program.is_read_in_other_file(attribute.attr, of=attribute)
 
 
 def _understood(use: ast.Name | ast.Attribute | ast.Subscript, found: History, model: SemanticModel) -> bool:

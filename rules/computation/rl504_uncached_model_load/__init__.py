@@ -6,6 +6,9 @@ and similar calls in repeatedly executed code (per batch, per episode, per sampl
 change: constants, settings, or parameters that no loop of the callers changes. The call, or a `with`
 statement around it, may open the file.
 
+Also flags objects of the project that load a model or access files in their constructor, if code that runs
+in each step constructs one and only calls its methods (`agent = Agent()`, `return agent.act(state)`).
+
 The rule does not flag:
 
 - results that are already cached in an attribute, a dict or a global variable, or by a cache decorator;
@@ -68,8 +71,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
-from rlint.rules.computation.rl504_uncached_model_load import load_fixes, loads
+from rlint.rule import Finding, Heat, Rule, SemanticModel, last_name
+from rlint.rules.computation.rl504_uncached_model_load import load_fixes, loading_objects, loads
 
 
 class UncachedModelLoad(Rule):
@@ -81,11 +84,21 @@ class UncachedModelLoad(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = loads.NAMES
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that loads again what the previous run of its function loaded."""
         assert isinstance(node, ast.Call)
+        reads = loading_objects.read_for_one_use(node, model)
+        if reads is not None:
+            yield self.finding(
+                model,
+                node,
+                f"`{model.source.text(node.func)}` {reads} each time that it is constructed, in every step",
+                advice="Construct it once, before the steps, and keep it",
+            )
+            return
+        if last_name(node.func) not in loads.NAMES:
+            return
         what = loads.what_it_loads(node, model)
         function = model.function(node)
         if not what or function is None:

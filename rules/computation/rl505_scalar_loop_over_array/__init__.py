@@ -18,7 +18,8 @@ which it is not known how often they run:
   writes to a place in its row: `for i, action in enumerate(actions): one_hot[i, action] = 1`, also by a
   method (`target[i].index_add_(0, lower[i], share[i])`, as in C51).
 - A loop or comprehension that collects the places at which a comparison holds: `if board[i, j] == 0:
-  free.append((i, j))`, `torch.tensor([i for i, done in enumerate(dones) if done])`.
+  free.append((i, j))`, `torch.tensor([i for i, done in enumerate(dones) if done])`, also of rows that it
+  reduces one by one (`if np.any(mask): marked.append(i)`).
 - A loop that computes with tensors of several lists, one step after the other, whose results are joined:
   `for log_prob, ret in zip(log_probs, returns): losses.append(-log_prob * ret)`, `torch.stack(losses).sum()`.
   Also a comprehension that computes with the rows of `torch.unbind(x)`, whose results are joined.

@@ -9,6 +9,8 @@ from rlint.rule import SemanticModel, TypeTag, axes_of, descendants, variable_na
 from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import ItemLoop
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_REDUCES = {f"{module}.{name}": name for module in ("numpy", "torch", "builtins") for name in ("any", "all")}
+"""Functions that reduce the truth values of a row."""
 
 
 def position_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
@@ -71,6 +73,8 @@ def selected_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             pass
         case _:
             return None
+    reduction, negated = _reduction(test, model), isinstance(test, ast.UnaryOp)
+    test = _of_row(test, model)
     is_element = _names(test) == {item} or _compares(test, item, [item])
     if not is_element or model.types.type_of(held).tag not in _ARRAYS:
         return None
@@ -79,11 +83,51 @@ def selected_items(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     if not all(_only_keeps(statement, model) for statement in body):
         return None
     text = model.source.text(held)
+    if reduction is not None:
+        return _of_rows(held, reduction, model, negated=negated)
     return ItemLoop(
         held,
         f"looks for places in `{text}` element by element",
         f"Compare the whole array, and visit only the places where it holds: `np.flatnonzero({text} > 0)`",
     )
+
+
+def _of_rows(held: ast.expr, reduction: str, model: SemanticModel, *, negated: bool) -> ItemLoop:
+    """Describe a loop that reduces one row after the other to select some: `negated` those where it does not
+    hold.
+    """
+    rows, kind = model.source.text(held), model.types.type_of(held)
+    text = rows
+    of_tensor = kind.tag is TypeTag.TENSOR
+    if kind.rank != 1:
+        rows = f"{rows}.{reduction}({'dim' if of_tensor else 'axis'}=1)"
+    rows = f"~{rows}" if negated else rows
+    found = f"({rows}).nonzero()" if of_tensor else f"np.flatnonzero({rows})"
+    return ItemLoop(
+        held,
+        f"tests `{text}` row by row",
+        f"Reduce all rows at once, and visit only the places where it holds: `{found}`",
+    )
+
+
+def _reduction(test: ast.expr, model: SemanticModel) -> str | None:
+    """Return how a condition reduces a row to one truth value: `any` of `np.any(row)`, `not row.any()`."""
+    match _tested(test):
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="any" | "all" as name), args=[], keywords=[]):
+            return name
+        case ast.Call(func=func, args=[ast.Name()], keywords=[]):
+            return _REDUCES.get(model.names.qualified(func) or "")
+    return None
+
+
+def _of_row(test: ast.expr, model: SemanticModel) -> ast.expr:
+    """Return the row that a condition reduces, or the condition."""
+    if _reduction(test, model) is None:
+        return test
+    match _tested(test):
+        case ast.Call(args=[row]) | ast.Call(func=ast.Attribute(value=row)):
+            return row
+    return test
 
 
 def _only_keeps(statement: ast.stmt, model: SemanticModel) -> bool:
@@ -149,11 +193,14 @@ def listed_places(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
                 )
             ],
         ) if place == counter and model.names.qualified(func) == "builtins.enumerate":
+            reduction, negated = _reduction(test, model), isinstance(test, ast.UnaryOp)
+            test = _of_row(test, model)
             is_element = _names(test) == {item} or _compares(test, item, {counter, item})
         case ast.ListComp(
             elt=ast.Name(id=place),
             generators=[ast.comprehension(target=ast.Name(id=counter), iter=ast.Call(func=func), ifs=[test])],
         ) if place == counter and model.names.qualified(func) == "builtins.range":
+            reduction, negated = None, False
             element = _tested(test)
             if not isinstance(element, ast.Subscript):
                 return None
@@ -165,6 +212,8 @@ def listed_places(made: ast.ListComp, model: SemanticModel) -> ItemLoop | None:
             return None
     if not is_element or model.types.type_of(held).tag not in _ARRAYS:
         return None
+    if reduction is not None:
+        return _of_rows(held, reduction, model, negated=negated)
     text = model.source.text(held)
     return ItemLoop(
         held,

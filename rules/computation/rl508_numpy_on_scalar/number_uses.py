@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
-from rlint.rule import Binding, BindingKind, SemanticModel, Trait, last_name, models, numbers, regex
+from rlint.rule import (
+    Binding,
+    BindingKind,
+    SemanticModel,
+    Trait,
+    last_name,
+    models,
+    numbers,
+    regex,
+    same_code,
+)
 
 _COORDINATES = regex(
     r"(^|_)(pos|positions?|vel|velocity|velocities|qpos|qvel|xyz|xy|coords?|coordinates|rpy|euler)$"
@@ -33,9 +44,11 @@ def names_coordinates(value: ast.expr) -> bool:
 
 def is_used_as_number(node: ast.expr, model: SemanticModel) -> bool:
     """Whether the function tests the variable as a number (`if speed > limit`), which raises an error for an
-    array, or converts it to one: `float(speed)`. Attributes of `self` count if their class does so.
+    array, or converts it to one: `float(speed)`. Attributes of `self` count if their class does so, and items
+    (`action[0]`) and results of functions of numbers (`np.abs(action[1])`) if the function tests the same
+    code elsewhere.
     """
-    uses: list[ast.Name] | list[ast.Attribute]
+    uses: Sequence[ast.expr]
     match node:
         case ast.Name():
             scope = model.names.scope(node).lookup(node.id)
@@ -44,28 +57,76 @@ def is_used_as_number(node: ast.expr, model: SemanticModel) -> bool:
             uses = model.names.reads(node.id, scope)
         case ast.Attribute(value=owner, attr=attribute) if model.names.is_self(owner):
             uses = [use for use in model.names.attribute_uses(attribute) if isinstance(use.ctx, ast.Load)]
+        case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=int())):
+            uses = _same_items(node, owner, model)
+        case ast.Call(func=func) if model.names.qualified(func) in _ELEMENTWISE:
+            uses = model.dataflow.equal_to(node)
         case _:
             return False
     if any(_has_parts(use, model) for use in uses):
         return False
-    return any(_is_converted(use, model) or _is_tested(use, model) for use in uses)
+    return any(
+        _is_converted(use, model) or _is_tested(use, model) for use in map(partial(_whole, model), uses)
+    )
+
+
+def _same_items(item: ast.Subscript, owner: ast.Name, model: SemanticModel) -> list[ast.expr]:
+    """Return the reads of the same item of a variable in the same function: `action[0]`."""
+    scope = model.names.scope(owner).lookup(owner.id)
+    if scope is None or scope.parent is None:
+        return []
+    around = (model.parent(use) for use in model.names.reads(owner.id, scope))
+    return [
+        each
+        for each in around
+        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load) and same_code(each, item)
+    ]
+
+
+def _whole(model: SemanticModel, value: ast.expr) -> ast.expr:
+    """Return the arithmetic that a value is part of, and its absolute value: an array has as many
+    elements.
+    """
+    while isinstance(outer := model.parent(value), ast.expr) and _keeps_size(outer, model):
+        value = outer
+    return value
+
+
+def _keeps_size(outer: ast.expr, model: SemanticModel) -> bool:
+    match outer:
+        case ast.BinOp(op=op):
+            return not isinstance(op, ast.MatMult)
+        case ast.UnaryOp(op=op):
+            return not isinstance(op, ast.Not)
+        case ast.Call(func=func, args=[_], keywords=[]):
+            return model.names.qualified(func) == "builtins.abs"
+    return False
 
 
 def is_number_by_use(value: ast.expr, model: SemanticModel) -> bool:
     """Whether a result is converted to a number or tested as one truth value, also after arithmetic, which
     raises an error for arrays of several elements.
     """
-    outer = model.parent(value)
-    while isinstance(outer, (ast.BinOp, ast.UnaryOp)) and not isinstance(
-        getattr(outer, "op", None), (ast.MatMult, ast.Not)
-    ):
-        value, outer = outer, model.parent(outer)
+    value = _whole(model, value)
     if _is_converted(value, model) or _is_tested(value, model) or _is_truth(value, model):
         return True
-    match outer:
-        case ast.Assign(targets=[ast.Name() as held]):
-            return len(model.names.bindings(held)) == 1 and is_used_as_number(held, model)
+    match model.parent(value):
+        case ast.Assign(targets=[ast.Name() as held]) as assigned:
+            if len(model.names.bindings(held)) == 1:
+                return is_used_as_number(held, model)
+            return any(_is_tested(_whole(model, use), model) for use in _reads_of(held, assigned, model))
     return False
+
+
+def _reads_of(held: ast.Name, assigned: ast.Assign, model: SemanticModel) -> list[ast.Name]:
+    """Return the reads of a variable that only this assignment determines."""
+    scope = model.names.scope(held).lookup(held.id)
+    reads = model.names.reads(held.id, scope) if scope is not None else []
+    return [
+        read
+        for read in reads
+        if [binding.statement for binding in model.dataflow.definitions(read)] == [assigned]
+    ]
 
 
 def holds_numbers(attribute: ast.Attribute, model: SemanticModel) -> bool:

@@ -210,7 +210,8 @@ def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.exp
     found: Scalar | None
     if call.keywords and qualified != _CLIP:
         return None
-    if is_number_by_use(call, model) and qualified in ONE_OR_TWO and not scalar_call(call, model):
+    by_result = qualified in ONE_OR_TWO or (qualified == _CLIP and not call.keywords)
+    if by_result and is_number_by_use(call, model) and not scalar_call(call, model):
         return _by_result(call, qualified, model)
     if (qualified in MATH or qualified in ABSOLUTE) and len(call.args) == 1:
         found = _of_one(call, qualified, model, unsure)
@@ -232,12 +233,14 @@ def _by_result(call: ast.Call, qualified: str, model: SemanticModel) -> tuple[Sc
     `if np.isnan(x)`. Its arguments are single numbers then, too, unless one is known to be something else.
     """
     given = tuple(call.args)
-    if len(given) != (1 if qualified in MATH or qualified in ABSOLUTE else 2):
+    wanted = len(_BOUNDS) if qualified == _CLIP else 1 if qualified in MATH or qualified in ABSOLUTE else 2
+    if len(given) != wanted:
         return None
     unknown = [part for part in given if not is_single(part, model)]
     if not unknown or not all(_may_be_number(part, model) for part in unknown):
         return None
-    return _plain_call(call, qualified, model), unknown[0]
+    found = _clip_call(call, given, model) if qualified == _CLIP else _plain_call(call, qualified, model)
+    return found, unknown[0]
 
 
 def _may_be_number(node: ast.expr, model: SemanticModel) -> bool:
@@ -416,8 +419,13 @@ def _clipped(
         return None
     if only is not None:
         return Scalar(call, tuple(given), "min(max())", None)
+    return _clip_call(call, tuple(parts), model)
+
+
+def _clip_call(call: ast.Call, parts: tuple[ast.expr, ...], model: SemanticModel) -> Scalar:
+    """Return `np.clip(x, low, high)` of a number with its equivalent."""
     value, low, high = (model.source.text(part) for part in parts)
-    return Scalar(call, tuple(parts), "min(max())", f"min(max({value}, {low}), {high})", ("min", "max"))
+    return Scalar(call, parts, "min(max())", f"min(max({value}, {low}), {high})", ("min", "max"))
 
 
 def _only_item(clipped: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr | None:

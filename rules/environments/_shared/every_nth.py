@@ -23,7 +23,7 @@ _ENDLESS = "itertools.count"
 _COUNTS = ("builtins.range", _ENDLESS, "tqdm.trange")
 _WRAPS = regex(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
 _STEPS = regex(
-    r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
+    r"(^|_)(steps?|total_it|it|iters?|itrs?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
 )
 _LOOKS = models.having(Trait.REDUCES | Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {
     "cpu",

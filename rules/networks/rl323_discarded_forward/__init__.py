@@ -9,6 +9,9 @@ action that is computed before the epsilon draw, also by a function of the proje
 that a function of the project, a lambda, a network that draws random numbers or one of unknown layers
 returns, or a method of a network that is not known and runs again for the same variable (likely).
 
+Batches that a replay buffer samples in every step are flagged if they are only used at an interval of steps
+(`if step % 4 == 0: learn(batch)`).
+
 A result for all agents is likely unused in many steps if a loop over the agents only reads it where the agent
 draws no random action.
 
@@ -115,6 +118,7 @@ from rlint.rule import (
     Applicability,
     Finding,
     Fix,
+    Guard,
     Heat,
     Rule,
     SemanticModel,
@@ -127,6 +131,7 @@ from rlint.rules.networks._shared.same_input import architecture_of, is_forward
 from rlint.rules.networks.rl323_discarded_forward.dropped_positions import kept_positions
 from rlint.rules.networks.rl323_discarded_forward.partly_used import Unused, runs_per_round, unused_parts
 from rlint.rules.networks.rl323_discarded_forward.possible_paths import is_impossible, why_unlikely
+from rlint.rules.networks.rl323_discarded_forward.sampled_batches import only_at_interval
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
     bound_names,
@@ -163,6 +168,10 @@ class DiscardedForward(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
+        interval = only_at_interval(node, model)
+        if interval is not None:
+            yield self.sampled(node, interval, model)
+            return
         known = list(self.known(node, model))
         value = unread_value(node, model) if not known else None
         yield from known or (self.unread_value(node, value, model) if value is not None else ())
@@ -292,6 +301,16 @@ class DiscardedForward(Rule):
             f"`{value.name}` is computed in every call of `{value.returned_by}`, and no caller uses it",
             advice="Compute it in a method of its own, for callers that need it",
             assumes=f"no other code calls `{value.returned_by}`",
+        )
+
+    def sampled(self, call: ast.Call, interval: Guard, model: SemanticModel) -> Finding:
+        """Return a finding for a batch that is drawn in each step, and used at an interval of steps."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` draws a batch in every step, which is only used at an "
+            f"interval of steps (`{interval.text}`)",
+            advice="Sample where the batch is used (the random stream then advances less often)",
         )
 
     def drawn_in_loop(self, call: ast.Call, outcome: str, model: SemanticModel) -> Finding:
