@@ -208,6 +208,7 @@ INSTANCES = frozenset(
 """Types of values that may be instances of classes of the project."""
 _JOINED = INSTANCES | {TypeTag.UNKNOWN, TypeTag.CLASS, TypeTag.FUNCTION}
 """Types whose `of` refers to a definition, or to one of several."""
+_CALLED = INSTANCES | {TypeTag.FUNCTION}
 _MOST_ALTERNATIVES = 12
 _LONGEST_PATH = 1000
 MOST_ASSUMPTIONS = 4
@@ -228,8 +229,8 @@ def _says_less(first: Type, second: Type) -> bool:
         return True
     if first.dtype != second.dtype and not (first.dtype and second.dtype):
         return True
-    if first.tag in INSTANCES and bool(first.of) is not bool(second.of):
-        return True
+    if first.tag in _CALLED and bool(first.of) is not bool(second.of):
+        return True  # also a function of the project, and a lambda
     return first.tag in _HELD and bool(first.item) is not bool(second.item)
 
 

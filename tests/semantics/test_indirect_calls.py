@@ -339,3 +339,30 @@ def test_a_property_runs_where_it_is_read(decorator: str, read: str, used: str, 
     }
     model = build(files)["batch.py"]
     assert model.frequency.heat_of(expression(model, "line(self)")).level is heat
+
+
+PLAYED = """
+class Team:
+    def acts(self, given):
+        return line(given)
+
+def play(env, act):
+    while not env.done:
+        env.step(act(env.obs))
+
+def train(env, rounds):
+    team = Team()
+    FIRST
+    for _ in range(rounds):
+        play(env, act=team.acts)
+"""
+
+
+@pytest.mark.parametrize("first", ["pass", "play(env, act=lambda obs: env.action_space.sample())"])
+def test_a_method_that_only_some_calls_pass(first: str) -> None:
+    """A lambda that another call passes for the same parameter does not hide it."""
+    model = model_of(PLAYED.replace("FIRST", first))
+    heat = model.frequency.heat_of(expression(model, "line(given)"))
+    assert heat.level is Heat.HOT
+    assert "Team.acts" in heat.chain[-1]
+    assert "guessed from )" not in heat.chain[-1]

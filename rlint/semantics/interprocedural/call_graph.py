@@ -54,7 +54,8 @@ class CallEdge:
         if not self.guessed:
             return self.target.shown
         receiver = f"{self.site.receiver}." if self.site.receiver else ""
-        return f"{self.target.shown}{GUESSED}{receiver}{self.site.method})"
+        called = self.site.method or self.site.path.rpartition("@")[2]  # a parameter: `act(obs)`
+        return f"{self.target.shown}{GUESSED}{receiver}{called})"
 
 
 _Passed = tuple[FunctionSummary, str, Type]
@@ -255,14 +256,20 @@ class CallGraph:
         return known, True
 
     def _called_objects(self, path: str, module: str) -> list[FunctionSummary]:
-        """Return the `__call__` methods of the objects that an attribute likely holds: `self.kind(mean)`."""
+        """Return the functions that an attribute or parameter likely holds, and the `__call__` methods of
+        objects: `self.kind(mean)`.
+        """
         if path.endswith(")") or "." not in path:
             return []
         kind = self.index.resolve(path, module)
-        if kind.tag is not TypeTag.UNKNOWN or kind.caveat is None:
+        if kind.tag not in (TypeTag.UNKNOWN, TypeTag.FUNCTION) or kind.caveat is None:
             return []
         found: dict[str, FunctionSummary] = {}
         for choice in kind.caveat.choices:
+            if choice.kind.tag is TypeTag.FUNCTION and choice.kind.of:
+                found.update(
+                    (each.path, each) for each in self.index.possible_callables(choice.kind.of, module)
+                )
             cls = self.index.class_of(choice.kind) if choice.kind.tag is TypeTag.INSTANCE else None
             for each in self.index.implementations(cls, "__call__") if cls is not None else ():
                 found[each.path] = each
