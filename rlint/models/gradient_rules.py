@@ -68,6 +68,8 @@ def uses_other_kernel(name: str) -> bool:
 NEEDS_NO_GRADIENT = having(Trait.NEEDS_NO_GRADIENT, TypeTag.TENSOR) | {"__array__"}
 """Methods that raise for a tensor that requires grad: at their calls, there is no gradient."""
 
+ANY_NETWORK = "torch.nn.Module()"
+"""The access path of a network of a class that is not known: an annotation says `nn.Module`."""
 WITHOUT_PARAMETERS = having(Trait.WITHOUT_PARAMETERS, "torch.nn")
 """Layers and losses without parameters."""
 

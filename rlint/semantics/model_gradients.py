@@ -134,6 +134,7 @@ class GradientQueries:
             or self._gives_as_learned(call)
             or self._gives_as_detached(call)
             or self._gives_as_named(call)
+            or self._gives_by_method(call)
         )
 
     def _called(self, call: ast.Call) -> ast.expr:
@@ -195,6 +196,15 @@ class GradientQueries:
         if self._analysis.names.qualified(called) is not None or self.autograd_at(call) is not Autograd.ON:
             return False
         return self._analysis.types.supposes(f"`{ast.unparse(called)}` is a network")
+
+    def _gives_by_method(self, call: ast.Call) -> bool:
+        """Whether a function of the project likely returns the output of a network whose class is not
+        known.
+        """
+        targets = self._types.call_targets(call)
+        if not targets or not all(map(self._forwards.may_return_gradient, targets)):
+            return False
+        return self._analysis.types.supposes(f"`{targets[0].shown}` runs a network")
 
     def _runs_unknown_code(self, call: ast.Call) -> bool:
         """Whether a call passes a value that may be a tensor to a callable that may be a network, or to a

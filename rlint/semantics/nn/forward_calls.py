@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint import models
-from rlint.models.gradient_rules import WITHOUT_PARAMETERS
+from rlint.models.gradient_rules import ANY_NETWORK, WITHOUT_PARAMETERS
 from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.summary import FunctionSummary
@@ -65,6 +65,27 @@ class ForwardCalls:
             known = any(self.gives_gradient(path, function.module) for path in function.gradient_from)
             self._functions[function.path] = known
         return known
+
+    def may_return_gradient(self, function: FunctionSummary) -> bool:
+        """Whether a function likely returns the output of a network: it calls a method of one whose class is
+        not known, and all networks of the project with this method return one.
+        """
+        if not self.leaves_gradient(function):
+            return False
+        for path in function.gradient_from:
+            owner, _, name = path.rpartition(".")
+            if owner and self._is_any_network(owner, function.module):
+                methods = self.index.network_methods(name)
+                if methods and all(map(self.returns_gradient, methods)):
+                    return True
+        return False
+
+    def _is_any_network(self, path: str, module: str) -> bool:
+        """Whether a path leads to a network of a class that is not known."""
+        if path == ANY_NETWORK:
+            return True
+        kind = self.index.resolve(path, module)
+        return kind.tag is TypeTag.MODULE and self.index.class_of(kind) is None
 
     def leaves_gradient(self, function: FunctionSummary) -> bool:
         """Whether a function leaves the gradient of its results to its callers: it neither keeps it nor uses

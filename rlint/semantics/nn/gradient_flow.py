@@ -402,6 +402,8 @@ class GradientFlow:
             return qualified
         if isinstance(call.func, ast.Attribute):
             owner = self.analysis.types.type_of(call.func.value)
+            if owner.tag is TypeTag.MODULE and not owner.of:
+                return f"{facts.ANY_NETWORK}.{call.func.attr}"
             if not owner.of:
                 return ""
             return f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}"

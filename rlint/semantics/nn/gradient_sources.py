@@ -264,10 +264,14 @@ class GradientOrigins:
         yield from (each for each in arguments if not self.gradients.ends_in_function(call, each))
 
     def _is_of_item(self, method: ast.Attribute) -> bool:
-        """Whether a method that neither tensors nor distributions have belongs to an item of a comprehension:
-        `agent.act` in `[agent.act(x) for agent, x in zip(agents, xs)]`.
+        """Whether a method that neither tensors nor distributions have belongs to an item of a container:
+        `agent.act` in `[agent.act(x) for agent, x in zip(agents, xs)]`, `self.agents[0].act`.
         """
-        if not isinstance(method.value, ast.Name) or method.attr in _OF_VALUES:
+        if method.attr in _OF_VALUES:
+            return False
+        if isinstance(method.value, ast.Subscript):
+            return True
+        if not isinstance(method.value, ast.Name):
             return False
         bindings = self.analysis.definitions.reaching(method.value)
         return any(each.kind is BindingKind.COMPREHENSION for each in bindings)
