@@ -41,9 +41,11 @@ GATHERING = _ARRAYS_OF | _REDUCTIONS | {"builtins.any", "builtins.all"}
 """Functions that make an array or a number of a sequence."""
 
 OF_FEW = regex(
-    r"worker|agent|actor|player|process|rank|action|joint|motor|goal|dim|leg|foot|feet|wheel|robot|turn|teacher|class|channel|head|stage|phase"
+    r"(worker|agent|actor|player|process|rank|action|joint|motor|goal|dim|leg(?!al)|foot|feet|wheel|robot"
+    r"|(?<!re)turn|teacher|class|channel|head|stage|phase)"
+    r"(?!_(returns|rewards|obs|observations|states|values|advantages|log_?probs|batch))"
 )
-"""Names of numbers that are small: of agents, turns, heads."""
+"""Names of numbers that are small: of agents, turns, heads; an agent has many returns."""
 _SAMPLED = regex(r"(sampled?|candidate)_?actions?|action_(samples|candidates)")
 """Counts of actions that are drawn to represent a continuous space."""
 _OF_STEPS = regex(r"zip\(.*(rewards|dones|terminals|next_states|log_?probs)\b")

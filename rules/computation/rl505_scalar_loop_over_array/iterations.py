@@ -14,7 +14,6 @@ from rlint.rule import (
     descendants,
     models,
     mutable,
-    root_of,
     variable_names,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import held_by
@@ -364,11 +363,11 @@ class Iteration:
         return False
 
     def _reads_attribute(self, value: ast.Attribute) -> bool:
-        """Whether an attribute is the same in each iteration, or one of an array."""
-        if self.moves(value):
+        """Whether an attribute is the same in each iteration, also of an item: `self.critics[0].delta`."""
+        if self.moves(value) or any(isinstance(node, ast.Call) for node in descendants(value)):
             return False
-        root = root_of(value)
-        return isinstance(root, ast.Name) and self._reads(root)
+        names = [node for node in descendants(value) if isinstance(node, ast.Name)]
+        return bool(names) and all(map(self._reads, names))
 
     def _reads_element(self, value: ast.Subscript) -> bool:
         """Whether an element or row is read, of an array, or of what may be one."""

@@ -16,18 +16,38 @@ def are_apart(
     model: SemanticModel,
 ) -> bool:
     """Whether the statements of an iteration read the arrays to which it writes only where no other iteration
-    does. `targets` are the variables of the loops.
+    does; sums may grow at any place. `targets` are the variables of the loops.
     """
     written = dict[str, list[ast.Subscript]]()
     for target in stored:
         written.setdefault(dump_as_read(held_by(target)), []).append(target)
+    sums = {held for held, places in written.items() if all(_grows(place, model) for place in places)}
     counters = set[str]().union(*map(variable_names, targets))
     for node in (part for statement in body for part in descendants(statement)):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            for target in written.get(dump_as_read(node), ()):
+            held = dump_as_read(node)
+            if held in sums and _is_place_of_sum(node, model):
+                continue
+            for target in written.get(held, ()):
                 if not _is_apart(node, target, counters, model):
                     return False
     return True
+
+
+def _grows(place: ast.AST, model: SemanticModel) -> bool:
+    """Whether a statement only adds to a place: `total[i] += share`."""
+    match model.parent(place):
+        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub()):
+            return target is place
+    return False
+
+
+def _is_place_of_sum(held: ast.AST, model: SemanticModel) -> bool:
+    """Whether an array is used here to add to one of its elements."""
+    element = held
+    while isinstance(above := model.parent(element), ast.Subscript) and above.value is element:
+        element = above
+    return _grows(element, model)
 
 
 def _is_apart(node: ast.expr, target: ast.Subscript, counters: set[str], model: SemanticModel) -> bool:
