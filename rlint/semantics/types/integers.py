@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
@@ -19,6 +20,7 @@ _COUNT = regex(
     r"|^total_(samples|steps|transitions|size)$"
 )
 _CHOICES = ("builtins.min", "builtins.max")
+_CHOSEN = frozenset({"numpy.min", "numpy.max", "numpy.amin", "numpy.amax", "numpy.minimum", "numpy.maximum"})
 _DEPTH = 5
 
 
@@ -27,6 +29,9 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
     `buffer_size`), None if nothing does.
     """
     kind = model.types.type_of(expression)
+    if kind.tag is TypeTag.NUMPY_SCALAR and depth > 0:
+        parts = chosen_by_numpy(expression, model, _CHOSEN)
+        return False if parts and _all(parts, model, depth) is not None else None
     if kind:
         return True if kind.tag is TypeTag.INT and not kind.optional else None
     if depth <= 0:
@@ -56,6 +61,19 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
             return False
     name = last_name(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else None
     return False if name is not None and _COUNT.search(name.lower()) else None
+
+
+def chosen_by_numpy(expression: ast.expr, model: SemanticModel, functions: Collection[str]) -> list[ast.expr]:
+    """Return the values of which one of NumPy's functions chooses one: `np.min((self.entries,
+    self.capacity))`, `np.minimum(rows, capacity)`; empty for other expressions.
+    """
+    match expression:
+        case (
+            ast.Call(func=func, args=[ast.Tuple(elts=parts) | ast.List(elts=parts)], keywords=[])
+            | ast.Call(func=func, args=[_, _] as parts, keywords=[])
+        ) if model.names.qualified(func) in functions:
+            return parts
+    return []
 
 
 def _counts(attribute: ast.Attribute, model: SemanticModel) -> bool:

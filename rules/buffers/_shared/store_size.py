@@ -11,6 +11,7 @@ from rlint.rule import (
     SemanticModel,
     descendants,
     dump_as_read,
+    integers,
     last_name,
     numbers,
     regex,
@@ -51,15 +52,16 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
     number = numbers.number_of(expression, model)
     if number is not None and number.value:
         return number.value >= LARGE
+    smaller = integers.chosen_by_numpy(expression, model, ("numpy.min", "numpy.minimum"))
+    if smaller:
+        return _counts_smaller(smaller, model, depth)
     match expression:
         case ast.Call(func=func, args=[counted], keywords=[]) if (
             model.names.qualified(func) == "builtins.len"
         ):
             return holds_transitions(counted, model)
         case ast.Call(func=func, args=[_, _, *_] as parts) if model.names.qualified(func) == "builtins.min":
-            return all(_is_not_small(part, model) for part in parts) and any(
-                counts_a_store(part, model, depth - 1) for part in parts
-            )
+            return _counts_smaller(parts, model, depth)
         case ast.Call(func=func, args=[_, _, *_] as parts, keywords=[]) if (
             model.names.qualified(func) == "builtins.max"
         ):
@@ -118,6 +120,13 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
         case ast.Subscript(slice=ast.Constant(value=str())):
             return dump_as_read(expression) in model.once(_saturating_entries, model.syntax.module)
     return False
+
+
+def _counts_smaller(parts: list[ast.expr], model: SemanticModel, depth: int) -> bool:
+    """Whether the smallest of some numbers is that of the rows of a buffer."""
+    return all(_is_not_small(part, model) for part in parts) and any(
+        counts_a_store(part, model, depth - 1) for part in parts
+    )
 
 
 def _counts_of_kept(cls: ast.ClassDef, model: SemanticModel) -> frozenset[str]:

@@ -261,7 +261,7 @@ class NoReplaceChoice(Rule):
             return None
         function = model.source.text(draw.call.func)
         rows = rows_of(population.high, model)
-        size = f"`{shown(draw.size, model)}`" if draw.size is not None else "one"
+        size = f"`{shown(_number_of(draw.size), model)}`" if draw.size is not None else "one"
         if weighted and p is not None:
             if not once and stays_the_same(p, draw, model):
                 return None  # the affair of choice-for-indices
@@ -305,6 +305,11 @@ class NoReplaceChoice(Rule):
 def _is_begun_at_first(part: ast.expr, size: ast.expr) -> bool:
     """Whether a slice is written `[:size]`."""
     return isinstance(part, ast.Slice) and part.upper is size and part.lower is None
+
+
+def _number_of(size: ast.expr) -> ast.expr:
+    """Return how many are drawn, of a number or the shape of a vector: `(batch_size,)`."""
+    return size.elts[0] if isinstance(size, ast.Tuple) and len(size.elts) == 1 else size
 
 
 def is_permutation(call: ast.Call, model: SemanticModel) -> bool:
