@@ -12,6 +12,8 @@ Flags these ways to compute returns or advantages in code that runs per episode 
   rewards[t] + gamma * values[t + 1] - values[t]`), also if only its start is a tensor (`ret = values[-1]`,
   then `ret = reward + gamma * ret`), or n-step returns that a second loop adds up from tensors
   (`ret += gamma**n * rewards[:, t + n]`), also in a `while` loop that counts by hand and over `x.unbind(0)`;
+- a recurrence that converts one row after the other by a normaliser of tensors
+  (`norm.denormalize(values[t + 1])`), which one call for all rows before the loop replaces; likely;
 - a loop over the next rewards (`for i, reward in enumerate(rewards[t : t + n]): value += reward * gamma**i`)
   in hot code that computes such a sum for each position or each sample.
 
@@ -95,6 +97,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex, torch_settings
+from rlint.rules.computation.rl506_scalar_reward_loop.converted_rows import ConvertedRows, converted_rows
 from rlint.rules.computation.rl506_scalar_reward_loop.discounted_sums import discounted_sum
 from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     GrownFront,
@@ -162,6 +165,10 @@ class ScalarRewardLoop(Rule):
                 "(`ret = reward + gamma * ret`), append it to a list, and reverse that at the end",
             )
         elif isinstance(node, (ast.For, ast.While)):
+            rows = converted_rows(node, model) if isinstance(node, ast.For) else None
+            if rows is not None:
+                yield self._converted(rows, model)
+                return
             recurrence = tensor_recurrence(node, model)
             outer = model.parent(node)
             discounted = recurrence is None and isinstance(node, ast.For) and discounted_sum(node, model)
@@ -193,6 +200,22 @@ class ScalarRewardLoop(Rule):
                     advice="Compute the discounts once (`discounts = gamma ** np.arange(n)`), and sum by one "
                     "product: `rewards[t : t + n] @ discounts`",
                 )
+
+    def _converted(self, rows: ConvertedRows, model: SemanticModel) -> Finding:
+        called = " ".join(model.source.text(rows.calls[0].func).split())
+        held = model.source.text(rows.held)
+        often = "in each step" if len(rows.calls) == 1 else f"{len(rows.calls)} times in each step"
+        return self.finding(
+            model,
+            rows.calls[0],
+            f"`{called}` converts one row of `{held}` {often} of the recurrence, with several tensor "
+            "operations each time",
+            advice="Convert all rows at once before the loop, and index the result: "
+            f"`values = {called}({held})`",
+            related=[(call, "Converts a row, too") for call in rows.calls[1:]],
+            assumes=f"`{called}` treats each row alone",
+            workload="advantages",
+        )
 
     def _rows(self, loop: ast.For | ast.While, recurrence: Recurrence, model: SemanticModel) -> Finding:
         held = model.source.text(recurrence.held)
