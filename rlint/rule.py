@@ -75,6 +75,7 @@ from rlint.semantics.types import (
     one_row_batches,
 )
 from rlint.semantics.types.constants import Constant, ConstantValue
+from rlint.semantics.types.likely.annotated import rests_on_annotation
 from rlint.semantics.types.numbers import Number
 from rlint.semantics.types.results.tensor_from_either import array_of_either
 from rlint.semantics.types.unpacked_arguments import unpacked_options
@@ -226,6 +227,7 @@ __all__ = [
     "queues",
     "reference",
     "regex",
+    "rests_on_annotation",
     "roles",
     "root_name",
     "root_of",

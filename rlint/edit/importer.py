@@ -103,17 +103,26 @@ class Importer:
         """Define a constant at module level for the code around `user`: after the imports at the top and the
         constants below them, and after the statements that it `needs`, with a `comment` above.
 
-        None if the needed statements do not surely run first, or another fix defines the name differently.
+        None if the needed statements do not surely run first, if another fix defines the name differently, or
+        if a star import further down may bind it.
         `value` may have several lines; those after the first are indented as at `indentation`.
         """
         for block, index in self._blocks_around(user):
             waiting = [statement for statement in needs if statement not in block[:index]]
             if all(self.runs_before(statement, block[0]) for statement in waiting):
                 anchor = self._anchor(block[:index], needs)
-                if anchor is not None:
+                if anchor is not None and not self._is_starred_after(anchor):
                     code = (*comment, f"{name} = {value}")
                     return self._only(name, value, self._constant_after(anchor, code, indentation), comment)
         return None
+
+    def _is_starred_after(self, anchor: ast.stmt) -> bool:
+        """Whether a star import follows a statement: the names that it binds are not in the file."""
+        line = anchor.end_lineno or anchor.lineno
+        return any(
+            node.lineno > line and any(alias.name == "*" for alias in node.names)
+            for node in self._syntax.of_type(ast.ImportFrom)
+        )
 
     def _only(
         self, name: str, value: str, made: tuple[Edit, ...] | None, comment: Sequence[str]

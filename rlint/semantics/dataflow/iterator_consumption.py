@@ -34,13 +34,9 @@ iterator.
 """
 _AGAIN = frozenset({"builtins.len", "builtins.reversed"})
 """Calls that fail for an iterator."""
-_READ_AGAIN = frozenset(
-    f"{module}.{name}"
-    for module in ("typing", "collections.abc")
-    for name in """AbstractSet ByteString Collection Mapping MutableMapping MutableSequence MutableSet
-    Sequence Set Sized""".split()
-)
 _READ_DATA = models.having(Trait.PARSES, "ast", "json", "orjson", "torch", "yaml")
+_ANNOTATED = frozenset({TypeTag.LIST, TypeTag.TUPLE, TypeTag.SET})
+"""Types of parameters for which calls also pass generators, whatever the annotation says."""
 _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _DEPTH = 6
 
@@ -167,26 +163,26 @@ class IteratorUses:
             return self._sources(binding.value, names, depth - 1)
         if binding.kind in (BindingKind.FUNCTION, BindingKind.CLASS, BindingKind.IMPORT):
             return []
-        if binding.kind is BindingKind.PARAMETER and self._promises_more(binding):
+        if binding.kind is BindingKind.PARAMETER and _is_collected(binding):
             return []
         return [names]
-
-    def _promises_more(self, binding: Binding) -> bool:
-        """Whether an annotation excludes iterators: `rewards: Sequence[float]`, `*rewards`."""
-        function, parameter = binding.statement, binding.node
-        arguments = getattr(function, "args", None)
-        if isinstance(arguments, ast.arguments) and parameter in (arguments.vararg, arguments.kwarg):
-            return True
-        annotation = getattr(parameter, "annotation", None)
-        while isinstance(annotation, ast.Subscript):
-            annotation = annotation.value
-        return annotation is not None and self.analysis.names.qualified(annotation) in _READ_AGAIN
 
     def _may_hold(self, value: ast.expr) -> bool:
         kind = self.analysis.types.type_of(value)
         if kind.tag is TypeTag.UNKNOWN:
             return self.analysis.names.qualified(value) is None
+        if kind.tag in _ANNOTATED and self._is_annotated(value):
+            return True  # a generator that some call passes all the same is used up as well
         return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE) or draws_on_iteration(kind)
+
+    def _is_annotated(self, value: ast.expr) -> bool:
+        """Whether only the annotation of a parameter says that a value is a container."""
+        if not isinstance(value, ast.Name):
+            return False
+        return any(
+            binding.kind is BindingKind.PARAMETER and getattr(binding.node, "annotation", None) is not None
+            for binding in self.analysis.definitions.reaching(value)
+        )
 
     def _is_parameter(self, value: ast.expr) -> bool:
         if not isinstance(value, ast.Name):
@@ -254,6 +250,12 @@ class IteratorUses:
         return between is not None and not any(
             isinstance(node, _LEAVES) for part in between for node in descendants(part)
         )
+
+
+def _is_collected(binding: Binding) -> bool:
+    """Whether a parameter collects arguments: `*rewards` is a tuple, `**options` a dict."""
+    arguments = getattr(binding.statement, "args", None)
+    return isinstance(arguments, ast.arguments) and binding.node in (arguments.vararg, arguments.kwarg)
 
 
 def _reads_same(one: ast.expr, other: ast.expr) -> bool:

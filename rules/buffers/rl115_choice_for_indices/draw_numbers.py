@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Fix, Number, SemanticModel, TypeTag, numbers, same_code
+from rlint.rule import (
+    Applicability,
+    Fix,
+    Number,
+    SemanticModel,
+    TypeTag,
+    numbers,
+    rests_on_annotation,
+    same_code,
+)
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
 from rlint.rules.buffers._shared.lower_bounds import bounds_at, counted_by, has_items, is_positive
 
@@ -38,6 +47,11 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
     first = shown(draw.given["a"], model)
     if not population.sure:
         return f"`{first}` must be an integer: from an array or a list, `choice` draws items"
+    if isinstance(draw.call.func, ast.Attribute) and rests_on_annotation(draw.call.func.value, model):
+        generator = shown(draw.call.func.value, model)
+        return (
+            f"`{generator}` must be of the class of its annotation: old and new generators have other methods"
+        )
     if model.usage.reads_errors() and not finds_some(draw, population, model):
         return "if there is nothing to draw from, the error has another text, and the program reads errors"
     single = draw.size is None

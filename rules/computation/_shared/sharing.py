@@ -186,7 +186,7 @@ def _is_identity_tested(nodes: list[ast.expr], model: SemanticModel) -> bool:
             ):
                 scope = model.names.scope(target).lookup(name)
                 seen.update(model.names.reads(name, scope) if scope is not None else ())
-    if _is_looked_up(seen, nodes, model):
+    if _is_looked_up(seen, nodes, model) or _meet(seen, nodes, model):
         return True
     compares = {
         ancestor
@@ -205,6 +205,15 @@ def _is_looked_up(seen: set[ast.expr], nodes: list[ast.expr], model: SemanticMod
         return False
     lookups = {node for node in seen if _looks_up(node, model)}
     return bool(lookups) and any(_is_put(node, model) for node in seen - lookups)
+
+
+def _meet(seen: set[ast.expr], nodes: list[ast.expr], model: SemanticModel) -> bool:
+    """Whether two results become items of one list, tuple or set, in which code may count equal items."""
+    if model.types.type_of(nodes[0]).tag in _EQUAL_TO_ITSELF:
+        return False
+    displays = [model.parent(node) for node in seen]
+    held = [id(display) for display in displays if isinstance(display, (ast.List, ast.Tuple, ast.Set))]
+    return len(held) > len(set(held))
 
 
 def _looks_up(node: ast.expr, model: SemanticModel) -> bool:

@@ -101,7 +101,8 @@ code runs earlier than before.
 Unsafe in these cases:
 
 - An argument may be an iterator, which the first evaluation exhausts. This includes any parameter that is not
-  known to be a list or another sequence.
+  known to be a list or another sequence by its use (`len(values)`): an annotation does not keep callers from
+  passing a generator.
 - Two places would share a list, an array or an object of unknown type.
 - Two results are compared with each other and may be, or hold, NaN: one object is equal to itself.
 - A gradient may flow through the result: gradients of a shared tensor are accumulated in another order.
