@@ -303,8 +303,9 @@ def words_of(finding: Finding) -> str:
     places.
     """
     little = f"low impact: {finding.minor}" if finding.minor else ""
+    much = f"high impact: {finding.major}" if finding.major else ""
     places = (place.message for place in finding.related)
-    return "\n".join([finding.message, finding.advice or "", little, *places])
+    return "\n".join([finding.message, finding.advice or "", little, much, *places])
 
 
 @every_case
