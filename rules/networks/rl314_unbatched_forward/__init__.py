@@ -452,7 +452,8 @@ def why_seldom(node: ast.AST, model: SemanticModel) -> str | None:
     is_few = trip_count.over_components(loop, model) or trip_count.collects_components(loop, model)
     if is_few and model.frequency.heat_of(node).level is Heat.WARM:
         return _FEW
-    return why_few(loop, model)
+    few: str | None = why_few(loop, model)
+    return few
 
 
 def often(item: LoopItem, what: str = "loop") -> str:

@@ -42,7 +42,8 @@ def why_few(loop: AnyLoop, model: SemanticModel) -> str | None:
 
 def _batch_sizes(model: SemanticModel) -> Iterator[ast.expr]:
     for call in model.syntax.of_type(ast.Call):
-        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+        assert isinstance(call, ast.Call)
+        for keyword in call.keywords:
             if keyword.arg == "batch_size" and model.types.type_of(call).tag is TypeTag.LOADER:
                 yield keyword.value
 
