@@ -303,7 +303,7 @@ def words_of(finding: Finding) -> str:
     places.
     """
     little = f"low impact: {finding.minor}" if finding.minor else ""
-    much = f"high impact: {finding.major}" if finding.major else ""
+    much = f"{finding.stated.level.name.lower()} impact: {finding.stated.basis}" if finding.stated else ""
     places = (place.message for place in finding.related)
     return "\n".join([finding.message, finding.advice or "", little, much, *places])
 

@@ -55,7 +55,6 @@ class _Places:
         advice = self._with_cell_lines(finding.advice, cell) if finding.advice else None
         assumption = self._with_cell_lines(finding.assumption, cell) if finding.assumption else None
         minor = self._with_cell_lines(finding.minor, cell) if finding.minor else None
-        major = self._with_cell_lines(finding.major, cell) if finding.major else None
         related = tuple(
             replace(
                 place, cell=self._cell(place.start.line), message=self._with_cell_lines(place.message, cell)
@@ -70,7 +69,6 @@ class _Places:
             fix=fix,
             assumption=assumption,
             minor=minor,
-            major=major,
             related=related,
         )
 

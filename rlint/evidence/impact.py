@@ -170,8 +170,8 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     """Return the impact of a finding; None if nothing is known of its rule."""
     if finding.minor:
         return Impact(ImpactLevel.LOW, finding.minor)
-    if finding.major:
-        return Impact(ImpactLevel.HIGH, finding.major)
+    if finding.stated is not None:
+        return finding.stated
     if saving is None:
         return None
     only_on = saving.only_on or tuple(device for device in finding.only_on if device != saving.device)

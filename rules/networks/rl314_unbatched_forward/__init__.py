@@ -210,7 +210,7 @@ class UnbatchedForward(Rule):
             else "Stack or pad the inputs of all iterations, and run the network once on the batch",
             assumes=f"`{text}` treats its inputs independently",
             minor=why_off(run, model) or why_seldom(run.call, model),
-            major=WHOLE_DECODES if decodes else None,
+            stated=WHOLE_DECODES if decodes else None,
         )
 
     def decoded(self, run: IndependentRun, text: str, model: SemanticModel) -> Finding:
@@ -284,7 +284,7 @@ class UnbatchedForward(Rule):
             advice="Generate all at once: `num_return_sequences=n`, or repeat each prompt n times "
             "(`input_ids.repeat_interleave(n, 0)`), in as large batches as fit in memory",
             assumes=f"`{text}` samples",
-            major=WHOLE_DECODES,
+            stated=WHOLE_DECODES,
         )
 
     def generated_per_prompt(self, node: ast.Call, model: SemanticModel) -> Finding:
@@ -297,7 +297,7 @@ class UnbatchedForward(Rule):
             advice="Tokenise the prompts with padding on the left, and generate in large batches: all "
             "prompts of a batch share each decoding step",
             assumes=f"`{text}` takes several prompts at once",
-            major=WHOLE_DECODES,
+            stated=WHOLE_DECODES,
         )
 
     def run_per_text(self, node: ast.Call, model: SemanticModel) -> Finding:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import LOOPS, SemanticModel, descendants, regex
+from rlint.rule import LOOPS, Impact, ImpactLevel, SemanticModel, descendants, regex
 from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun
 
 _DECODES = regex(r"^(next_tokens?(_\w+)?|past_key_values?|use_cache|kv_cache|cache_position)$")
 """Names in loops that run a language model once for each token."""
-WHOLE_DECODES = "each iteration decodes whole texts, whose steps the prompts of a batch share"
+WHOLE_DECODES = Impact(
+    ImpactLevel.HIGH, "each iteration decodes whole texts, whose steps the prompts of a batch share"
+)
 
 
 def is_decoded(run: IndependentRun, model: SemanticModel) -> bool:
