@@ -29,7 +29,9 @@ def long_pauses(syntax: SyntaxIndex, names: QualifiedNames) -> Iterator[ast.Call
 
 
 def _seconds(duration: ast.expr) -> float:
-    """Return a duration that the code states, or that of a frame: `0.05`, `1 / 30`, `1.0 / fps`. 0 otherwise."""
+    """Return a duration that the code states, or that of a frame: `0.05`, `1 / 30`, `1.0 / fps`. 0 for
+    others.
+    """
     match duration:
         case ast.Constant(value=int() | float() as seconds):
             return float(seconds)
